@@ -13,7 +13,7 @@ from earshot.core.paths import CHECKPOINTS, ROOT
 from earshot.pipelines.speech import Speech
 from earshot.pipelines.voice_conversion.converters import Converters
 from earshot.pipelines.voice_conversion.settings import DEFAULT_VOICE, MODELS
-from earshot.tabs.components.timeline.sound import Sound
+from earshot.tabs.components.timeline.sound import SoundLanes
 from earshot.tabs.voice_conversion.example import write_finished
 from earshot.tabs.voice_conversion.speaking import Speaking
 from earshot.tabs.voice_conversion.view import Result
@@ -21,7 +21,7 @@ from earshot.tabs.voice_conversion.view import Result
 SOURCE: Final = ROOT / "assets" / "examples" / "man-place-blue.ogg"
 
 
-def compressed(sound: Sound, speech: Speech) -> Sound:
+def compressed(sound: SoundLanes, speech: Speech) -> SoundLanes:
     """Compress the sound as Ogg, to a tenth of its size."""
     file = io.BytesIO()
     soundfile.write(file, speech.waveform, speech.sample_rate, format="OGG", subtype="VORBIS")
@@ -35,7 +35,7 @@ def main() -> None:
     pipeline(SOURCE, *choices)  # warm up, for the time that is shown
     conversion = pipeline(SOURCE, *choices)
     result = Result.of(conversion, pipeline, spoken)
-    source = compressed(Sound.of(conversion.source), conversion.source)
+    source = compressed(SoundLanes.of(conversion.source), conversion.source)
     converted = compressed(result.converted, conversion.converted)
     write_finished(replace(result, source=source, converted=converted))
 

@@ -17,9 +17,9 @@ from playwright.sync_api import Browser, expect, sync_playwright
 from benchmarks.support.listening import write_test
 from earshot.app import launch, models, site
 from earshot.core.paths import ASSETS, CHECKPOINTS
-from earshot.study.library import Library
+from earshot.study.library import TestLibrary
 from earshot.tabs import listening_tests
-from tests.browser.taking import Taking
+from tests.browser.rater_form import RaterForm
 from tests.browser.visit import FLAGS, Visit
 
 FOLDER: Final = Path(os.environ.get("SHOTS", ASSETS / "screenshots"))
@@ -164,15 +164,15 @@ def _take(browser: Browser, address: str, shot: Shot) -> None:
     page.close()
 
 
-def _take_rater_pages(browser: Browser, address: str, tests: Library) -> None:
+def _take_rater_pages(browser: Browser, address: str, tests: TestLibrary) -> None:
     """Take a pair on a phone, and a MUSHRA trial with some scores given."""
     page = browser.new_page(viewport={"width": PHONE[0], "height": PHONE[1]})
-    pair = Taking(page, address.rstrip("/"), "ab-example", tests)
+    pair = RaterForm(page, address.rstrip("/"), "ab-example", tests)
     pair.begin()
     pair.item()
     _save(_image(page.screenshot()), "study-phone")
     page = browser.new_page(viewport={"width": 900, "height": 640})
-    trial = Taking(page, address.rstrip("/"), "mushra-example", tests)
+    trial = RaterForm(page, address.rstrip("/"), "mushra-example", tests)
     trial.begin()
     trial.item()
     page.get_by_role("button", name="Reference").click()

@@ -60,7 +60,7 @@ from earshot.tabs.shared.temporary import temporary_folder
 from earshot.tabs.shared.theme import CSS, theme
 
 if TYPE_CHECKING:
-    from earshot.study.library import Library
+    from earshot.study.library import TestLibrary
 
 UPLOAD: Final = "100mb"
 SESSIONS: Final = 200  # whose page Gradio remembers: 4 MB each
@@ -92,7 +92,7 @@ def launch(
     page: gr.Blocks,
     chosen: argparse.Namespace,
     block: bool = True,
-    tests: "Library | None" = None,
+    tests: "TestLibrary | None" = None,
     folder: Path = CHECKPOINTS,
     health: Health | None = None,
     tickets: voice_conversion.Tickets | None = None,

@@ -18,7 +18,7 @@ from earshot.tabs.shared.jobs import stop_jobs
 from earshot.tabs.shared.page import FOOTER, HEADER, model_cards
 
 if TYPE_CHECKING:
-    from earshot.study.library import Library
+    from earshot.study.library import TestLibrary
 
 SOUNDS: Final = ASSETS / "sounds.index"
 WORDS: Final = ASSETS / "words.index"
@@ -37,7 +37,7 @@ def build(
     sound_model: Sequence[str] | None = None,
     index: Path = SOUNDS,
     word_index: Path = WORDS,
-    tests: "Library | None" = None,
+    tests: "TestLibrary | None" = None,
     publishing: bool = True,
     health: Health | None = None,
     tickets: voice_conversion.Tickets | None = None,

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import ClassVar, Final
 
 from earshot.core.errors import InputError
 from earshot.study.design import Item, Test, spec
@@ -64,7 +64,7 @@ class Entry:
     failure: Exception | None = None
 
 
-class Library:
+class TestLibrary:
     """The tests of some folders, by name. A folder is a test's own, with a test.yaml in it, or
     holds folders of tests; new tests go into the first, and so do copies of sounds whose folder is
     none of ours.
@@ -72,6 +72,8 @@ class Library:
     public: tests whose report anybody may see. least_time: how much of the length of a trial's
     sounds must pass before its answer is taken. permission: who may add tests of their own.
     """
+
+    __test__: ClassVar[bool] = False  # it is no test of pytest's
 
     def __init__(
         self,

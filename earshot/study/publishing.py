@@ -11,7 +11,7 @@ from earshot.core.errors import InputError
 from earshot.study import preregistration
 from earshot.study.design import spec
 from earshot.study.design.trials import PREPARED
-from earshot.study.library import UNKNOWN, Library
+from earshot.study.library import UNKNOWN, TestLibrary
 
 MARK: Final = ".published"  # in the folder of a test that a visitor opened: when, in UTC
 MAX_TESTS: Final = 200  # of visitors
@@ -26,7 +26,7 @@ NOT_HERE: Final = (
 FULL: Final = "This server has no room for another test. Download yours, and serve it yourself."
 
 
-def publish(folder: Path, title: str, tests: Library) -> str:
+def publish(folder: Path, title: str, tests: TestLibrary) -> str:
     """Copy a visitor's test among those that open → its name, which cannot be guessed.
 
     Raises SpecError with what is wrong, and InputError where there is no room; both leave nothing.
@@ -57,7 +57,7 @@ def publish(folder: Path, title: str, tests: Library) -> str:
     return name
 
 
-def change(folder: Path, name: str, tests: Library) -> None:
+def change(folder: Path, name: str, tests: TestLibrary) -> None:
     """Put a visitor's test in the place of the one of that name, whose links stay.
 
     Raises SpecError with what is wrong, and InputError where somebody has begun it, or there is no
@@ -85,12 +85,12 @@ def change(folder: Path, name: str, tests: Library) -> None:
     tests.open(name)
 
 
-def published(name: str, tests: Library) -> bool:
+def published(name: str, tests: TestLibrary) -> bool:
     """Say whether a visitor opened the test of that name."""
     return bool(spec.NAME.fullmatch(name)) and (tests.folders[0] / name / MARK).is_file()
 
 
-def delete(name: str, tests: Library) -> None:
+def delete(name: str, tests: TestLibrary) -> None:
     """Delete a visitor's test with its sounds and all answers. Of a test of whoever runs the server
     all answers, for its files are theirs. Raises InputError where there is none.
     """
@@ -105,7 +105,7 @@ def delete(name: str, tests: Library) -> None:
         raise InputError(UNKNOWN)
 
 
-def expire(tests: Library, now: datetime | None = None) -> list[str]:
+def expire(tests: TestLibrary, now: datetime | None = None) -> list[str]:
     """Delete visitors' tests that nobody has taken within a week → their names."""
     now = now or datetime.now(UTC)
     old = [
@@ -123,7 +123,7 @@ def size(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
 
 
-def _published(tests: Library) -> list[Path]:
+def _published(tests: TestLibrary) -> list[Path]:
     """List the folders of visitors' tests."""
     return [mark.parent for mark in tests.folders[0].glob(f"*/{MARK}")]
 

@@ -289,9 +289,9 @@ def test_loudness_of_many_channels_leaves_low_frequencies_out(
     """audiolabs/webMUSHRA#62: sounds of 5.1 channels."""
     rng = np.random.default_rng(0)
     samples = 0.05 * rng.standard_normal((RATE, channels))
-    five = sound.Sound(samples[:, [0, 1, 2, 4, 5]].astype(np.float32), RATE).level
+    five = sound.Stimulus(samples[:, [0, 1, 2, 4, 5]].astype(np.float32), RATE).level
     samples[:, 3] *= 8
-    assert sound.Sound(samples.astype(np.float32), RATE).level == pytest.approx(five)
+    assert sound.Stimulus(samples.astype(np.float32), RATE).level == pytest.approx(five)
     made = make_folder(tmp_path / "mine", loudness=-30)
     for path in made.glob("*/*.wav"):
         noise(path, channels=channels)

@@ -10,7 +10,7 @@ from benchmarks.support.listening import Rater, write_test
 from earshot.core.errors import InputError
 from earshot.study import preregistration, publishing
 from earshot.study.design.yaml_lines import SpecError
-from earshot.study.library import Library
+from earshot.study.library import TestLibrary
 from earshot.study.publishing import MARK, change, delete, expire, publish
 from earshot.study.sounds import stimuli
 from earshot.study.web.server import app, library
@@ -22,7 +22,7 @@ def workspace(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def tests(tmp_path: Path) -> Library:
+def tests(tmp_path: Path) -> TestLibrary:
     return library(tmp_path / "open", least_time=0)
 
 
@@ -30,7 +30,7 @@ def tests(tmp_path: Path) -> Library:
     ("limit", "value"), [("MAX_TESTS", 1), ("MAX_BYTES", 100_000), ("KEEP_FREE", 2**62)]
 )
 def test_publish_beyond_the_quota_is_refused_and_leaves_nothing(
-    workspace: Path, tests: Library, monkeypatch: pytest.MonkeyPatch, limit: str, value: int
+    workspace: Path, tests: TestLibrary, monkeypatch: pytest.MonkeyPatch, limit: str, value: int
 ) -> None:
     publish(workspace, "One", tests)
     before = tests.files()
@@ -41,7 +41,7 @@ def test_publish_beyond_the_quota_is_refused_and_leaves_nothing(
 
 
 def test_publish_of_sounds_that_last_too_long_together_leaves_nothing(
-    workspace: Path, tests: Library, monkeypatch: pytest.MonkeyPatch
+    workspace: Path, tests: TestLibrary, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stimuli, "MAX_SAMPLES", 50_000)
     with pytest.raises(SpecError, match="last too long together"):
@@ -49,7 +49,9 @@ def test_publish_of_sounds_that_last_too_long_together_leaves_nothing(
     assert not [path for path in tests.folders[0].iterdir() if path.is_dir()]
 
 
-def test_expire_deletes_tests_without_raters_after_a_week(workspace: Path, tests: Library) -> None:
+def test_expire_deletes_tests_without_raters_after_a_week(
+    workspace: Path, tests: TestLibrary
+) -> None:
     unused, taken = publish(workspace, "Unused", tests), publish(workspace, "Taken", tests)
     write_test(tests.folders[0] / "own", "ab")
     tests.store.enrol(tests.open(taken).test)
@@ -62,7 +64,7 @@ def test_expire_deletes_tests_without_raters_after_a_week(workspace: Path, tests
 
 
 def test_delete_with_the_key_leaves_neither_sounds_nor_answers(
-    workspace: Path, tests: Library
+    workspace: Path, tests: TestLibrary
 ) -> None:
     name = publish(workspace, "Mine", tests)
     key = tests.open(name).key
@@ -120,7 +122,9 @@ def test_results_of_a_public_test_show_the_report_and_no_answers(tmp_path: Path)
         assert client.post("/results/ab/delete").status_code == 403
 
 
-def test_open_test_is_changed_until_somebody_has_begun_it(workspace: Path, tests: Library) -> None:
+def test_open_test_is_changed_until_somebody_has_begun_it(
+    workspace: Path, tests: TestLibrary
+) -> None:
     name = publish(workspace, "One", tests)
     key = tests.open(name).key
     write_test(workspace, "acr", title="Another")
@@ -137,7 +141,7 @@ def test_open_test_is_changed_until_somebody_has_begun_it(workspace: Path, tests
     assert [path.name for path in tests.folders[0].iterdir() if path.is_dir()] == [name]
 
 
-def test_change_of_a_frozen_test_says_so(workspace: Path, tests: Library) -> None:
+def test_change_of_a_frozen_test_says_so(workspace: Path, tests: TestLibrary) -> None:
     name = publish(workspace, "Mine", tests)
     preregistration.freeze(tests.open(name).test)
     write_test(workspace, "acr", title="Another")
@@ -145,7 +149,9 @@ def test_change_of_a_frozen_test_says_so(workspace: Path, tests: Library) -> Non
     assert "changed since" in preregistration.said(tests.open(name).test)
 
 
-def test_change_that_cannot_be_read_leaves_the_open_test(workspace: Path, tests: Library) -> None:
+def test_change_that_cannot_be_read_leaves_the_open_test(
+    workspace: Path, tests: TestLibrary
+) -> None:
     name = publish(workspace, "One", tests)
     (workspace / "test.yaml").write_text("title: [")
     with pytest.raises(SpecError):
@@ -154,7 +160,7 @@ def test_change_that_cannot_be_read_leaves_the_open_test(workspace: Path, tests:
 
 
 def test_test_of_whoever_runs_the_server_is_not_changed_by_visitors(
-    workspace: Path, tests: Library
+    workspace: Path, tests: TestLibrary
 ) -> None:
     write_test(tests.folders[0] / "own", "ab")
     with pytest.raises(InputError, match="change its YAML there"):

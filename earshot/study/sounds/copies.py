@@ -21,7 +21,7 @@ from earshot.core.errors import InputError
 from earshot.study.design import Test
 
 if TYPE_CHECKING:  # it loads scipy, and a server that is asked for nothing needs none
-    from earshot.study.sounds.sound import Sound
+    from earshot.study.sounds.sound import Stimulus
 
 MARK: Final = "checked.json"
 OURS: Final = re.compile(r"[0-9a-f]{16}\.(flac|wav)")  # what we write, or once wrote
@@ -66,7 +66,7 @@ class Copies:
         name = self._name(source)
         return Copy(self.folder / name, self._seconds[name])
 
-    def write(self, source: Source, heard: "Sound") -> None:
+    def write(self, source: Source, heard: "Stimulus") -> None:
         """Write the copy, which is then there as a whole or not at all."""
         self.folder.mkdir(parents=True, exist_ok=True)
         part = self.folder / f"{uuid4().hex}.part"

@@ -20,7 +20,7 @@ TOO_MUCH = (
 
 
 @dataclass(frozen=True, eq=False)
-class Sound:
+class Stimulus:
     """A sound of a test. samples: float32 (T, channels), over 1 in a file of floats that is louder
     than full scale; sample_rate in Hz.
     """
@@ -47,7 +47,7 @@ class Sound:
         return loudness(self.samples, self.sample_rate)
 
 
-def read(path: Path) -> Sound:
+def read(path: Path) -> Stimulus:
     """Read the file's sound. Raises InputError, which says why, for one that raters should not
     hear: missing, not audio, cut off, silent, clipped, not finite, longer than ten minutes, or of
     more than MAX_SAMPLES.
@@ -67,7 +67,7 @@ def read(path: Path) -> Sound:
         raise InputError("It is silent.")
     if _clipped(samples, lossless):
         raise InputError("It is clipped: make it again, less loud.")
-    return Sound(samples, rate)
+    return Stimulus(samples, rate)
 
 
 def _peak(samples: np.ndarray) -> float:

@@ -11,7 +11,7 @@ from earshot.study.design.yaml_lines import SpecError
 from earshot.study.sounds import sound
 from earshot.study.sounds.anchors import low_pass
 from earshot.study.sounds.copies import Copies, Copy, Source
-from earshot.study.sounds.sound import Sound
+from earshot.study.sounds.sound import Stimulus
 
 LOUDNESS_TOLERANCE = 0.5  # LU
 MAX_PEAK = -0.1  # dBFS, of copies
@@ -30,7 +30,7 @@ class Format(NamedTuple):
 def check(
     test: Test,
     most_samples: int | None = None,
-    keep: Callable[[Source, Sound], None] | None = None,
+    keep: Callable[[Source, Stimulus], None] | None = None,
 ) -> list[str]:
     """List what must be mended before the test can open, a sentence each; nothing when all is well.
 
@@ -105,7 +105,7 @@ def _sources(trial: Trial) -> Iterator[Source]:
         yield Source(trial.reference)
 
 
-def _heard(source: Source, lufs: float | None) -> Sound:
+def _heard(source: Source, lufs: float | None) -> Stimulus:
     """Make the sound as raters hear it. Raises InputError for one that they should not hear."""
     read, cutoff = sound.read(source.path), source.cutoff
     samples, rate = read.samples, read.sample_rate
@@ -120,7 +120,7 @@ def _heard(source: Source, lufs: float | None) -> Sound:
                 "or make it less loud."
             )
         return read
-    heard = Sound(samples, rate)
+    heard = Stimulus(samples, rate)
     wanted = 0.0 if lufs is None else lufs - heard.level
     gain = min(wanted, MAX_PEAK - heard.peak)
     if wanted - gain > LOUDNESS_TOLERANCE:
@@ -128,7 +128,7 @@ def _heard(source: Source, lufs: float | None) -> Sound:
             f"Its peaks allow {heard.level + gain:.1f} LUFS, but {lufs} is stated: "
             "state a lower loudness."
         )
-    return Sound((samples * 10 ** (gain / 20)).astype(samples.dtype), rate)
+    return Stimulus((samples * 10 ** (gain / 20)).astype(samples.dtype), rate)
 
 
 def _differences(test: Test, trial: Trial, forms: list[Format]) -> list[str]:

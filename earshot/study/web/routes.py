@@ -12,7 +12,7 @@ from fastapi.responses import FileResponse, HTMLResponse, StreamingResponse
 
 from earshot.core.errors import InputError
 from earshot.core.http import RateLimit, address_of
-from earshot.study.library import BusyError, Library, Opened
+from earshot.study.library import BusyError, Opened, TestLibrary
 from earshot.study.preview import Previews
 from earshot.study.publishing import published
 from earshot.study.sounds import environment, headphones
@@ -41,7 +41,7 @@ KEEP: Final = {"Cache-Control": "private, max-age=86400, immutable"}
 MANY: Final = "Many people began this test from your network just now. Try again in a minute."
 
 
-def router(library: Library) -> APIRouter:
+def router(library: TestLibrary) -> APIRouter:
     """Make the rater's routes over the tests of a library."""
     routes = APIRouter(route_class=PlainErrors, include_in_schema=False)
     store = library.store

@@ -15,27 +15,27 @@ from earshot.core.connections import limit_connections
 from earshot.core.errors import InputError
 from earshot.core.headers import SafeHeaders
 from earshot.study.design.yaml_lines import SpecError
-from earshot.study.library import Library
+from earshot.study.library import TestLibrary
 from earshot.study.storage.store import Store
 from earshot.study.web import routes
 from earshot.study.web.results import routes as results
 
 
-def library(*folders: Path, database: str | None = None, **more: Any) -> Library:
+def library(*folders: Path, database: str | None = None, **more: Any) -> TestLibrary:
     """Open the tests of the folders, with answers at the URL of a database, else in the first
-    folder. more: see Library.
+    folder. more: see TestLibrary.
     """
     folders[0].mkdir(parents=True, exist_ok=True)
     store = Store(database or f"sqlite:///{folders[0] / 'answers.db'}")
-    return Library(folders, store, **more)
+    return TestLibrary(folders, store, **more)
 
 
-def routers(tests: Library) -> list[APIRouter]:
+def routers(tests: TestLibrary) -> list[APIRouter]:
     """Make the routes of raters and organisers."""
     return [routes.router(tests), results.router(tests)]
 
 
-def app(tests: Library) -> FastAPI:
+def app(tests: TestLibrary) -> FastAPI:
     """Make an app that serves the tests and nothing else."""
     limits = [
         Middleware(SafeHeaders, os.environ),
@@ -48,7 +48,7 @@ def app(tests: Library) -> FastAPI:
     return served
 
 
-def links(tests: Library, address: str) -> str:
+def links(tests: TestLibrary, address: str) -> str:
     """Write what to tell the organiser: a test's links, or why it is not open."""
     lines = []
     for name in tests.files():

@@ -9,9 +9,9 @@ from markupsafe import Markup
 
 from earshot.media.constants import VIDEO_RATE
 from earshot.tabs.components.timeline.lanes import Spectrogram
-from earshot.tabs.components.timeline.sound import Sound, wav
+from earshot.tabs.components.timeline.sound import SoundLanes, wav
 from earshot.tabs.components.timeline.timeline import File, TimelineSpec
-from earshot.tabs.components.timeline.video_lanes import VideoStrip, Word, Words
+from earshot.tabs.components.timeline.video_lanes import VideoStrip, Word, WordLane
 from earshot.tabs.lip_to_speech.coach import spelled
 from earshot.tabs.shared.confidence import certainty
 from earshot.tabs.shared.html import figures_in_bold
@@ -44,7 +44,7 @@ class LipResult:
     timbre: float
     numbers: str
     asked: str = ""
-    original: Sound | None = None
+    original: SoundLanes | None = None
 
     def heading(self) -> Markup:
         """Write the predicted sentence with how sure it is, and what is right of it, as HTML."""
@@ -70,7 +70,7 @@ class LipResult:
 
     def timeline(self) -> TimelineSpec:
         """Make the lanes, the video and the downloads of the timeline."""
-        words = Words("Predicted words, by confidence", self.words, self.mouths.seconds)
+        words = WordLane("Predicted words, by confidence", self.words, self.mouths.seconds)
         tracks = [File("Speech from the lips", "lip-to-speech.mp4", self.video)]
         if self.original:
             tracks.append(self.original.file(ORIGINAL, "original"))
@@ -144,7 +144,7 @@ class VisitorVideo:
         original = Speech(audio, rate, features.log_mel(audio), 0.0)
         stoi, estoi = intelligibility(predicted, audio)
         line = f"{result.numbers} · {stoi:.2f} STOI · {estoi:.2f} ESTOI"
-        return replace(result, original=Sound.of(original), numbers=line)
+        return replace(result, original=SoundLanes.of(original), numbers=line)
 
 
 def landmarks(mouth: "MouthClip") -> bytes:

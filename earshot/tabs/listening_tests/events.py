@@ -17,7 +17,7 @@ from earshot.core.http import RateLimit, address_of
 from earshot.study import preview
 from earshot.study.design import Test, folder, spec
 from earshot.study.design.form import Form
-from earshot.study.library import Library
+from earshot.study.library import TestLibrary
 from earshot.study.publishing import NOT_HERE, change, delete, publish, published
 from earshot.study.shipped import EXAMPLE
 from earshot.study.storage.store import BEGUN
@@ -94,7 +94,7 @@ class StudyEvents:
     """Handlers that know the tests that are open; the sounds of a visitor are theirs alone."""
 
     def __init__(
-        self, tests: Library, drafts: Drafts, workspaces: SessionStore[Workspace], parts: Parts
+        self, tests: TestLibrary, drafts: Drafts, workspaces: SessionStore[Workspace], parts: Parts
     ) -> None:
         self.tests, self.drafts, self.workspaces, self.parts = tests, drafts, workspaces, parts
         self._openings = RateLimit(MAX_OPENED, MAX_OPENED / MINUTES_OF_A_DAY)
@@ -167,7 +167,7 @@ class StudyEvents:
         limit: RateLimit,
         many: str,
         said: str,
-        shown: Callable[[Library, str, str], str],
+        shown: Callable[[TestLibrary, str, str], str],
     ) -> Update:
         """Put the test among those that open, in place of its preview, within a limit."""
         self.tests.permission.check(key)
@@ -256,7 +256,7 @@ class StudyEvents:
         return workspace.check()
 
 
-def example(tests: Library) -> str:
+def example(tests: TestLibrary) -> str:
     """Show the way to the example, whose results anybody may see, as HTML."""
     tests.open(EXAMPLE.name)
     return TRY.format(listen=f"listen/{EXAMPLE.name}", results=f"results/{EXAMPLE.name}")
@@ -286,7 +286,7 @@ def check_listening_test(file: str | None) -> dict[str, Any]:
         workspace.clear()
 
 
-def links(tests: Library, name: str, page: str) -> str:
+def links(tests: TestLibrary, name: str, page: str) -> str:
     """Show the links of an open test, as HTML: to copy, and that for raters as a QR code too.
     page: where the visitor is."""
     opened = tests.open(name)
@@ -299,7 +299,7 @@ def links(tests: Library, name: str, page: str) -> str:
     return LINKS.render(links=[raters, yours], code=code)
 
 
-def preview_link(tests: Library, name: str, page: str) -> str:
+def preview_link(tests: TestLibrary, name: str, page: str) -> str:
     """Show the link to a preview, as HTML."""
     opened = tests.open(name)
     path = f"listen/{name}?rater={preview.new_token(opened.key)}"

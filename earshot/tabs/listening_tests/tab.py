@@ -7,7 +7,7 @@ from typing import Any, Final
 import gradio as gr
 from starlette.routing import BaseRoute
 
-from earshot.study.library import Library
+from earshot.study.library import TestLibrary
 from earshot.study.permission import ANYBODY, Permission
 from earshot.study.shipped import EXAMPLE, VOTE
 from earshot.study.web import server
@@ -46,7 +46,7 @@ NO_DISK: Final = (
 NO_DATABASE: Final = " Answers are lost then too, for it has no database."
 
 
-def opened(folder: Path, database: str | None, permission: Permission = ANYBODY) -> Library:
+def opened(folder: Path, database: str | None, permission: Permission = ANYBODY) -> TestLibrary:
     """Open the tests in a folder, with those that are shipped; answers go to the URL of a database,
     else into the folder. permission: which visitors may open tests of their own.
     """
@@ -55,12 +55,12 @@ def opened(folder: Path, database: str | None, permission: Permission = ANYBODY)
     return server.library(folder, *shipped, database=database, public=public, permission=permission)
 
 
-def routes(tests: Library) -> list[BaseRoute]:
+def routes(tests: TestLibrary) -> list[BaseRoute]:
     """List the routes of raters and organisers, to stand before Gradio's own."""
     return [route for router in server.routers(tests) for route in router.routes]
 
 
-def build(tests: Library, drafts: Drafts, publishing: bool = True) -> gr.Blocks:
+def build(tests: TestLibrary, drafts: Drafts, publishing: bool = True) -> gr.Blocks:
     """Build the tab. tests: those that are open here; drafts: what visitors add in the other tabs;
     publishing: whether visitors may open tests of their own to raters here.
     """
@@ -69,7 +69,7 @@ def build(tests: Library, drafts: Drafts, publishing: bool = True) -> gr.Blocks:
     return tab
 
 
-def _layout(tab: gr.Blocks, tests: Library, drafts: Drafts, publishing: bool) -> None:
+def _layout(tab: gr.Blocks, tests: TestLibrary, drafts: Drafts, publishing: bool) -> None:
     gr.HTML(INTRO)
     if os.environ.get("SPACE_ID"):
         kept = tests.store.engine.dialect.name != "sqlite"

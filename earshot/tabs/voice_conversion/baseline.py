@@ -11,7 +11,7 @@ from earshot.pipelines.hub_download import Permission, fetch, fetch_from_dataset
 from earshot.study.design.draft import DraftItem
 from earshot.tabs.components.hub_picker import HubModels, HubPicker, Kind, hub_picker
 from earshot.tabs.components.timeline.lanes import Lane
-from earshot.tabs.components.timeline.sound import Sound
+from earshot.tabs.components.timeline.sound import SoundLanes
 from earshot.tabs.components.timeline.timeline import TimelineSpec, timeline
 from earshot.tabs.shared.drafts import Drafts
 from earshot.tabs.shared.events import Update, on_model, reporting
@@ -48,7 +48,7 @@ class Pair:
     """Our conversion of a source, and SpeechT5's in one of its voices."""
 
     ours: Result
-    baseline: Sound
+    baseline: SoundLanes
     voice: str
 
     def timeline(self) -> TimelineSpec:
@@ -144,7 +144,7 @@ class BaselinePanel:
             raise InputError(f"There is no voice {voice}. Choose one of {', '.join(voices)}.")
         progress(0.2, desc=f"SpeechT5 speaks as {voice}")
         converted = pipeline(result.source.content, voices[voice]).converted
-        pair = Pair(result, Sound.of(converted), voice)
+        pair = Pair(result, SoundLanes.of(converted), voice)
         return {self.message: "", self.pair: pair, self.shown: pair.timeline().value()}
 
 

@@ -9,7 +9,7 @@ import gradio as gr
 from earshot.core.paths import ASSETS
 from earshot.pipelines.hub_download import Permission
 from earshot.pipelines.voice_conversion import settings
-from earshot.study.library import Library
+from earshot.study.library import TestLibrary
 from earshot.study.shipped import VOTE
 from earshot.tabs.components.hub_picker import HubModels
 from earshot.tabs.components.microphone_check import microphone_check
@@ -96,7 +96,7 @@ def build(
     tickets: Tickets | None = None,
     hub: Permission = Permission(),  # noqa: B008  (frozen)
     device: str = "auto",
-    tests: Library | None = None,
+    tests: TestLibrary | None = None,
     allow_reference: bool = False,
     transcriber: "Callable[[], Transcriber] | None" = None,
 ) -> gr.Blocks:
@@ -132,7 +132,7 @@ def _layout(
     drafts: Drafts | None,
     tickets: Tickets,
     baseline: HubModels[Baseline],
-    tests: Library | None,
+    tests: TestLibrary | None,
     allow_reference: bool,
     transcriber: "Callable[[], Transcriber] | None",
 ) -> None:

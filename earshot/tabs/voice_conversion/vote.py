@@ -11,7 +11,7 @@ import gradio as gr
 
 from earshot.core.errors import InputError
 from earshot.study.design import Item, Test
-from earshot.study.library import Library
+from earshot.study.library import TestLibrary
 from earshot.study.shipped import VOTE
 from earshot.tabs.shared.events import PRIVATE, QUICK_QUEUE, reporting
 from earshot.tabs.shared.gradio_internals import event_data
@@ -43,7 +43,7 @@ NO_VOTE: Final = "Vote first: what you heard is told then."
 NO_INTERVAL: Final = "an interval takes a second voter"
 
 
-def vote_panel(tests: Library) -> None:
+def vote_panel(tests: TestLibrary) -> None:
     """Lay out the vote, and its running score."""
     panel = gr.HTML(
         HTML,
@@ -71,7 +71,7 @@ def vote_panel(tests: Library) -> None:
     )
 
 
-def _voted(tests: Library, rater: Any, order: Any) -> tuple[Item, Test]:
+def _voted(tests: TestLibrary, rater: Any, order: Any) -> tuple[Item, Test]:
     """Find the item that a rater has answered. Raises InputError where they have not."""
     test = tests.get(VOTE.name).test
     known = tests.store.resume(test, rater) if isinstance(rater, str) else None
@@ -82,7 +82,7 @@ def _voted(tests: Library, rater: Any, order: Any) -> tuple[Item, Test]:
     raise InputError(NO_VOTE)
 
 
-def _standing(tests: Library, test: Test, item: Item) -> str:
+def _standing(tests: TestLibrary, test: Test, item: Item) -> str:
     """Write the systems that were heard, and the share of votes for the better one, as HTML."""
     from earshot.study.analysis.preference import both_ways, estimates  # late: statsmodels
     from earshot.study.analysis.tables import estimate_row

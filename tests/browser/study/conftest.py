@@ -10,7 +10,7 @@ import uvicorn
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 
 from benchmarks.support.listening import STIMULI, write_test
-from earshot.study.library import Library
+from earshot.study.library import TestLibrary
 from earshot.study.sounds import headphones
 from earshot.study.web.server import app, library
 from tests.browser.visit import PATIENCE
@@ -20,7 +20,7 @@ SIZES = {"desktop": (1440, 900), "phone": (390, 844)}
 
 
 @pytest.fixture(scope="module")
-def tests(tmp_path_factory: pytest.TempPathFactory) -> Library:
+def tests(tmp_path_factory: pytest.TempPathFactory) -> TestLibrary:
     folder = tmp_path_factory.mktemp("tests")
     attention = [{"sounds": ["fine/bird.wav", "rough/bird.wav"], "expected": "first"}]
     write_test(folder / "ab", "ab", attention=attention)
@@ -41,7 +41,7 @@ def short_noises() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def address(tests: Library) -> Iterator[str]:
+def address(tests: TestLibrary) -> Iterator[str]:
     config = uvicorn.Config(app(tests), port=0, log_level="warning")
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)

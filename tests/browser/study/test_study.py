@@ -8,9 +8,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from benchmarks.support.listening import Rater
-from earshot.study.library import Library
+from earshot.study.library import TestLibrary
 from earshot.study.sounds import headphones
-from tests.browser.taking import Taking
+from tests.browser.rater_form import RaterForm
 from tests.browser.visit import FAINT, PATIENCE
 
 LOOKS = [("desktop", "light"), ("phone", "dark")]
@@ -28,32 +28,32 @@ def in_order(page: Page) -> None:
 
 @pytest.mark.parametrize("page", LOOKS, indirect=True)
 def test_mushra_test_is_taken_from_consent_to_code(
-    page: Page, address: str, tests: Library, tmp_path: Path
+    page: Page, address: str, tests: TestLibrary, tmp_path: Path
 ) -> None:
-    taking = Taking(page, address, "mushra", tests)
-    taking.agree()
+    form = RaterForm(page, address, "mushra", tests)
+    form.agree()
     in_order(page)
-    taking.listen()
+    form.listen()
     expect(page.get_by_text(f"1 of {headphones.TRIALS}")).to_be_visible()
     in_order(page)
-    taking.check()
+    form.check()
     expect(page.get_by_text("for practice")).to_be_visible()
     in_order(page)
-    taking.rate(SCORES)
+    form.rate(SCORES)
     for trial in range(3):
         expect(page.locator("#count")).to_have_text(f"{trial + 1} of 3")
-        taking.rate(SCORES)
+        form.rate(SCORES)
         if trial == 0:  # closes the browser, and comes back by the same link
-            before, link = taking.item(), page.url
+            before, link = form.item(), page.url
             page.goto("about:blank")
             page.goto(link)
-            taking.listen(back=True)
-            assert taking.item() == before
+            form.listen(back=True)
+            assert form.item() == before
     page.screenshot(path=tmp_path / "thanks.png")
-    rater = tests.store.resume(taking.test, taking.token)
-    assert rater and rater.headphones and taking.finish() == rater.code
+    rater = tests.store.resume(form.test, form.token)
+    assert rater and rater.headphones and form.finish() == rater.code
     in_order(page)
-    ratings = tests.store.ratings(taking.test)
+    ratings = tests.store.ratings(form.test)
     mine = ratings[(ratings["rater"] == rater.id) & (ratings["kind"] == "trial")]
     assert mine.groupby("system")["answer"].agg(["min", "max"]).T.to_dict() == {
         system: {"min": score, "max": score} for system, score in SCORES.items()
@@ -62,41 +62,43 @@ def test_mushra_test_is_taken_from_consent_to_code(
 
 
 @pytest.mark.parametrize("page", LOOKS, indirect=True)
-def test_ab_test_is_resumed_in_a_second_sitting(page: Page, address: str, tests: Library) -> None:
-    taking = Taking(page, address, "ab", tests)
-    taking.agree()
-    taking.listen()
-    taking.check(right=False)
-    taking.button("Try again").click()
-    taking.check(right=True, attempt=1)
+def test_ab_test_is_resumed_in_a_second_sitting(
+    page: Page, address: str, tests: TestLibrary
+) -> None:
+    form = RaterForm(page, address, "ab", tests)
+    form.agree()
+    form.listen()
+    form.check(right=False)
+    form.button("Try again").click()
+    form.check(right=True, attempt=1)
     trials = 6  # one of them for practice, and one to see who listens
     for _ in range(3):
-        taking.prefer("fine")
+        form.prefer("fine")
     # Half a trial is kept as well: what was heard, and what was chosen.
-    item, link = taking.item(), page.url
+    item, link = form.item(), page.url
     for name in ("A", "B"):
-        taking.button(f"Play {name}").click()
+        form.button(f"Play {name}").click()
         expect(page.locator(".card.heard")).to_have_count("AB".index(name) + 1)
     page.locator(".answer").nth(1).click()
     in_order(page)
     page.goto("about:blank")
     page.goto(link)
-    taking.listen(back=True)
-    assert taking.item() == item
+    form.listen(back=True)
+    assert form.item() == item
     expect(page.get_by_role("radio").nth(1)).to_be_checked()
     page.locator(".answer").nth(0 if item.shown[0].startswith("fine") else 2).click()
-    taking.next()
+    form.next()
     for _ in range(4, trials):
-        taking.prefer("fine")
-    assert len(taking.finish()) == 8
-    ratings = tests.store.ratings(taking.test)
+        form.prefer("fine")
+    assert len(form.finish()) == 8
+    ratings = tests.store.ratings(form.test)
     mine = ratings[ratings["rater"] == ratings.iloc[-1]["rater"]]
     assert {*mine["headphones"]} == {True}
     assert {*ratings["answer"]} == {1}
 
 
 def test_report_shows_the_preferred_system(
-    page: Page, address: str, tests: Library, monkeypatch: pytest.MonkeyPatch
+    page: Page, address: str, tests: TestLibrary, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tests, "least_time", 0)  # these raters hear nothing
     elsewhere = {"X-Forwarded-For": "192.0.2.1"}

@@ -11,10 +11,10 @@ from playwright.sync_api import Browser, Page, expect
 
 from benchmarks.support.listening import write_test
 from earshot.study.design import DESIGNS
-from earshot.study.library import Library
+from earshot.study.library import TestLibrary
 from earshot.study.simulation.raters import simulate
 from earshot.study.web.languages import words
-from tests.browser.taking import Taking
+from tests.browser.rater_form import RaterForm
 
 QUESTIONS = [
     {"ask": "كم عمرك؟", "choices": ["18–29", "30–49"]},
@@ -39,24 +39,24 @@ def findings(page: Page) -> list[tuple[str, str]]:
     indirect=["page"],
 )
 def test_rater_page_has_no_serious_finding_by_axe(
-    page: Page, address: str, tests: Library, design: str, language: str
+    page: Page, address: str, tests: TestLibrary, design: str, language: str
 ) -> None:
-    taking = Taking(page, address, design, tests, words(language))
-    page.goto(f"{taking.link}?lang={language}")
-    expect(taking.button(taking.say("consent.agree"))).to_be_visible()
+    form = RaterForm(page, address, design, tests, words(language))
+    page.goto(f"{form.link}?lang={language}")
+    expect(form.button(form.say("consent.agree"))).to_be_visible()
     assert findings(page) == []
-    taking.button(taking.say("consent.agree")).click()
-    expect(taking.heading).to_have_text(taking.say("volume.title"))
+    form.button(form.say("consent.agree")).click()
+    expect(form.heading).to_have_text(form.say("volume.title"))
     assert findings(page) == []
-    taking.listen()
-    expect(taking.heading).to_have_text(taking.say("check.title"))
+    form.listen()
+    expect(form.heading).to_have_text(form.say("check.title"))
     assert findings(page) == []
-    tests.store.headphones(taking.test, taking.token, True)
+    tests.store.headphones(form.test, form.token, True)
     page.reload()
-    taking.listen()
-    taking.item()
+    form.listen()
+    form.item()
     assert findings(page) == []
-    tests.store.withdraw(taking.test, taking.token)
+    tests.store.withdraw(form.test, form.token)
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def phone(browser: Browser, complaints: list[str]) -> Iterator[Page]:
 
 @pytest.mark.parametrize("design", [*DESIGNS, "several"])
 def test_trial_of_each_design_has_no_serious_finding_and_fits_a_phone_in_arabic(
-    phone: Page, address: str, tests: Library, design: str
+    phone: Page, address: str, tests: TestLibrary, design: str
 ) -> None:
     say, test = words("ar"), tests.open(design).test
     rater = tests.store.enrol(test, language="ar")
@@ -90,7 +90,7 @@ def test_trial_of_each_design_has_no_serious_finding_and_fits_a_phone_in_arabic(
 
 
 def test_questions_and_the_end_have_no_serious_finding(
-    phone: Page, address: str, tests: Library
+    phone: Page, address: str, tests: TestLibrary
 ) -> None:
     write_test(tests.folders[0] / "asked", "acr", trials=1, questions=QUESTIONS)
     test = tests.open("asked").test
@@ -107,7 +107,7 @@ def test_questions_and_the_end_have_no_serious_finding(
 
 
 def test_organisers_page_has_no_serious_finding_and_fits_a_phone(
-    phone: Page, address: str, tests: Library
+    phone: Page, address: str, tests: TestLibrary
 ) -> None:
     write_test(tests.folders[0] / "rehearsed", "ab", pairing="adaptive", raters=20)
     opened = tests.open("rehearsed")

@@ -3,8 +3,8 @@
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from earshot.study.library import Library
-from tests.browser.taking import Taking
+from earshot.study.library import TestLibrary
+from tests.browser.rater_form import RaterForm
 
 # Two sounds with the same samples, switched in the middle: the largest step away from the sound.
 SWITCHED = """async () => {
@@ -29,17 +29,19 @@ SWITCHED = """async () => {
 }"""
 
 
-def test_rater_page_works_with_the_keyboard_alone(page: Page, address: str, tests: Library) -> None:
-    taking = Taking(page, address, "acr", tests)
-    page.goto(taking.link)
+def test_rater_page_works_with_the_keyboard_alone(
+    page: Page, address: str, tests: TestLibrary
+) -> None:
+    form = RaterForm(page, address, "acr", tests)
+    page.goto(form.link)
     page.get_by_role("button", name="I agree").press("Enter")
     expect(page.get_by_role("heading", level=1)).to_have_text("Set the volume")
     page.keyboard.press("Space")
-    expect(taking.button("It is comfortable")).to_be_enabled()
+    expect(form.button("It is comfortable")).to_be_enabled()
     page.keyboard.press("Enter")
-    taking.check()
+    form.check()
     for key in ("5", "2", "3"):
-        order = taking.item().order
+        order = form.item().order
         page.keyboard.press(key)
         assert page.get_by_role("radio", checked=True).count() == 0, "nothing is heard yet"
         page.keyboard.press("Space")
@@ -47,19 +49,19 @@ def test_rater_page_works_with_the_keyboard_alone(page: Page, address: str, test
         page.keyboard.press(key)
         page.keyboard.press("Enter")
         page.wait_for_function("() => !document.querySelector('.card.heard')")
-        rater = tests.store.resume(taking.test, taking.token)
+        rater = tests.store.resume(form.test, form.token)
         assert rater and order in rater.answered
-    taking.finish()
-    answers = tests.store.ratings(taking.test)["answer"]
+    form.finish()
+    answers = tests.store.ratings(form.test)["answer"]
     assert sorted(answers) == [2, 3, 5]
 
 
 def test_mushra_page_loops_a_part_and_rates_by_keyboard(
-    page: Page, address: str, tests: Library
+    page: Page, address: str, tests: TestLibrary
 ) -> None:
-    taking = Taking(page, address, "mushra", tests)
-    taking.begin()
-    item = taking.item()
+    form = RaterForm(page, address, "mushra", tests)
+    form.begin()
+    item = form.item()
     page.keyboard.press("r")
     expect(page.locator(".pill.on.heard")).to_be_visible()
     for place in range(len(item.shown)):
@@ -86,42 +88,42 @@ def test_mushra_page_loops_a_part_and_rates_by_keyboard(
 
 @pytest.mark.parametrize("design", ["ccr", "dcr", "abx", "similarity", "smos"])
 def test_rater_page_of_each_design_is_completed(
-    page: Page, address: str, tests: Library, design: str
+    page: Page, address: str, tests: TestLibrary, design: str
 ) -> None:
-    taking = Taking(page, address, design, tests)
-    taking.begin()
+    form = RaterForm(page, address, design, tests)
+    form.begin()
     for _ in range(3):
         cards = page.locator(".card")
-        taking.item()
+        form.item()
         for i in range(cards.count()):
             cards.nth(i).click()
             expect(page.locator(".card.heard")).to_have_count(i + 1)
         page.locator(".answer").last.click()
-        taking.next()
-    taking.finish()
+        form.next()
+    form.finish()
 
 
 def test_withdrawal_on_the_rater_page_deletes_everything(
-    page: Page, address: str, tests: Library
+    page: Page, address: str, tests: TestLibrary
 ) -> None:
-    taking = Taking(page, address, "ab", tests)
-    taking.agree()
-    taking.listen()
-    token = taking.token
+    form = RaterForm(page, address, "ab", tests)
+    form.agree()
+    form.listen()
+    token = form.token
     page.on("dialog", lambda dialog: dialog.accept())
-    taking.button("Stop and delete my answers").click()
+    form.button("Stop and delete my answers").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Your answers are deleted")
-    rater = tests.store.resume(taking.test, token)
+    rater = tests.store.resume(form.test, token)
     assert rater and rater.withdrawn and not rater.items
     page.reload()
     expect(page.get_by_role("heading", level=1)).to_have_text("Your answers are deleted")
 
 
 def test_answer_without_a_connection_is_sent_again(
-    page: Page, address: str, tests: Library, complaints: list[str]
+    page: Page, address: str, tests: TestLibrary, complaints: list[str]
 ) -> None:
-    taking = Taking(page, address, "ab", tests)
-    taking.begin()
+    form = RaterForm(page, address, "ab", tests)
+    form.begin()
     tries: list[Route] = []
 
     def fail(route: Route) -> None:
@@ -132,45 +134,47 @@ def test_answer_without_a_connection_is_sent_again(
             route.continue_()
 
     page.route("**/answer", fail)
-    taking.prefer("rough")
+    form.prefer("rough")
     assert len(tries) == 3 and len(complaints) == 2
     complaints.clear()
     page.unroute("**/answer")
-    tests.store.withdraw(taking.test, taking.token)
+    tests.store.withdraw(form.test, form.token)
 
 
 def test_answer_that_the_server_cannot_store_is_kept_and_stored_later(
-    page: Page, address: str, tests: Library, complaints: list[str]
+    page: Page, address: str, tests: TestLibrary, complaints: list[str]
 ) -> None:
-    taking = Taking(page, address, "acr", tests)
-    taking.begin()
-    order = taking.item().order
+    form = RaterForm(page, address, "acr", tests)
+    form.begin()
+    order = form.item().order
     page.route("**/answer", lambda route: route.fulfill(status=503, json={"detail": "full"}))
     page.locator(".card").click()
     expect(page.locator(".card.heard")).to_be_visible()
     page.locator(".answer").nth(1).click()
-    taking.button("Next").click()
+    form.button("Next").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Not stored yet")
-    rater = tests.store.resume(taking.test, taking.token)
+    rater = tests.store.resume(form.test, form.token)
     assert rater and order not in rater.answered
     page.unroute("**/answer")
-    taking.button("Try now").click()
+    form.button("Try now").click()
     expect(page.locator("#count")).not_to_have_text("Practice")
-    rater = tests.store.resume(taking.test, taking.token)
+    rater = tests.store.resume(form.test, form.token)
     assert rater and order in rater.answered
     complaints.clear()
-    tests.store.withdraw(taking.test, taking.token)
+    tests.store.withdraw(form.test, form.token)
 
 
-def test_general_link_on_the_same_browser_resumes(page: Page, address: str, tests: Library) -> None:
-    taking = Taking(page, address, "ab", tests)
-    taking.agree()
-    token = taking.token
-    page.goto(taking.link)
+def test_general_link_on_the_same_browser_resumes(
+    page: Page, address: str, tests: TestLibrary
+) -> None:
+    form = RaterForm(page, address, "ab", tests)
+    form.agree()
+    token = form.token
+    page.goto(form.link)
     page.get_by_role("link", name="Go on with it").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Set the volume")
-    assert taking.token == token
-    tests.store.withdraw(taking.test, token)
+    assert form.token == token
+    tests.store.withdraw(form.test, token)
 
 
 def test_mushra_switch_keeps_the_position_without_a_gap(page: Page, address: str) -> None:

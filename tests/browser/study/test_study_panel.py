@@ -11,11 +11,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from benchmarks.support.listening import write_test
-from earshot.study.library import Library
+from earshot.study.library import TestLibrary
 from earshot.study.publishing import MARK
 from earshot.study.web.languages import words
+from tests.browser.rater_form import RaterForm
 from tests.browser.study.test_study import in_order
-from tests.browser.taking import Taking
 
 MEMBER = {"PROLIFIC_PID": "5f1e9ab2c03d4e5f6a7b8c9d", "STUDY_ID": "study-1", "SESSION_ID": "s 7"}
 
@@ -79,7 +79,7 @@ def panel() -> Iterator[Panel]:
 
 
 @pytest.fixture
-def taking(page: Page, address: str, tests: Library, panel: Panel) -> Taking:
+def form(page: Page, address: str, tests: TestLibrary, panel: Panel) -> RaterForm:
     """A member of the panel in front of a test in German."""
     folder: Path = tests.folders[0]
     name = f"member-{panel.server_port}"
@@ -101,59 +101,59 @@ def taking(page: Page, address: str, tests: Library, panel: Panel) -> Taking:
     )
     tests.open(name)
     panel.sends_to = f"{address}/listen/{name}"
-    return Taking(page, address, name, tests, words("de"))
+    return RaterForm(page, address, name, tests, words("de"))
 
 
 @pytest.mark.parametrize("page", [("phone", "light", "de-DE")], indirect=True)
 def test_member_is_interrupted_comes_back_finishes_and_returns_with_the_code(
-    taking: Taking, panel: Panel, tests: Library, tmp_path: Path
+    form: RaterForm, panel: Panel, tests: TestLibrary, tmp_path: Path
 ) -> None:
     """An adaptive test, in German, on a phone."""
-    page = taking.page
+    page = form.page
     page.add_init_script(CONTEXTS)
     page.goto(f"{panel.address}/go")
     expect(page.get_by_role("heading", level=1)).to_have_text("Welche Stimme?")
     in_order(page)
-    taking.button(taking.words["consent.agree"]).click()
-    taking.listen()
-    taking.check()
-    taking.prefer("fine")
+    form.button(form.words["consent.agree"]).click()
+    form.listen()
+    form.check()
+    form.prefer("fine")
     page.goto(f"{panel.address}/go")  # closes the page, and comes by the panel's link again
-    taking.listen(back=True)
-    taking.item()
-    taking.button(taking.say("play.one", name="A")).click()
+    form.listen(back=True)
+    form.item()
+    form.button(form.say("play.one", name="A")).click()
     page.evaluate("() => window.contexts.at(-1).suspend()")  # as a call does
-    expect(page.locator(".hint")).to_have_text(taking.words["trial.interrupted"])
+    expect(page.locator(".hint")).to_have_text(form.words["trial.interrupted"])
     for _ in range(2):
-        taking.prefer("fine")
+        form.prefer("fine")
     in_order(page)
     page.wait_for_url(f"{panel.address}/back**")
     assert panel.returned == [{"cc": ["DONE"], "session": ["s 7"]}]
-    table = tests.store.ratings(taking.test)
+    table = tests.store.ratings(form.test)
     assert {*table["language"]} == {"de"} and len(table) == 3
     # The one place is taken: the next hears so, and goes back with another code.
     page.goto(panel.sends_to + "?PROLIFIC_PID=another")
-    expect(page.get_by_role("heading", level=1)).to_have_text(taking.words["end.full.title"])
-    page.get_by_role("link", name=taking.words["end.back"]).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(form.words["end.full.title"])
+    page.get_by_role("link", name=form.words["end.back"]).click()
     page.wait_for_url(f"{panel.address}/back?cc=FULL")
 
 
-def test_member_who_does_not_agree_goes_back_at_once(taking: Taking, panel: Panel) -> None:
-    taking.page.goto(f"{panel.sends_to}?{urlencode(MEMBER)}&lang=de")
-    taking.button(taking.words["consent.decline"]).click()
-    taking.page.wait_for_url(f"{panel.address}/back?cc=NO")
-    assert taking.tests.store.raters(taking.test.name) == 0
+def test_member_who_does_not_agree_goes_back_at_once(form: RaterForm, panel: Panel) -> None:
+    form.page.goto(f"{panel.sends_to}?{urlencode(MEMBER)}&lang=de")
+    form.button(form.words["consent.decline"]).click()
+    form.page.wait_for_url(f"{panel.address}/back?cc=NO")
+    assert form.tests.store.raters(form.test.name) == 0
 
 
 def test_rater_of_a_visitors_test_is_taken_to_no_address_by_itself(
-    taking: Taking, panel: Panel, tests: Library
+    form: RaterForm, panel: Panel, tests: TestLibrary
 ) -> None:
-    page = taking.page
-    (tests.folders[0] / taking.test.name / MARK).write_text(datetime.now(UTC).isoformat())
-    tests.store.enrol(taking.test)  # who has the one place
+    page = form.page
+    (tests.folders[0] / form.test.name / MARK).write_text(datetime.now(UTC).isoformat())
+    tests.store.enrol(form.test)  # who has the one place
     page.clock.install()
     page.goto(f"{panel.sends_to}?PROLIFIC_PID=another&lang=de")
-    expect(page.get_by_role("heading", level=1)).to_have_text(taking.words["end.full.title"])
+    expect(page.get_by_role("heading", level=1)).to_have_text(form.words["end.full.title"])
     page.clock.fast_forward(60_000)
     expect(page.locator(".hint")).to_have_text(urlsplit(panel.address).netloc)
     assert page.url.startswith(panel.sends_to) and panel.returned == []

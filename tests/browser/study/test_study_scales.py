@@ -14,11 +14,11 @@ from playwright.sync_api import Browser, Page, expect
 
 from benchmarks.support.listening import STIMULI, write_test
 from earshot.study.analysis import analyse
-from earshot.study.library import Library
+from earshot.study.library import TestLibrary
 from earshot.study.storage import dataset
+from tests.browser.rater_form import RaterForm
 from tests.browser.study.conftest import rater_page
 from tests.browser.study.test_study import in_order
-from tests.browser.taking import Taking
 
 SAID = dict.fromkeys(STIMULI, "The old cat sat on the mat.")
 SCALES: dict[str, Any] = {
@@ -42,7 +42,7 @@ LAST = 2  # the place of the last trial, after practice and the first
 
 
 @pytest.fixture(scope="module", autouse=True)
-def studies(tests: Library) -> None:
+def studies(tests: TestLibrary) -> None:
     folder = tests.folders[0]
     more = {"practice": [LESSON], "trials": 2, "sentences": SAID, "comment": True}
     write_test(folder / "scales", "smos", scales=SCALES, **more)
@@ -80,11 +80,11 @@ def type_all(page: Page, name: str) -> None:
     page.keyboard.type(f"Heard by {name}.")
 
 
-def answer_in_a_stale_tab(page: Page, taking: Taking) -> Page:
+def answer_in_a_stale_tab(page: Page, form: RaterForm) -> Page:
     """Opens the trial, whose sounds were heard, in another tab, and chooses other answers there."""
     stale = page.context.new_page()
     stale.goto(page.url)
-    Taking(stale, "", "scales", taking.tests).listen(back=True)
+    RaterForm(stale, "", "scales", form.tests).listen(back=True)
     for scale in range(3):
         stale.locator(".answers").nth(scale).locator(".answer").nth(1).click()
     stale.locator(".written input").fill("something else")
@@ -92,17 +92,17 @@ def answer_in_a_stale_tab(page: Page, taking: Taking) -> Page:
 
 
 def take(
-    page: Page, address: str, tests: Library, name: str, what: str, shots: Path
+    page: Page, address: str, tests: TestLibrary, name: str, what: str, shots: Path
 ) -> tuple[str, int]:
     """Takes the whole test → the rater's hash, and how many trials they answered."""
-    taking, stale = Taking(page, address, "scales", tests), None
-    taking.begin()
+    form, stale = RaterForm(page, address, "scales", tests), None
+    form.begin()
     if "never comes" in what:
         page.route(f"**/sound/{LAST}/*", lambda route: route.abort())
     for trial in range(LAST + 1):
         if trial == LAST and "never comes" in what:
-            expect(taking.heading).to_have_text("A sound did not come")
-            taking.button("Next").click()
+            expect(form.heading).to_have_text("A sound did not come")
+            form.button("Next").click()
             break
         expect(page.locator(".trial")).to_be_visible()
         expect(page.locator(".written input")).to_be_disabled()
@@ -115,13 +115,13 @@ def take(
             link = page.url
             page.goto("about:blank")
             page.goto(link)
-            taking.listen(back=True)
+            form.listen(back=True)
             expect(page.locator(".written input")).to_have_value(HEARD)
             expect(page.locator(".remark textarea")).to_have_value(f"Heard by {name}.")
             expect(page.locator("input:checked")).to_have_count(3)
             if "left open" in what:
-                stale = answer_in_a_stale_tab(page, taking)
-        taking.next()
+                stale = answer_in_a_stale_tab(page, form)
+        form.next()
         if stale:
             stale.get_by_role("button", name="Next", exact=True).click()
             expect(stale.get_by_role("heading", level=1)).to_have_text("Welcome back")
@@ -129,15 +129,15 @@ def take(
             stale = None
         if trial == 0:  # practice whose answer is known
             expect(page.locator(".prose")).to_contain_text("Extremely similar")
-            taking.button("Next").click()
-    taking.finish()
-    rater = tests.store.resume(taking.test, taking.token)
+            form.button("Next").click()
+    form.finish()
+    rater = tests.store.resume(form.test, form.token)
     assert rater
     return rater.id, trial + ("never comes" not in what) - 1
 
 
 def test_three_raters_answer_every_scale_and_the_export_reads_back(
-    browser: Browser, address: str, tests: Library, tmp_path: Path
+    browser: Browser, address: str, tests: TestLibrary, tmp_path: Path
 ) -> None:
     answered: dict[str, int] = {}
     for (size, scheme), what in RATERS.items():
@@ -178,25 +178,25 @@ def test_three_raters_answer_every_scale_and_the_export_reads_back(
 
 @pytest.mark.parametrize("page", [("phone", "light")], indirect=True)
 def test_sentence_is_read_while_one_judges(
-    page: Page, address: str, tests: Library, tmp_path: Path
+    page: Page, address: str, tests: TestLibrary, tmp_path: Path
 ) -> None:
-    taking = Taking(page, address, "shown", tests)
-    taking.begin()
+    form = RaterForm(page, address, "shown", tests)
+    form.begin()
     expect(page.locator(".sentence")).to_contain_text(SAID["cat"])
     listen(page)
     page.locator(".answer").nth(1).click()
     in_order(page)
     page.screenshot(path=tmp_path / "shown.png", full_page=True)
-    taking.next()
-    taking.finish()
+    form.next()
+    form.finish()
 
 
-def test_comment_next_to_sliders_is_stored(page: Page, address: str, tests: Library) -> None:
-    taking = Taking(page, address, "noted", tests)
-    taking.begin()
+def test_comment_next_to_sliders_is_stored(page: Page, address: str, tests: TestLibrary) -> None:
+    form = RaterForm(page, address, "noted", tests)
+    form.begin()
     page.locator(".remark textarea").fill("1 hums, and 2 r")  # no key of the page
     expect(page.locator(".switch.on, .pill.on")).to_have_count(0)
-    taking.rate({"fine": 82, "rough": 31, "reference": 100, "anchor-3.5k": 40, "anchor-7k": 60})
-    taking.finish()
-    table = tests.store.ratings(taking.test)
+    form.rate({"fine": 82, "rough": 31, "reference": 100, "anchor-3.5k": 40, "anchor-7k": 60})
+    form.finish()
+    table = tests.store.ratings(form.test)
     assert table[table["scale"] == "comment"]["text"].tolist() == ["1 hums, and 2 r"]

@@ -9,18 +9,18 @@ from playwright.sync_api import Browser, expect
 
 from benchmarks.support.listening import write_test
 from earshot.app import launch, site
-from earshot.study.library import Library
+from earshot.study.library import TestLibrary
 from earshot.tabs import listening_tests
 from tests.browser.visit import Visit
 
 
 @pytest.fixture(scope="module")
-def tests(tmp_path_factory: pytest.TempPathFactory) -> Library:
+def tests(tmp_path_factory: pytest.TempPathFactory) -> TestLibrary:
     return listening_tests.opened(tmp_path_factory.mktemp("studies"), None)
 
 
 @pytest.fixture(scope="module")
-def address(tests: Library, tiny_checkpoints: Path) -> Iterator[str]:
+def address(tests: TestLibrary, tiny_checkpoints: Path) -> Iterator[str]:
     page = site.build("cpu", tiny_checkpoints, tests=tests)
     yield launch.launch(page, launch.options([], {}), block=False, tests=tests)
     page.close()

@@ -16,11 +16,11 @@ from benchmarks.support.listening import write_test
 from earshot.study import preregistration
 from earshot.study.analysis.tables import Table
 from earshot.study.design import Item
-from earshot.study.library import Library
+from earshot.study.library import TestLibrary
 from earshot.study.storage import dataset
+from tests.browser.rater_form import RaterForm
 from tests.browser.study.conftest import rater_page
 from tests.browser.study.test_study_scales import HEARD, LESSON, SAID, SCALES, answer, listen
-from tests.browser.taking import Taking
 
 pytestmark = pytest.mark.slow
 
@@ -54,7 +54,7 @@ RATERS = [("desktop", "light"), ("phone", "dark"), ("desktop", "dark")]
 
 
 @pytest.fixture(scope="module", autouse=True)
-def whole(tests: Library) -> None:
+def whole(tests: TestLibrary) -> None:
     folder = write_test(tests.folders[0] / "whole", "smos", **WHOLE)
     preregistration.freeze(tests.open("whole").test)
     assert (folder / preregistration.FILE).is_file()
@@ -64,28 +64,28 @@ class Sitting:
     """A rater who goes through all of it. lost: a trial whose first sound does not come; stale: one
     that another tab answers first."""
 
-    def __init__(self, page: Page, taking: Taking, name: str, shots: Path) -> None:
-        self.page, self.taking, self.name, self.shots = page, taking, name, shots
+    def __init__(self, page: Page, form: RaterForm, name: str, shots: Path) -> None:
+        self.page, self.form, self.name, self.shots = page, form, name, shots
         self.seen: list[str] = []
         self.lost: Item | None = None
         self.stale: Item | None = None
 
     def begin(self) -> None:
         """All that comes before the trials."""
-        taking, page = self.taking, self.page
-        page.goto(taking.link)
+        form, page = self.form, self.page
+        page.goto(form.link)
         expect(page.get_by_text("No. 17")).to_be_visible()
-        expect(taking.button(taking.say("consent.agree"))).to_be_disabled()
+        expect(form.button(form.say("consent.agree"))).to_be_disabled()
         page.get_by_role("checkbox", name="I am 18 or older.").check()
         self.shoot("consent")
-        taking.button(taking.say("consent.agree")).click()
-        expect(taking.heading).to_have_text(taking.say("questions.title"))
+        form.button(form.say("consent.agree")).click()
+        expect(form.heading).to_have_text(form.say("questions.title"))
         page.get_by_role("radio", name="25–34").check()
         self.shoot("questions")
-        taking.button(taking.say("trial.next")).click()
-        expect(taking.heading).to_have_text(taking.say("volume.title"))
-        taking.tests.store.headphones(taking.test, taking.token, True)
-        rater = taking.tests.store.resume(taking.test, taking.token)
+        form.button(form.say("trial.next")).click()
+        expect(form.heading).to_have_text(form.say("volume.title"))
+        form.tests.store.headphones(form.test, form.token, True)
+        rater = form.tests.store.resume(form.test, form.token)
         assert rater
         if self.name.startswith("phone"):
             self.lost = rater.items[2]
@@ -93,53 +93,53 @@ class Sitting:
         if self.name == "desktop-dark":
             self.stale = rater.items[3]
         page.reload()
-        taking.listen()
-        taking.check_room()
-        page.wait_for_function(GONE, arg=taking.say("room.title"))
+        form.listen()
+        form.check_room()
+        page.wait_for_function(GONE, arg=form.say("room.title"))
 
     def go_on(self) -> bool:
         """Does what the page asks for now → whether there is more."""
-        taking, page = self.taking, self.page
+        form, page = self.form, self.page
         title = page.wait_for_function(SHOWN).json_value()
         if title == TRIAL:
             self.judge()
             return True
         self.seen.append(title)
-        if title == taking.say("break.title"):
+        if title == form.say("break.title"):
             self.shoot("break")
-            taking.button(taking.say("break.go_on")).click()
-        elif title == taking.say("questions.title"):
+            form.button(form.say("break.go_on")).click()
+        elif title == form.say("questions.title"):
             if page.get_by_role("radio", name="no").count():
                 page.get_by_role("radio", name="no").check()
             else:
                 page.get_by_role("textbox").fill("Nothing.")
-            taking.button(taking.say("trial.next")).click()
-        elif title == taking.say("volume.back.title"):
-            taking.listen(back=True)
-        elif title == taking.say("end.complete.title"):
+            form.button(form.say("trial.next")).click()
+        elif title == form.say("volume.back.title"):
+            form.listen(back=True)
+        elif title == form.say("end.complete.title"):
             return False
         else:  # a lesson, or a sound that did not come
-            assert title in (taking.say("lesson.right"), taking.say("missing.title")), title
-            taking.button(taking.say("trial.next")).click()
+            assert title in (form.say("lesson.right"), form.say("missing.title")), title
+            form.button(form.say("trial.next")).click()
         page.wait_for_function(GONE, arg=title)
         return True
 
     def judge(self) -> None:
         """Judges a trial."""
-        taking = self.taking
-        item = taking.item()
+        form = self.form
+        item = form.item()
         listen(self.page)
         answer(self.page, self.name)
         if self.stale and item.order == self.stale.order:  # which another tab answers meanwhile
             given = {"similarity": 2, "naturalness": 2, "pleasantness": 2, "transcription": "no"}
-            store = taking.tests.store
-            store.answer(taking.test, taking.token, item.order, given, [1, 1], 900)
-            taking.button(taking.say("trial.next")).click()
-            expect(taking.heading).to_have_text(taking.say("volume.back.title"))
+            store = form.tests.store
+            store.answer(form.test, form.token, item.order, given, [1, 1], 900)
+            form.button(form.say("trial.next")).click()
+            expect(form.heading).to_have_text(form.say("volume.back.title"))
             return
         if item.order == 4:
             self.shoot("trial")
-        taking.next()
+        form.next()
         expect(self.page.locator(".card.heard")).to_have_count(0)
 
     def shoot(self, what: str) -> None:
@@ -151,7 +151,7 @@ def refuse(route: Route) -> None:
 
 
 def test_three_raters_take_a_whole_test_and_its_export_reads_back(
-    browser: Browser, address: str, tests: Library, tmp_path: Path
+    browser: Browser, address: str, tests: TestLibrary, tmp_path: Path
 ) -> None:
     opened, store = tests.open("whole"), tests.store
     link, key = f"{address}/results/whole", {"key": opened.key}
@@ -162,12 +162,12 @@ def test_three_raters_take_a_whole_test_and_its_export_reads_back(
         assert httpx.get(f"{link}/ratings.csv", params=key).status_code == 403, "it was frozen"
         complaints: list[str] = []
         with rater_page(browser, size, scheme, complaints) as page:
-            taking = Taking(page, address, "whole", tests)
-            sitting = Sitting(page, taking, f"{size}-{scheme}", tmp_path)
+            form = RaterForm(page, address, "whole", tests)
+            sitting = Sitting(page, form, f"{size}-{scheme}", tmp_path)
             sitting.begin()
             while sitting.go_on():
                 pass
-            rater = store.resume(opened.test, taking.token)
+            rater = store.resume(opened.test, form.token)
             assert rater and rater.outcome == "complete"
             sittings[rater.id] = sitting
             expected = ("404",) if sitting.lost else ("409",) if sitting.stale else ()
@@ -179,7 +179,7 @@ def test_three_raters_take_a_whole_test_and_its_export_reads_back(
             if (trial := opened.test.trials[item.trial]).kind == "trial"
         ]
         assert len(blocks) == 4 and blocks[0] == blocks[1] != blocks[2] == blocks[3]
-        assert sitting.seen.count(taking.say("break.title")) >= 1
+        assert sitting.seen.count(form.say("break.title")) >= 1
 
     # The test is full, so what was found is shown, and was looked at by nobody before.
     report = httpx.get(link, params=key, timeout=120).text

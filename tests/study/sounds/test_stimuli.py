@@ -186,7 +186,7 @@ def test_prepare_again_decodes_nothing(tmp_path: Path, monkeypatch: pytest.Monke
     test = load(make_folder(tmp_path / "t", "mushra", loudness=-30))
     first = prepare(test, tmp_path / "copies")
 
-    def read(path: Path) -> sound.Sound:
+    def read(path: Path) -> sound.Stimulus:
         raise AssertionError(f"{path} is decoded again")
 
     monkeypatch.setattr(sound, "read", read)

@@ -11,7 +11,7 @@ from fastapi.testclient import TestClient
 
 from benchmarks.support.listening import Rater, write_test
 from earshot.study.design.spec import SpecError, load
-from earshot.study.library import Library
+from earshot.study.library import TestLibrary
 from earshot.study.web.server import app, library
 
 PAIR = ["fine/bird.wav", "rough/bird.wav"]
@@ -23,12 +23,12 @@ QUESTIONS = [
 
 
 @pytest.fixture
-def tests(tmp_path: Path) -> Library:
+def tests(tmp_path: Path) -> TestLibrary:
     return library(tmp_path, least_time=0)
 
 
 @pytest.fixture
-def client(tests: Library) -> Iterator[TestClient]:
+def client(tests: TestLibrary) -> Iterator[TestClient]:
     with TestClient(app(tests)) as client:
         yield client
 
@@ -79,7 +79,7 @@ def test_warm_up_tells_the_answer_and_a_check_does_not(client: TestClient, tmp_p
 
 
 def test_warm_up_in_mushra_tells_what_is_known_by_position(
-    client: TestClient, tests: Library, tmp_path: Path
+    client: TestClient, tests: TestLibrary, tmp_path: Path
 ) -> None:
     """The first sound's score, and the hidden reference's, give or take some."""
     known = {"sounds": ["rough/bird.wav"], "reference": "reference/bird.wav", "expected": 40}
@@ -101,7 +101,7 @@ def test_warm_up_in_mushra_tells_what_is_known_by_position(
 
 
 def test_questions_are_asked_in_the_raters_language_and_only_exported(
-    client: TestClient, tests: Library, tmp_path: Path
+    client: TestClient, tests: TestLibrary, tmp_path: Path
 ) -> None:
     write_test(tmp_path / "acr", "acr", questions=QUESTIONS)
     rater = Rater(client, "acr", language="de")

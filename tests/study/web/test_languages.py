@@ -13,7 +13,7 @@ from benchmarks.support.listening import Rater, write_test
 from earshot.study import invitations
 from earshot.study.design import DESIGNS
 from earshot.study.design.scales import ASKED_BY, KNOWN
-from earshot.study.library import Library
+from earshot.study.library import TestLibrary
 from earshot.study.storage import panel, queries
 from earshot.study.storage.store import (
     NO_CHECK,
@@ -53,7 +53,7 @@ SENTENCES = (
 
 
 @pytest.fixture
-def tests(tmp_path: Path) -> Library:
+def tests(tmp_path: Path) -> TestLibrary:
     german = {"title": "Ein Test", "question": "Welches klingt besser?", "consent": "Freiwillig."}
     write_test(tmp_path / "ab", "ab", texts={"de": german}, question="Which sounds better?")
     write_test(tmp_path / "acr", "acr")
@@ -61,7 +61,7 @@ def tests(tmp_path: Path) -> Library:
 
 
 @pytest.fixture
-def client(tests: Library) -> Iterator[TestClient]:
+def client(tests: TestLibrary) -> Iterator[TestClient]:
     with TestClient(app(tests)) as client:
         yield client
 
@@ -120,7 +120,9 @@ def test_language_is_the_one_asked_for_else_the_browsers(
     assert chosen(asked, accepted, ("en", "de"), "en") == expected
 
 
-def test_test_speaks_the_raters_language_and_stores_it(client: TestClient, tests: Library) -> None:
+def test_test_speaks_the_raters_language_and_stores_it(
+    client: TestClient, tests: TestLibrary
+) -> None:
     page = client.get("/listen/ab", headers={"Accept-Language": "de-DE"}).text
     assert '<html lang="de" dir="ltr">' in page and "<title>Ein Test" in page
     rater = Rater(client, "ab", language="de")

@@ -13,7 +13,7 @@ from sqlalchemy.exc import OperationalError, TimeoutError
 
 from benchmarks.support.listening import Rater, write_test
 from earshot.core.http import MAX_BYTES, RateLimit
-from earshot.study.library import Library
+from earshot.study.library import TestLibrary
 from earshot.study.sounds import headphones
 from earshot.study.storage import clock, database
 from earshot.study.web.plainly import NOT_STORED
@@ -23,7 +23,7 @@ PATIENCE = 3.0  # seconds: tests run beside other work
 
 
 @pytest.fixture
-def tests(tmp_path: Path) -> Library:
+def tests(tmp_path: Path) -> TestLibrary:
     write_test(tmp_path / "ab", "ab", 0.2)
     tests = library(tmp_path)
     tests.open("ab")
@@ -31,7 +31,7 @@ def tests(tmp_path: Path) -> Library:
 
 
 @pytest.fixture
-def client(tests: Library) -> Iterator[TestClient]:
+def client(tests: TestLibrary) -> Iterator[TestClient]:
     with TestClient(app(tests)) as client:
         yield client
 
@@ -100,7 +100,7 @@ def test_answer_sooner_than_its_sounds_last_is_refused(
 
 
 def test_consent_of_sixty_raters_from_one_address_is_slowed(
-    client: TestClient, tests: Library
+    client: TestClient, tests: TestLibrary
 ) -> None:
     replies = [client.post("/listen/ab/consent", json={}) for _ in range(60)]
     agreed = [reply.json()["rater"] for reply in replies if reply.status_code == 200]
@@ -116,7 +116,7 @@ def test_consent_of_sixty_raters_from_one_address_is_slowed(
 
 
 def test_consent_that_cannot_be_stored_is_told_and_does_not_count(
-    client: TestClient, tests: Library, monkeypatch: pytest.MonkeyPatch
+    client: TestClient, tests: TestLibrary, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object) -> None:
         raise OperationalError("INSERT", {}, Exception("database or disk is full"))
@@ -158,7 +158,7 @@ def test_answer_to_a_locked_store_is_told_and_stored_later(
     ids=lambda lost: type(lost).__name__,
 )
 def test_store_that_cannot_be_reached_is_told_and_works_later(
-    client: TestClient, tests: Library, lost: Exception
+    client: TestClient, tests: TestLibrary, lost: Exception
 ) -> None:
     def fail(*_: object) -> None:
         raise lost
@@ -200,7 +200,7 @@ def test_completion_code_is_known_to_nobody_before_the_last_answer(tmp_path: Pat
 
 
 def test_headphone_check_cannot_be_passed_by_trying_or_computing(
-    client: TestClient, tests: Library
+    client: TestClient, tests: TestLibrary
 ) -> None:
     rater, key = Rater(client, "ab"), tests.open("ab").key
     rater.check(rater.token)  # what the token alone gives

@@ -14,7 +14,7 @@ from jwt.algorithms import RSAAlgorithm
 
 from benchmarks.support.listening import Rater, write_test
 from earshot.study import preview
-from earshot.study.library import Library
+from earshot.study.library import TestLibrary
 from earshot.study.storage.panel import hashed
 from earshot.study.web.server import app, library
 
@@ -32,20 +32,20 @@ MEMBER = {"PROLIFIC_PID": "5f1e9ab2c03d", "STUDY_ID": "s1"}
 
 
 @pytest.fixture
-def tests(tmp_path: Path) -> Library:
+def tests(tmp_path: Path) -> TestLibrary:
     write_test(tmp_path / "ab", "ab", panel=PANEL, raters=2)
     write_test(tmp_path / "open", "ab")
     return library(tmp_path, least_time=0)
 
 
 @pytest.fixture
-def client(tests: Library) -> Iterator[TestClient]:
+def client(tests: TestLibrary) -> Iterator[TestClient]:
     with TestClient(app(tests)) as client:
         yield client
 
 
 def test_member_is_known_again_by_their_browser_and_stored_as_keyed_hashes(
-    client: TestClient, tests: Library, tmp_path: Path
+    client: TestClient, tests: TestLibrary, tmp_path: Path
 ) -> None:
     claim = "a-secret-of-this-browser"
     first, again = (Rater(client, "ab", panel=MEMBER, claim=claim) for _ in range(2))
@@ -142,7 +142,9 @@ def test_link_without_the_panels_number_is_refused(client: TestClient) -> None:
     assert long.status_code == 422
 
 
-def test_address_of_an_outcome_is_told_when_it_has_come(client: TestClient, tests: Library) -> None:
+def test_address_of_an_outcome_is_told_when_it_has_come(
+    client: TestClient, tests: TestLibrary
+) -> None:
     before = client.get("/listen/ab/session").json()
     assert before["decline"] == f"{BACK}NO" and before["back"] is None
     assert "DONE" not in str(before) and "PHONES" not in str(before)
@@ -156,7 +158,7 @@ def test_address_of_an_outcome_is_told_when_it_has_come(client: TestClient, test
     assert rater.session()["back"] == PANEL["complete"]
 
 
-def test_failed_headphone_check_screens_out(client: TestClient, tests: Library) -> None:
+def test_failed_headphone_check_screens_out(client: TestClient, tests: TestLibrary) -> None:
     rater, key = Rater(client, "ab", panel=MEMBER), tests.open("ab").key
     trials = rater.session()["trials"]
     for attempt in range(2):
@@ -176,7 +178,7 @@ def test_full_test_says_so_to_the_next_only(client: TestClient) -> None:
 
 
 def test_test_that_fills_and_is_closed_in_the_middle_loses_nothing(
-    client: TestClient, tests: Library
+    client: TestClient, tests: TestLibrary
 ) -> None:
     key, test = tests.open("ab").key, tests.open("ab").test
     raters = [Rater(client, "ab", panel={"PROLIFIC_PID": name}) for name in ("one", "two")]
@@ -201,7 +203,7 @@ def test_test_that_fills_and_is_closed_in_the_middle_loses_nothing(
     assert len(table) == 2 * len(raters[0].session()["trials"]) and set(table["finished"]) == {True}
 
 
-def test_preview_goes_to_the_end_and_stores_nothing(client: TestClient, tests: Library) -> None:
+def test_preview_goes_to_the_end_and_stores_nothing(client: TestClient, tests: TestLibrary) -> None:
     key = tests.open("ab").key
     rater = Rater(client, "ab", preview.new_token(key))
     assert rater.session()["preview"] and rater.check(key)["passed"]
@@ -213,7 +215,7 @@ def test_preview_goes_to_the_end_and_stores_nothing(client: TestClient, tests: L
 
 
 def test_preview_begins_in_a_test_that_is_full_and_is_forgotten_among_many(
-    client: TestClient, tests: Library
+    client: TestClient, tests: TestLibrary
 ) -> None:
     key = tests.open("ab").key
     for name in ("one", "two"):
@@ -224,7 +226,7 @@ def test_preview_begins_in_a_test_that_is_full_and_is_forgotten_among_many(
     assert not first.session()["consented"] and tests.store.raters("ab") == 2
 
 
-def test_preview_takes_the_key_of_this_test(client: TestClient, tests: Library) -> None:
+def test_preview_takes_the_key_of_this_test(client: TestClient, tests: TestLibrary) -> None:
     forged = preview.new_token(tests.open("open").key)
     refused = client.post("/listen/ab/consent", json={"rater": forged})
     assert refused.status_code == 409

@@ -14,7 +14,7 @@ from fastapi.testclient import TestClient
 
 from benchmarks.support.listening import write_test
 from earshot.study import analysis, preregistration
-from earshot.study.library import Library
+from earshot.study.library import TestLibrary
 from earshot.study.simulation.raters import simulate
 from earshot.study.web.results.reports import MAX_AT_ONCE, MAX_WAITING, Reports
 from earshot.study.web.server import app, library
@@ -25,7 +25,7 @@ PATIENCE = 60  # seconds
 
 
 @pytest.fixture(scope="module")
-def tests(tmp_path_factory: pytest.TempPathFactory) -> Library:
+def tests(tmp_path_factory: pytest.TempPathFactory) -> TestLibrary:
     """Tests that simulated raters took, and one of another design."""
     folder = tmp_path_factory.mktemp("tests")
     for name, design in NAMES:
@@ -37,13 +37,13 @@ def tests(tmp_path_factory: pytest.TempPathFactory) -> Library:
 
 
 @pytest.fixture
-def client(tests: Library) -> Iterator[TestClient]:
+def client(tests: TestLibrary) -> Iterator[TestClient]:
     with TestClient(app(tests)) as client:
         yield client
 
 
 def test_page_of_a_running_test_shows_progress_and_no_estimate(
-    client: TestClient, tests: Library
+    client: TestClient, tests: TestLibrary
 ) -> None:
     key = tests.open("first").key
     page = client.get("/results/first", params={"key": key}).text
@@ -53,7 +53,9 @@ def test_page_of_a_running_test_shows_progress_and_no_estimate(
     assert tests.store.looks(tests.get("first").test) == []
 
 
-def test_estimates_before_the_end_are_a_recorded_look(client: TestClient, tests: Library) -> None:
+def test_estimates_before_the_end_are_a_recorded_look(
+    client: TestClient, tests: TestLibrary
+) -> None:
     opened = tests.open("second")
     for _ in range(2):  # at the same answers, which is one look
         page = client.post("/results/second/look", params={"key": opened.key}).text
@@ -67,7 +69,7 @@ def test_estimates_before_the_end_are_a_recorded_look(client: TestClient, tests:
 
 
 def test_estimates_of_raters_at_whom_nobody_has_looked_are_not_shown(
-    client: TestClient, tests: Library
+    client: TestClient, tests: TestLibrary
 ) -> None:
     opened = tests.open("first")
     page = client.get(f"/results/first?key={opened.key}&estimates=true").text
@@ -75,7 +77,7 @@ def test_estimates_of_raters_at_whom_nobody_has_looked_are_not_shown(
 
 
 def test_ratings_taken_along_before_the_end_are_a_recorded_look(
-    client: TestClient, tests: Library
+    client: TestClient, tests: TestLibrary
 ) -> None:
     opened = tests.open("taken")
     for file in ("ratings.csv", "answers.jsonl", "dataset.zip"):
@@ -84,7 +86,7 @@ def test_ratings_taken_along_before_the_end_are_a_recorded_look(
 
 
 def test_estimates_of_a_closed_test_are_a_look_only_where_it_is_opened_again(
-    client: TestClient, tests: Library
+    client: TestClient, tests: TestLibrary
 ) -> None:
     opened = tests.open("closed")
     client.post("/results/closed/close", params={"key": opened.key})
@@ -97,7 +99,7 @@ def test_estimates_of_a_closed_test_are_a_look_only_where_it_is_opened_again(
 
 
 def test_report_is_made_once_until_somebody_answers(
-    client: TestClient, tests: Library, monkeypatch: pytest.MonkeyPatch
+    client: TestClient, tests: TestLibrary, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened, made = tests.open("again"), []
     analysed = analysis.analyse
@@ -114,7 +116,7 @@ def test_report_is_made_once_until_somebody_answers(
 
 
 def test_many_reports_at_once_leave_the_server_to_raters(
-    tests: Library, monkeypatch: pytest.MonkeyPatch
+    tests: TestLibrary, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     go_on, params = threading.Event(), {"key": tests.open("first").key}
 
@@ -138,14 +140,16 @@ def test_many_reports_at_once_leave_the_server_to_raters(
     assert codes[503] >= 60 - MAX_AT_ONCE - MAX_WAITING and codes[200] >= MAX_AT_ONCE
 
 
-def test_page_of_a_test_that_nobody_took_is_shown(client: TestClient, tests: Library) -> None:
+def test_page_of_a_test_that_nobody_took_is_shown(client: TestClient, tests: TestLibrary) -> None:
     key = tests.open("pairs").key
     page = client.get("/results/pairs", params={"key": key})
     assert page.status_code == 200 and "Raters over time" not in page.text
     assert client.get("/results/pairs/report.pdf", params={"key": key}).status_code == 200
 
 
-def test_report_is_taken_along_as_pdf_with_the_key_only(client: TestClient, tests: Library) -> None:
+def test_report_is_taken_along_as_pdf_with_the_key_only(
+    client: TestClient, tests: TestLibrary
+) -> None:
     report = client.get("/results/first/report.pdf", params={"key": tests.open("first").key})
     assert report.headers["content-type"] == "application/pdf"
     assert "first-report.pdf" in report.headers["content-disposition"]
@@ -153,7 +157,9 @@ def test_report_is_taken_along_as_pdf_with_the_key_only(client: TestClient, test
     assert client.get("/results/first/report.pdf", params={"key": "x"}).status_code == 403
 
 
-def test_tests_are_compared_by_the_link_to_the_other(client: TestClient, tests: Library) -> None:
+def test_tests_are_compared_by_the_link_to_the_other(
+    client: TestClient, tests: TestLibrary
+) -> None:
     key, other = tests.open("first").key, tests.open("second").key
     link = f"http://here/results/second?key={other}"
     page = client.get("/results/first/compare", params={"key": key, "other": link})
@@ -173,7 +179,7 @@ def test_tests_are_compared_by_the_link_to_the_other(client: TestClient, tests: 
     ],
 )
 def test_comparison_with_what_is_no_readable_test_of_the_design_is_refused(
-    client: TestClient, tests: Library, other: str, reason: str
+    client: TestClient, tests: TestLibrary, other: str, reason: str
 ) -> None:
     asked = {"key": tests.open("first").key, "other": other.format(pairs=tests.open("pairs").key)}
     page = client.get("/results/first/compare", params=asked)
@@ -182,7 +188,7 @@ def test_comparison_with_what_is_no_readable_test_of_the_design_is_refused(
     assert client.get("/results/first/compare", params=other_key).status_code == 403
 
 
-def test_page_of_results_runs_its_own_script_only(client: TestClient, tests: Library) -> None:
+def test_page_of_results_runs_its_own_script_only(client: TestClient, tests: TestLibrary) -> None:
     for name in ("first", "closed"):
         reply = client.get(f"/results/{name}", params={"key": tests.open(name).key})
         hashes = [
@@ -197,7 +203,7 @@ def test_page_of_results_runs_its_own_script_only(client: TestClient, tests: Lib
 
 
 def test_organisers_who_look_wait_in_no_raters_way(
-    tests: Library, monkeypatch: pytest.MonkeyPatch
+    tests: TestLibrary, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     go_on, params = threading.Event(), {"key": tests.open("first").key}
     monkeypatch.setattr(preregistration, "look", lambda *_: go_on.wait(PATIENCE))
@@ -213,7 +219,7 @@ def test_organisers_who_look_wait_in_no_raters_way(
         assert {each.result().status_code for each in asked} == {200, 503}
 
 
-def test_look_at_the_same_answers_takes_no_lock(tests: Library) -> None:
+def test_look_at_the_same_answers_takes_no_lock(tests: TestLibrary) -> None:
     test = tests.open("taken").test
     tests.store.look(test)
     with tests.store.engine.execution_options(write=True).begin():  # somebody else writes

@@ -12,28 +12,28 @@ from fastapi.testclient import TestClient
 
 from benchmarks.support.listening import RATE, STIMULI, SYSTEMS, Rater, write_test
 from earshot.study.design import DESIGNS
-from earshot.study.library import Library
+from earshot.study.library import TestLibrary
 from earshot.study.web.server import app, library
 
 STEP = 2**-23  # of samples of 24 bits
 
 
 @pytest.fixture
-def tests(tmp_path: Path) -> Library:
+def tests(tmp_path: Path) -> TestLibrary:
     for design in DESIGNS:
         write_test(tmp_path / design, design)
     return library(tmp_path, least_time=0)
 
 
 @pytest.fixture
-def client(tests: Library) -> Iterator[TestClient]:
+def client(tests: TestLibrary) -> Iterator[TestClient]:
     with TestClient(app(tests)) as client:
         yield client
 
 
 @pytest.mark.parametrize("design", DESIGNS)
 def test_session_of_each_design_ends_with_a_completion_code(
-    client: TestClient, tests: Library, design: str
+    client: TestClient, tests: TestLibrary, design: str
 ) -> None:
     assert client.get(f"/listen/{design}").text.count(f"A test of {design}") == 2
     rater = Rater(client, design)
@@ -107,7 +107,7 @@ def test_withdraw_deletes_the_session_and_refuses_answers(client: TestClient) ->
     assert rater.get(f"sound/{trial['order']}/0").status_code == 404
 
 
-def test_headphone_check_allows_two_attempts(client: TestClient, tests: Library) -> None:
+def test_headphone_check_allows_two_attempts(client: TestClient, tests: TestLibrary) -> None:
     rater, key = Rater(client, "ab"), tests.open("ab").key
     assert rater.check(key, right=False) == {"passed": False, "again": True}
     session = rater.session()

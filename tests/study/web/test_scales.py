@@ -14,7 +14,7 @@ from fastapi.testclient import TestClient
 
 from benchmarks.support.listening import STIMULI, Rater, write_test
 from earshot.study.design.scales import MAX_COMMENT
-from earshot.study.library import Library
+from earshot.study.library import TestLibrary
 from earshot.study.simulation.raters import simulate
 from earshot.study.storage.store import Store
 from earshot.study.web.languages import words
@@ -33,7 +33,7 @@ ANSWER = {"similarity": 4, "naturalness": 7, "pleasant": 10, "transcription": "=
 
 
 @pytest.fixture
-def tests(tmp_path: Path) -> Library:
+def tests(tmp_path: Path) -> TestLibrary:
     texts = {"de": {"title": "Ein Test", "scales": GERMAN}}
     more = {"comment": True, "sentences": SAID, "texts": texts}
     write_test(tmp_path / "several", "smos", scales=SCALES, **more)
@@ -43,7 +43,7 @@ def tests(tmp_path: Path) -> Library:
 
 
 @pytest.fixture
-def client(tests: Library) -> Iterator[TestClient]:
+def client(tests: TestLibrary) -> Iterator[TestClient]:
     with TestClient(app(tests)) as client:
         yield client
 
@@ -79,7 +79,7 @@ def test_sentence_is_shown_where_the_test_says_so(client: TestClient) -> None:
     assert Rater(client, "noted").session()["trials"][0]["sentence"] is None
 
 
-def test_answers_are_stored_by_scale_and_read_back(client: TestClient, tests: Library) -> None:
+def test_answers_are_stored_by_scale_and_read_back(client: TestClient, tests: TestLibrary) -> None:
     rater = Rater(client, "several")
     for trial in rater.session()["trials"]:
         stored = rater.answer(trial, ANSWER | {"comment": "+1 for the cat"})
@@ -109,7 +109,7 @@ def test_answers_are_stored_by_scale_and_read_back(client: TestClient, tests: Li
     assert [scale["name"] for scale in line["test"]["scales"]] == [*SCALES]
 
 
-def test_changed_answer_is_kept_in_the_log(client: TestClient, tests: Library) -> None:
+def test_changed_answer_is_kept_in_the_log(client: TestClient, tests: TestLibrary) -> None:
     rater = Rater(client, "several")
     trial = rater.session()["trials"][0]
     assert rater.answer(trial, ANSWER).status_code == 200
@@ -141,7 +141,7 @@ def test_changed_answer_is_kept_in_the_log(client: TestClient, tests: Library) -
     ],
 )
 def test_answer_that_does_not_fit_is_refused_and_leaves_nothing(
-    client: TestClient, tests: Library, answer: Any
+    client: TestClient, tests: TestLibrary, answer: Any
 ) -> None:
     rater = Rater(client, "several")
     trial = rater.session()["trials"][0]
@@ -150,7 +150,9 @@ def test_answer_that_does_not_fit_is_refused_and_leaves_nothing(
     assert tests.store.ratings(tests.open("several").test).empty
 
 
-def test_comment_next_to_sliders_is_one_row_of_a_trial(client: TestClient, tests: Library) -> None:
+def test_comment_next_to_sliders_is_one_row_of_a_trial(
+    client: TestClient, tests: TestLibrary
+) -> None:
     rater = Rater(client, "noted")
     trial = rater.session()["trials"][0]
     places = trial["sounds"] - trial["referenced"]
@@ -163,7 +165,7 @@ def test_comment_next_to_sliders_is_one_row_of_a_trial(client: TestClient, tests
 
 
 @pytest.mark.slow
-def test_simulated_raters_answer_every_scale(tests: Library, tmp_path: Path) -> None:
+def test_simulated_raters_answer_every_scale(tests: TestLibrary, tmp_path: Path) -> None:
     test = tests.open("several").test
     store = Store(f"sqlite:///{tmp_path / 'rehearsal.db'}")
     simulate(test, store, raters=6, seed=2)

@@ -13,7 +13,7 @@ from fastapi.testclient import TestClient
 
 from benchmarks.support.listening import Rater, write_test
 from earshot.study import preview
-from earshot.study.library import Library
+from earshot.study.library import TestLibrary
 from earshot.study.sounds import environment
 from earshot.study.web.server import app, library
 
@@ -21,7 +21,7 @@ SCREENED = {"link": ["ID"], "screened_out": {"environment": "NOISY", "headphones
 
 
 @pytest.fixture
-def tests(tmp_path: Path) -> Library:
+def tests(tmp_path: Path) -> TestLibrary:
     sitting: dict[str, Any] = {"environment": True, "demographics": True, "break_every": 2}
     write_test(tmp_path / "acr", "acr", **sitting)
     write_test(tmp_path / "panel", "acr", environment={"pairs": 2, "right": 2}, panel=SCREENED)
@@ -30,7 +30,7 @@ def tests(tmp_path: Path) -> Library:
 
 
 @pytest.fixture
-def client(tests: Library) -> Iterator[TestClient]:
+def client(tests: TestLibrary) -> Iterator[TestClient]:
     with TestClient(app(tests)) as client:
         yield client
 
@@ -60,7 +60,7 @@ def test_pairs_are_the_raters_own_and_only_as_many_as_there_are(client: TestClie
     assert check_room(Rater(client, "plain"), "key", 4, True).status_code == 422
 
 
-def test_failed_twice_is_kept_and_told_at_once(client: TestClient, tests: Library) -> None:
+def test_failed_twice_is_kept_and_told_at_once(client: TestClient, tests: TestLibrary) -> None:
     rater, key = Rater(client, "acr"), tests.open("acr").key
     assert check_room(rater, key, 3, True).status_code == 422
     assert check_room(rater, key, 4, False).json()["again"]
@@ -70,7 +70,7 @@ def test_failed_twice_is_kept_and_told_at_once(client: TestClient, tests: Librar
 
 
 def test_panel_gets_back_who_failed_and_nobody_goes_round_the_check(
-    client: TestClient, tests: Library
+    client: TestClient, tests: TestLibrary
 ) -> None:
     key = tests.open("panel").key
     rater = Rater(client, "panel", panel={"ID": "one"})
@@ -85,7 +85,9 @@ def test_panel_gets_back_who_failed_and_nobody_goes_round_the_check(
     assert tests.store.conduct(tests.get("panel").test).failed_environment == 1
 
 
-def test_replies_and_room_read_back_from_the_data_set(client: TestClient, tests: Library) -> None:
+def test_replies_and_room_read_back_from_the_data_set(
+    client: TestClient, tests: TestLibrary
+) -> None:
     opened = tests.open("acr")
     rater = Rater(client, "acr", language="de")
     for question, reply in enumerate((1, None, 0)):
@@ -109,7 +111,7 @@ def test_replies_and_room_read_back_from_the_data_set(client: TestClient, tests:
 
 
 def test_browsers_that_opened_the_page_are_counted_once_and_previews_never(
-    client: TestClient, tests: Library
+    client: TestClient, tests: TestLibrary
 ) -> None:
     opened = tests.open("plain")
     client.get("/listen/plain/session", params={"first": True})

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from earshot.tabs.components.timeline.timeline import File, TimelineSpec
-from earshot.tabs.components.timeline.video_lanes import MAX_PICTURES, VideoStrip, Word, Words
+from earshot.tabs.components.timeline.video_lanes import MAX_PICTURES, VideoStrip, Word, WordLane
 
 
 def grey(data_uri: str) -> float:
@@ -18,7 +18,7 @@ def grey(data_uri: str) -> float:
     return float(np.asarray(Image.open(io.BytesIO(jpeg))).mean())
 
 
-def places(words: Words) -> list[tuple[float, float, str]]:
+def places(words: WordLane) -> list[tuple[float, float, str]]:
     """From where to where each word's cell goes, in % of the lane, and what it says."""
     found = re.findall(r'left:([\d.]+)%;width:([\d.]+)%;.*?aria-label="([^"]+)"', words.html())
     return [(float(left), float(left) + float(width), label) for left, width, label in found]
@@ -39,7 +39,7 @@ def test_video_strip_shows_evenly_spaced_pictures(count: int) -> None:
 
 def test_words_lane_places_words_at_their_times() -> None:
     words = (Word("bin", 0.9, 0.4, 0.6), Word("blue", 0.25, 0.6, 0.8), Word("now", 1.0, 2.0, 2.1))
-    (a, b, c) = places(Words("read", words, 4.0))
+    (a, b, c) = places(WordLane("read", words, 4.0))
     assert a[:2] == pytest.approx((10.0, 15.0), abs=0.01)
     assert b[:2] == pytest.approx((15.0, 20.0), abs=0.01)
     assert c[:2] == pytest.approx((50.0, 52.5), abs=0.01)
@@ -48,7 +48,7 @@ def test_words_lane_places_words_at_their_times() -> None:
 
 def test_words_lane_colours_words_by_confidence() -> None:
     words = (Word("bin", 0.0, 0.4, 0.5), Word("<b>", 1.0, 0.7, 0.8))
-    html = Words("read", words, 1.0).html()
+    html = WordLane("read", words, 1.0).html()
     assert re.findall(r"background:(#\w+);color:(#\w+)", html) == [
         ("#440154", "#fff"),
         ("#fde725", "#000"),
@@ -57,11 +57,11 @@ def test_words_lane_colours_words_by_confidence() -> None:
 
 
 def test_words_lane_without_words_is_empty() -> None:
-    assert places(Words("read", (), 1.0)) == []
+    assert places(WordLane("read", (), 1.0)) == []
 
 
 def test_timeline_plays_a_video_file_as_video() -> None:
-    lane = Words("read", (), 1.0)
+    lane = WordLane("read", (), 1.0)
     tracks = [
         File("The lips", "lips.mp4", b"video"),
         File("Original audio", "original.wav", b"sound"),

@@ -14,7 +14,7 @@ from earshot.core.errors import InputError
 from earshot.study.design.folder import describe
 from earshot.study.design.form import Form
 from earshot.study.design.spec import load
-from earshot.study.library import Library
+from earshot.study.library import TestLibrary
 from earshot.tabs import listening_tests
 from earshot.tabs.listening_tests import events, form
 from earshot.tabs.listening_tests.events import MAX_OPENED, Parts, StudyEvents
@@ -26,12 +26,12 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def tests(tmp_path: Path) -> Library:
+def tests(tmp_path: Path) -> TestLibrary:
     return listening_tests.opened(tmp_path / "studies", None)
 
 
 @pytest.fixture
-def handlers(tests: Library) -> Iterator[StudyEvents]:
+def handlers(tests: TestLibrary) -> Iterator[StudyEvents]:
     with gr.Blocks():
         shown = (gr.State(), gr.HTML(), gr.Code(), gr.HTML(), gr.HTML(), gr.DownloadButton())
         parts = Parts(*shown, gr.File(), form.build(), gr.Textbox())
@@ -148,7 +148,7 @@ def test_form_writes_the_yaml(tmp_path: Path) -> None:
     assert load(made).unwritten
 
 
-def test_zips_to_download_are_queued_one_at_a_time(tests: Library) -> None:
+def test_zips_to_download_are_queued_one_at_a_time(tests: TestLibrary) -> None:
     page = site.build("cpu", Path("/nowhere"), tests=tests)
     (pack,) = [
         fn
@@ -161,7 +161,7 @@ def test_zips_to_download_are_queued_one_at_a_time(tests: Library) -> None:
     assert page._queue.event_queue_per_concurrency_id[pack.concurrency_id].concurrency_limit == 1
 
 
-def test_open_without_publishing_is_neither_shown_nor_possible(tests: Library) -> None:
+def test_open_without_publishing_is_neither_shown_nor_possible(tests: TestLibrary) -> None:
     page = site.build("cpu", Path("/nowhere"), tests=tests)
     assert _open_button(page).visible and _presses(page, _open_button(page))
     closed = site.build("cpu", Path("/nowhere"), tests=tests, publishing=False)

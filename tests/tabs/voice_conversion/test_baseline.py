@@ -15,7 +15,7 @@ from earshot.pipelines.speech import Speech
 from earshot.pipelines.voice_conversion.units import Units
 from earshot.tabs.components import hub_picker
 from earshot.tabs.components.hub_picker import HubModels
-from earshot.tabs.components.timeline.sound import Sound
+from earshot.tabs.components.timeline.sound import SoundLanes
 from earshot.tabs.voice_conversion import baseline
 from earshot.tabs.voice_conversion.baseline import KIND, NAME, Baseline, BaselinePanel
 from earshot.tabs.voice_conversion.view import Result
@@ -39,8 +39,8 @@ def speech(waveform: np.ndarray) -> Speech:
 def result() -> Result:
     """A conversion of a tone."""
     units = Units(np.zeros(50, int), 0.02, "units-64", "f")
-    source = Sound(wav_bytes(TONE / 2, SAMPLE_RATE), "wav", 1.0, "", (0.1, 0.2))
-    ours = Sound.of(speech(TONE))
+    source = SoundLanes(wav_bytes(TONE / 2, SAMPLE_RATE), "wav", 1.0, "", (0.1, 0.2))
+    ours = SoundLanes.of(speech(TONE))
     return Result(units, units, ("#000",), source, ours, "TF2", "Tessa", "griffin-lim", "1 unit")
 
 

@@ -8,20 +8,20 @@ from typing import Any
 import pytest
 
 from earshot.core.errors import InputError
-from earshot.study.library import Library
+from earshot.study.library import TestLibrary
 from earshot.study.shipped import VOTE
 from earshot.tabs import listening_tests
 from earshot.tabs.voice_conversion.vote import LABELS, _standing, _voted
 
 
 @pytest.fixture
-def tests(tmp_path: Path) -> Iterator[Library]:
+def tests(tmp_path: Path) -> Iterator[TestLibrary]:
     opened = listening_tests.opened(tmp_path, None)
     yield opened
     opened.store.engine.dispose()
 
 
-def cast(tests: Library, token: str, prefer: str) -> list[Any]:
+def cast(tests: TestLibrary, token: str, prefer: str) -> list[Any]:
     """Answers all items of a new rater: the system preferred wherever it is heard, else A."""
     test = tests.open(VOTE.name).test
     items = tests.store.enrol(test, token).items
@@ -31,13 +31,13 @@ def cast(tests: Library, token: str, prefer: str) -> list[Any]:
     return list(items)
 
 
-def test_vote_is_a_listening_test_of_systems_that_have_names(tests: Library) -> None:
+def test_vote_is_a_listening_test_of_systems_that_have_names(tests: TestLibrary) -> None:
     test = tests.open(VOTE.name).test
     assert set(test.systems) == set(LABELS)
     assert len(test.trials) == 24 and test.trials_per_rater == 6
 
 
-def test_systems_are_told_after_the_vote_only(tests: Library) -> None:
+def test_systems_are_told_after_the_vote_only(tests: TestLibrary) -> None:
     test = tests.open(VOTE.name).test
     rater = tests.store.enrol(test, "somebody")
     for who, order in (("somebody", 0), ("stranger", 0), (None, 0), ("somebody", "0")):
@@ -48,7 +48,7 @@ def test_systems_are_told_after_the_vote_only(tests: Library) -> None:
     assert item == rater.items[0]
 
 
-def test_standing_counts_every_vote_on_the_pair_with_an_interval(tests: Library) -> None:
+def test_standing_counts_every_vote_on_the_pair_with_an_interval(tests: TestLibrary) -> None:
     test = tests.open(VOTE.name).test
     items = [item for rater in range(12) for item in cast(tests, f"rater {rater}", "continuous")]
     pair = next(item for item in items if set(item.shown) == {"continuous", "units-64"})
@@ -59,7 +59,7 @@ def test_standing_counts_every_vote_on_the_pair_with_an_interval(tests: Library)
     assert "95 % interval" in _standing(tests, test, other)
 
 
-def test_standing_after_one_vote_has_no_interval(tests: Library) -> None:
+def test_standing_after_one_vote_has_no_interval(tests: TestLibrary) -> None:
     test = tests.open(VOTE.name).test
     item = cast(tests, "somebody", "continuous")[0]
     assert "an interval takes" in _standing(tests, test, SimpleNamespace(shown=item.shown))  # type: ignore[arg-type]

@@ -47,7 +47,7 @@ says “Converted by Earshot” in its metadata.
         --recogniser encoder_model.ort
 
 {steps} steps of 128 windows of 2.56 s in {minutes:.0f} minutes on one NVIDIA H200, a quarter of
-them taken by compilation, another training beside it for half of the rest; on speech that had
+them taken by compilation, another training ran on it for half of the rest; on speech that had
 passed Opus at 21 kbit/s. States were computed once, of five variants of all speech: as it is,
 7 % slower and faster, and 3 % slower and faster in rooms, babble of the corpora's own speakers
 and sounds at 0 to 22 dB. All speech is there in three sizes (10 % slower and faster: 1,965

@@ -11,7 +11,7 @@ import anyio
 from markupsafe import Markup
 
 from earshot.study import preregistration
-from earshot.study.library import BusyError, Library, Opened
+from earshot.study.library import BusyError, Opened, TestLibrary
 from earshot.study.web.templates import render
 
 if TYPE_CHECKING:  # it takes seconds to import
@@ -39,7 +39,7 @@ class Made:
 class Reports:
     """Results of tests, and the pages that show them."""
 
-    def __init__(self, library: Library) -> None:
+    def __init__(self, library: TestLibrary) -> None:
         self._library = library
         self._made: dict[str, Made] = {}
         self._making = threading.Lock()  # one at a time, for figures share matplotlib's settings

@@ -15,7 +15,7 @@ from starlette.concurrency import run_in_threadpool
 from earshot.core.errors import InputError
 from earshot.core.http import SmallRequest
 from earshot.study import preregistration, publishing
-from earshot.study.library import BusyError, Library, Opened, parsed
+from earshot.study.library import BusyError, Opened, TestLibrary, parsed
 from earshot.study.storage import dataset
 from earshot.study.storage.export import csv, jsonl
 from earshot.study.web import rater_page
@@ -39,7 +39,7 @@ FILES: Final = {
 }
 
 
-def router(library: Library) -> APIRouter:
+def router(library: TestLibrary) -> APIRouter:
     """Make the routes /results/TEST?key=KEY and, below it, the files to take along, compare, close,
     reopen and delete. The report of a public test, and nothing else of it, is shown without the
     key.

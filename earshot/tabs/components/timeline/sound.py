@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Sound:
+class SoundLanes:
     """A sound and its images: content is a WAV or Ogg file, seconds its duration."""
 
     content: bytes
@@ -21,7 +21,7 @@ class Sound:
     peaks: tuple[float, ...]
 
     @classmethod
-    def of(cls, speech: "Speech") -> "Sound":
+    def of(cls, speech: "Speech") -> "SoundLanes":
         seconds = len(speech.waveform) / speech.sample_rate
         return cls(
             wav(speech),

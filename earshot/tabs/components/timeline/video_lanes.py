@@ -44,7 +44,7 @@ class Word(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Words:
+class WordLane:
     """Words at their times, in viridis: dark at low confidence, bright at high."""
 
     label: str

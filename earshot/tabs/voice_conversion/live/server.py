@@ -22,7 +22,7 @@ from earshot.core.errors import InputError
 from earshot.core.http import RateLimit, address_of
 from earshot.media.workers.protocol import WorkerError
 from earshot.pipelines.voice_conversion.live import LiveProcess, LiveProcesses
-from earshot.tabs.voice_conversion.live.places import Places
+from earshot.tabs.voice_conversion.live.queue import LiveQueue
 from earshot.tabs.voice_conversion.live.tickets import Tickets
 from earshot.tabs.voice_conversion.live.visitor import FULL_SCALE, RefusedError, Visitor
 
@@ -52,7 +52,7 @@ class LiveServer:
     ) -> None:
         """Keep the processes. tickets: that the page gets."""
         self._processes, self._tickets = processes, tickets
-        self._places = Places(most, seconds)
+        self._queue = LiveQueue(most, seconds)
         self._newcomers = RateLimit(burst=30, per_minute=30)  # of one address
         self._sockets: Counter[str] = Counter()
 
@@ -77,14 +77,14 @@ class LiveServer:
             logger.exception("a live conversion failed")
             message = BROKEN
         with suppress(WebSocketDisconnect, RuntimeError):  # they have left
-            await tell(socket, state="ended", message=message)
+            await send(socket, state="ended", message=message)
             await socket.close(code)
         return None
 
     async def _visit(self, socket: WebSocket) -> str:
         """Convert for a visitor, and return what is to be said at the end."""
         visitor = await asyncio.wait_for(Visitor.met(socket, self._tickets), GREETING)
-        if self._places.waiting >= MAX_WAITING:
+        if self._queue.waiting >= MAX_WAITING:
             return FULL
         listening = asyncio.create_task(visitor.listen())
         running = asyncio.create_task(self._take_turn(socket, visitor))
@@ -101,12 +101,12 @@ class LiveServer:
 
     async def _take_turn(self, socket: WebSocket, visitor: Visitor) -> str:
         async def wait(place: int, seconds: float) -> None:
-            await tell(socket, state="waiting", place=place, seconds=round(seconds))
+            await send(socket, state="waiting", place=place, seconds=round(seconds))
 
-        async with self._places.place(wait), self._process(socket) as process:
+        async with self._queue.place(wait), self._process(socket) as process:
             await asyncio.to_thread(process.begin, visitor.rate, visitor.choice)
-            await tell(socket, state="running", seconds=self._places.seconds)
-            await _convert(socket, visitor, process, time.monotonic() + self._places.seconds)
+            await send(socket, state="running", seconds=self._queue.seconds)
+            await _convert(socket, visitor, process, time.monotonic() + self._queue.seconds)
             return "" if visitor.gone else OVER
 
     @asynccontextmanager
@@ -117,7 +117,7 @@ class LiveServer:
         process, healthy = self._processes.take(), True
         try:
             if not process.ready:
-                await tell(socket, state="loading")
+                await send(socket, state="loading")
                 await asyncio.to_thread(process.wait_until_ready)
             try:
                 yield process
@@ -173,7 +173,7 @@ def packed(about: dict[str, Any], samples: np.ndarray) -> bytes:
     return LENGTH.pack(len(text)) + text + sound.tobytes()
 
 
-async def tell(socket: WebSocket, **what: Any) -> None:
+async def send(socket: WebSocket, **what: Any) -> None:
     """Say something to the page in words."""
     await socket.send_text(json.dumps(what))
 

@@ -5,10 +5,10 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
-Told = Callable[[int, float], Awaitable[None]]
+OnWait = Callable[[int, float], Awaitable[None]]
 
 
-class Places:
+class LiveQueue:
     """Some places, each for some seconds, given out first come, first served, in one event loop."""
 
     def __init__(self, most: int, seconds: float) -> None:
@@ -22,11 +22,11 @@ class Places:
         return len(self._line)
 
     @asynccontextmanager
-    async def place(self, tell: Told) -> AsyncIterator[None]:
-        """Wait for a place and hold it. tell is called with one's place in line, from 1, and in how
-        many seconds at most it is one's turn, whenever that has changed.
+    async def place(self, on_wait: OnWait) -> AsyncIterator[None]:
+        """Wait for a place and hold it. on_wait is called with one's place in line, from 1, and in
+        how many seconds at most it is one's turn, whenever that has changed.
         """
-        await self._wait(tell)
+        await self._wait(on_wait)
         until = time.monotonic() + self.seconds
         self._taken.append(until)
         try:
@@ -35,14 +35,14 @@ class Places:
             self._taken.remove(until)
             self._move()
 
-    async def _wait(self, tell: Told) -> None:
+    async def _wait(self, on_wait: OnWait) -> None:
         if len(self._taken) < self.most and not self._line:
             return
         changed = asyncio.Event()
         self._line.append(changed)
         try:
             while (ahead := self._line.index(changed)) or len(self._taken) >= self.most:
-                await tell(ahead + 1, self._left(ahead))
+                await on_wait(ahead + 1, self._left(ahead))
                 await changed.wait()
                 changed.clear()
         finally:

@@ -7,12 +7,12 @@ from typing import Any
 from playwright.sync_api import Locator, Page, expect
 
 from earshot.study.design import Item, Test
-from earshot.study.library import Library
+from earshot.study.library import TestLibrary
 from earshot.study.sounds import environment, headphones
 from earshot.study.web import languages
 
 
-class Taking:
+class RaterForm:
     """A rater's page. tests: the library that serves it, to know what was shown where; words: what
     the page says, in the rater's language."""
 
@@ -21,7 +21,7 @@ class Taking:
         page: Page,
         address: str,
         name: str,
-        tests: Library,
+        tests: TestLibrary,
         words: Mapping[str, Any] = languages.words("en"),
     ) -> None:
         self.words = words
