@@ -13,7 +13,7 @@ from earshot.pipelines.voice_conversion import settings
 from earshot.pipelines.voice_conversion.units import Units
 from earshot.study.design.draft import DraftItem
 from earshot.tabs.components.timeline.lanes import Lane, Spectrogram, UnitCells
-from earshot.tabs.components.timeline.sound import Sound, wav
+from earshot.tabs.components.timeline.sound import SoundLanes, wav
 from earshot.tabs.components.timeline.timeline import File, TimelineSpec, nothing
 from earshot.tabs.shared.events import Update, Values, say
 from earshot.tabs.shared.gradio_internals import event_data
@@ -142,7 +142,7 @@ class ConversionEvents:
         for i, said in enumerate(each):
             progress((i, len(each)), desc=f"Speaking as {said.label}", unit="voices")
             speech = pipeline.decode(result.units, *said.arguments(pipeline))
-            sound = Sound.of(speech)
+            sound = SoundLanes.of(speech)
             tracks.append(sound.file(said.label, said.voice))
             lanes.append(sound.lanes(said.label)[0])
         source = [result.source.file("Source", "source")] if result.source else []

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from earshot.core.paths import ASSETS
 from earshot.pipelines.voice_conversion.units import Units
-from earshot.tabs.components.timeline.sound import Sound
+from earshot.tabs.components.timeline.sound import SoundLanes
 from earshot.tabs.voice_conversion.view import Result
 
 FINISHED: Final = ASSETS / "examples" / "finished.json"
@@ -38,7 +38,9 @@ def read_finished() -> Result | None:
     data = json.loads(FINISHED.read_text())
     units = Units.from_json(json.dumps(data["units"]))
     source, converted = (
-        Sound(**data[name] | {"content": (FINISHED.parent / data[name]["content"]).read_bytes()})
+        SoundLanes(
+            **data[name] | {"content": (FINISHED.parent / data[name]["content"]).read_bytes()}
+        )
         for name in ("source", "converted")
     )
     return Result(

@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from earshot.pipelines.voice_conversion.units import Units
 from earshot.tabs.components.timeline.lanes import Lane, UnitCells
-from earshot.tabs.components.timeline.sound import Sound
+from earshot.tabs.components.timeline.sound import SoundLanes
 from earshot.tabs.components.timeline.timeline import Action, File, TimelineSpec
 from earshot.tabs.shared.html import figures_in_bold
 from earshot.tabs.voice_conversion.speaking import Speaking
@@ -42,8 +42,8 @@ class Result:
     units: Units
     spoken: Units
     colors: tuple[str, ...]
-    source: Sound | None
-    converted: Sound
+    source: SoundLanes | None
+    converted: SoundLanes
     target: str
     voice: str
     vocoder: str
@@ -65,8 +65,8 @@ class Result:
             units,
             units,
             tuple(pipeline.colors),
-            Sound.of(conversion.source),
-            Sound.of(conversion.converted),
+            SoundLanes.of(conversion.source),
+            SoundLanes.of(conversion.converted),
             spoken.target,
             spoken.label,
             spoken.vocoder,
@@ -79,7 +79,7 @@ class Result:
         cls, units: Units, speech: "Speech", pipeline: "VoiceConversion", spoken: Speaking
     ) -> "Result":
         """Make the result of units that were loaded without their recording."""
-        line, sound = spoken_numbers(units, speech), Sound.of(speech)
+        line, sound = spoken_numbers(units, speech), SoundLanes.of(speech)
         said = spoken.target, spoken.label, spoken.vocoder
         return cls(units, units, tuple(pipeline.colors), None, sound, *said, line)
 
@@ -107,7 +107,7 @@ class Result:
         return replace(
             self,
             spoken=self.units,
-            converted=Sound.of(speech),
+            converted=SoundLanes.of(speech),
             target=spoken.target,
             voice=spoken.label,
             vocoder=spoken.vocoder,
