@@ -1,13 +1,17 @@
-"""States of a pretrained recogniser on the time grid of the content.
+"""The encoder of a pretrained recogniser, and its states on the time grid of the content.
 
-The recogniser is the encoder of Moonshine (Jeffries et al. 2024, arXiv:2410.15608) as transformers
-has it: three convolutions on the waveform, then Transformer layers, a state every 24 ms.
+The recogniser is Moonshine (Jeffries et al. 2024, arXiv:2410.15608): three convolutions on the
+waveform, then Transformer layers with rotary positions, a state every 24 ms. The encoder is written
+here, with the names of its weights in ``transformers``, because importing that library takes longer
+than a conversion.
 
-Shapes: B batch, T samples, U = T / 320 steps of 20 ms, D width of a layer, L layers taken.
+Shapes: B batch, T samples, N = T / 384 states, U = T / 320 steps of 20 ms, D width of a layer,
+H heads, L layers taken.
 """
 
 from collections.abc import Sequence
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Final
 
 import torch
 from torch import Tensor, nn
@@ -17,20 +21,121 @@ STEP: Final = 320  # samples of a step
 STATE: Final = 384  # samples of a state
 BEFORE: Final = 448  # samples of silence before the speech; as many, and one state, after it
 CENTRE: Final = 80  # sample of a step that is looked up among the states
+ROTARY_BASE: Final = 10_000.0
+
+
+@dataclass(frozen=True)
+class EncoderConfig:
+    """Sizes of the encoder; those of Moonshine tiny. rotary_share: of a head that is rotated."""
+
+    width: int = 288
+    inner: int = 1152
+    layers: int = 6
+    heads: int = 8
+    rotary_share: float = 0.9
+
+
+class Encoder(nn.Module):
+    """The encoder of Moonshine: a waveform → the states of every layer."""
+
+    def __init__(self, config: EncoderConfig = EncoderConfig()) -> None:
+        super().__init__()
+        self.config = config
+        width = config.width
+        self.conv1 = nn.Conv1d(1, width, 127, stride=64, bias=False)
+        self.conv2 = nn.Conv1d(width, 2 * width, 7, stride=3)
+        self.conv3 = nn.Conv1d(2 * width, width, 3, stride=2)
+        self.groupnorm = nn.GroupNorm(1, width)
+        self.layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.layers))
+        self.layer_norm = nn.LayerNorm(width, bias=False)
+
+    def forward(self, waveform: Tensor) -> list[Tensor]:
+        """Map waveforms (B, T) to the outputs of the layers, each (B, N, D), the last one after the
+        final norm.
+        """
+        x = self.groupnorm(self.conv1(waveform[:, None]).tanh())
+        x = F.gelu(self.conv3(F.gelu(self.conv2(x)))).transpose(1, 2)
+        states = []
+        for layer in self.layers:
+            x = layer(x)
+            states.append(x)
+        return [*states[:-1], self.layer_norm(x)]
+
+
+class EncoderLayer(nn.Module):
+    """Layer norm → self-attention, layer norm → two projections with GELU, both residual."""
+
+    def __init__(self, config: EncoderConfig) -> None:
+        super().__init__()
+        self.input_layernorm = nn.LayerNorm(config.width, bias=False)
+        self.self_attn = SelfAttention(config)
+        self.post_attention_layernorm = nn.LayerNorm(config.width, bias=False)
+        self.mlp = FeedForward(config)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Transform x (B, N, D) → (B, N, D)."""
+        x = x + self.self_attn(self.input_layernorm(x))
+        return x + self.mlp(self.post_attention_layernorm(x))
+
+
+class SelfAttention(nn.Module):
+    """Multi-head self-attention; a share of each query and key is rotated (Su et al. 2021)."""
+
+    def __init__(self, config: EncoderConfig) -> None:
+        super().__init__()
+        self.heads = config.heads
+        self.rotated = int(config.width // config.heads * config.rotary_share)
+        projections = (nn.Linear(config.width, config.width, bias=False) for _ in range(4))
+        self.q_proj, self.k_proj, self.v_proj, self.o_proj = projections
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Attend (B, N, D) → (B, N, D)."""
+        query, key, value = (
+            projection(x).unflatten(-1, (self.heads, -1)).transpose(1, 2)
+            for projection in (self.q_proj, self.k_proj, self.v_proj)
+        )
+        angles = self._angles(x)
+        attended = F.scaled_dot_product_attention(
+            self._rotate(query, angles), self._rotate(key, angles), value
+        )
+        return self.o_proj(attended.transpose(1, 2).flatten(2))
+
+    def _angles(self, x: Tensor) -> Tensor:
+        """Compute the angle of every state at every frequency, in radians: (N, rotated / 2)."""
+        even = torch.arange(0, self.rotated, 2, device=x.device)
+        places = torch.arange(x.shape[1], device=x.device)
+        return places[:, None] * ROTARY_BASE ** (-even / self.rotated)
+
+    def _rotate(self, x: Tensor, angles: Tensor) -> Tensor:
+        """Rotate neighbouring pairs of the first numbers of queries or keys (B, H, N, D / H)."""
+        cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
+        a, b = x[..., : self.rotated : 2], x[..., 1 : self.rotated : 2]
+        pairs = torch.stack([a * cos - b * sin, b * cos + a * sin], dim=-1)
+        return torch.cat([pairs.flatten(-2), x[..., self.rotated :]], dim=-1)
+
+
+class FeedForward(nn.Module):
+    """Two projections with GELU between them."""
+
+    def __init__(self, config: EncoderConfig) -> None:
+        super().__init__()
+        self.fc1 = nn.Linear(config.width, config.inner)
+        self.fc2 = nn.Linear(config.inner, config.width)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Transform x (B, N, D) → (B, N, D)."""
+        return self.fc2(F.gelu(self.fc1(x)))
 
 
 class RecogniserStates(nn.Module):
     """Frozen layers of the encoder, side by side, interpolated to a step every 20 ms."""
 
-    def __init__(self, encoder: Any, layers: Sequence[int]) -> None:
-        """Take the outputs of some layers of a MoonshineEncoder.
-
-        layers: numbers from 1; the last one is taken after the final norm.
-        """
+    def __init__(self, encoder: Encoder, layers: Sequence[int]) -> None:
+        """Take the outputs of some layers, numbered from 1."""
         super().__init__()
         self.encoder = encoder.eval().requires_grad_(False)
         self.layers = tuple(layers)
-        self.width = len(self.layers) * encoder.config.hidden_size
+        self.width = len(self.layers) * encoder.config.width
 
     @torch.no_grad()
     def forward(self, waveform: Tensor, rate: float = 1.0, steps: int | None = None) -> Tensor:
@@ -39,11 +144,8 @@ class RecogniserStates(nn.Module):
         rate: how many times as fast as the grid's speech the waveform is. Its states are put where
         their sound is in the speech itself, and ``steps`` are those of the speech.
         """
-        # Collected for this call alone: a hook of ours would hear those of other threads, too.
-        heard = self.encoder(
-            F.pad(waveform, (BEFORE, BEFORE + STATE)), output_hidden_states=True
-        ).hidden_states
-        states = torch.cat([heard[n].float() for n in self.layers], dim=-1)
+        heard = self.encoder(F.pad(waveform, (BEFORE, BEFORE + STATE)))
+        states = torch.cat([heard[layer - 1].float() for layer in self.layers], dim=-1)
         return at_steps(states, steps or round(waveform.shape[1] * rate / STEP), rate)
 
 

@@ -19,7 +19,7 @@ from earshot.pipelines.ort_file import read_weights
 if TYPE_CHECKING:
     import torch
 
-    from earshot.models.recogniser import RecogniserStates
+    from earshot.models.recogniser import Encoder, RecogniserStates
 
 PACKAGE: Final = "moonshine_voice"  # 0.0.49; later ones do not hold the model
 FOLDER: Final = "assets/tiny-en"
@@ -56,8 +56,32 @@ def load_states(
     """
     from earshot.models.recogniser import RecogniserStates  # late: torch
 
-    encoder = load_encoder(str(name) if name else None)
+    encoder = _encoder(str(name) if name else None)
     return RecogniserStates(encoder, layers).to(choose_device(device))
+
+
+@cache
+def _encoder(name: str | None) -> "Encoder":
+    """Load the encoder as it is written here: the wheel's without transformers."""
+    from earshot.models.recogniser import Encoder, EncoderConfig
+
+    if name and not name.endswith(".ort"):
+        theirs = load_encoder(name)
+        sizes = theirs.config
+        config = EncoderConfig(
+            sizes.hidden_size,
+            sizes.intermediate_size,
+            sizes.encoder_num_hidden_layers,
+            sizes.encoder_num_attention_heads,
+            sizes.rope_parameters["partial_rotary_factor"],
+        )
+        weights = theirs.state_dict()
+    else:
+        config = EncoderConfig()
+        weights = _tensors(Path(name) if name else _file("encoder_model.ort"))
+    encoder = Encoder(config)
+    encoder.load_state_dict(weights)
+    return encoder
 
 
 @cache
@@ -68,10 +92,10 @@ def load_encoder(name: str | None = None) -> Any:
     """
     from transformers import MoonshineConfig, MoonshineModel  # late: seconds
 
-    if name and not name.endswith(".ort"):
+    if name:
         return hub_models.load(MoonshineModel, name).encoder
     encoder = MoonshineModel(MoonshineConfig(**SIZES)).encoder
-    encoder.load_state_dict(_tensors(Path(name) if name else _file("encoder_model.ort")))
+    encoder.load_state_dict(_tensors(_file("encoder_model.ort")))
     return encoder
 
 

@@ -39,8 +39,27 @@ def test_states_correlate_with_those_of_the_graph(
     if len(graph.get_inputs()) > 1:
         inputs[graph.get_inputs()[1].name] = np.ones(padded.shape, np.int64)
     theirs = graph.run(None, inputs)[0][0]
-    ours = states.encoder(torch.from_numpy(padded)).last_hidden_state[0].numpy()
+    ours = states.encoder(torch.from_numpy(padded))[-1][0].numpy()
     assert np.corrcoef(ours.ravel(), theirs.ravel())[0, 1] > 0.998
+
+
+@pytest.mark.parametrize("sizes", [{}, {"hidden_size": 416, "partial_rotary_factor": 0.62}])
+def test_encoder_equals_that_of_transformers(
+    waveform: torch.Tensor, sizes: dict[str, float], tmp_path: Path
+) -> None:
+    """Of Moonshine tiny, and of a model of the hub with the sizes of Moonshine base."""
+    transformers = pytest.importorskip("transformers")
+    torch.manual_seed(0)
+    config = transformers.MoonshineConfig(**recogniser.SIZES | sizes)
+    transformers.MoonshineModel(config).save_pretrained(tmp_path)
+    theirs = recogniser.load_encoder(str(tmp_path)).eval()
+    ours = recogniser.load_states(LAYERS, tmp_path, "cpu").encoder
+    with torch.no_grad():
+        expected = theirs(waveform, output_hidden_states=True).hidden_states[1:]
+        found = ours(waveform)
+    assert len(found) == len(expected) == 6
+    for one, other in zip(found, expected, strict=True):
+        torch.testing.assert_close(one, other, atol=1e-4, rtol=1e-4)
 
 
 def test_states_have_a_row_every_20_ms(states: RecogniserStates, waveform: torch.Tensor) -> None:

@@ -11,6 +11,8 @@ import librosa
 import numpy as np
 from scipy.fft import dct
 
+from earshot.media.audio.mel import centres, filterbank
+from earshot.media.audio.stft import stft
 from earshot.media.constants import DELTA_WIDTH as DELTA_WIDTH
 from earshot.media.constants import HOP_LENGTH as HOP_LENGTH
 from earshot.media.constants import (
@@ -133,22 +135,22 @@ def pitch(waveform: np.ndarray) -> np.ndarray:
 @cache
 def mel_filters(n_fft: int, n_mels: int) -> np.ndarray:
     """Build Slaney's mel filterbank up to the Nyquist frequency: (n_mels, n_fft // 2 + 1)."""
-    return librosa.filters.mel(sr=SAMPLE_RATE, n_fft=n_fft, n_mels=n_mels)
+    return filterbank(SAMPLE_RATE, n_fft, n_mels)
 
 
 @cache
 def mel_bands() -> tuple[np.ndarray, np.ndarray]:
     """List the centres and widths in Hz of the bands of log_mel: (N_MELS,) each."""
-    centres = librosa.mel_frequencies(N_MELS + 2, fmin=0, fmax=NYQUIST)[1:-1]
-    return centres, np.gradient(centres)
+    in_hz = centres(N_MELS, NYQUIST)
+    return in_hz, np.gradient(in_hz)
 
 
 def _harmonic_smoothing(hertz: float) -> np.ndarray:
     """Compute Gaussian weights over mel bands, about as wide as the fundamental: (N_MELS,
     N_MELS).
     """
-    centres, widths = mel_bands()
-    distance = (centres[:, None] - centres) / (SMOOTHING_STD * hertz)
+    bands, widths = mel_bands()
+    distance = (bands[:, None] - bands) / (SMOOTHING_STD * hertz)
     weights = np.exp(-0.5 * distance**2) * widths
     return weights / weights.sum(axis=1, keepdims=True)
 
@@ -180,5 +182,5 @@ def _log_mel(magnitude: np.ndarray) -> np.ndarray:
 def _magnitude(waveform: np.ndarray, n_fft: int, win_length: int) -> np.ndarray:
     if len(waveform) < HOP_LENGTH:
         raise ValueError(f"at least {HOP_LENGTH} samples are needed, not {len(waveform)}")
-    spectrum = librosa.stft(waveform, n_fft=n_fft, hop_length=HOP_LENGTH, win_length=win_length)
-    return np.abs(spectrum).T[: n_frames(len(waveform))]
+    spectrum = stft(waveform, n_fft, HOP_LENGTH, win_length)
+    return np.abs(spectrum)[: n_frames(len(waveform))]

@@ -4,9 +4,11 @@ import math
 from functools import cache
 from typing import Final
 
-import librosa
 import numpy as np
 from scipy.sparse import csr_array
+
+from earshot.media.audio.mel import filterbank
+from earshot.media.audio.stft import stft
 
 SAMPLE_RATE: Final = 32_000  # Hz
 N_FFT: Final = 1024  # samples: 32 ms
@@ -19,10 +21,10 @@ MIN_SECONDS: Final = 1.0  # shorter sounds are padded with silence
 
 def log_mel(waveform: np.ndarray) -> np.ndarray:
     """Take the log of power in mel bands: (T,) or (N, T) → (…, T // HOP_LENGTH, N_MELS)."""
-    spectrum = librosa.stft(waveform, n_fft=N_FFT, hop_length=HOP_LENGTH, dtype=np.complex64)
-    power = np.square(np.abs(spectrum))[..., : waveform.shape[-1] // HOP_LENGTH]
-    mel = np.stack([_mel_filters() @ sound for sound in power.reshape(-1, *power.shape[-2:])])
-    return np.log(np.swapaxes(mel, -1, -2) + FLOOR).reshape(*power.shape[:-2], -1, N_MELS)
+    spectrum = stft(waveform, N_FFT, HOP_LENGTH)[..., : waveform.shape[-1] // HOP_LENGTH, :]
+    power = np.square(np.abs(spectrum))
+    mel = np.stack([(_mel_filters() @ sound.T).T for sound in power.reshape(-1, *power.shape[-2:])])
+    return np.log(mel + FLOOR).reshape(*power.shape[:-1], N_MELS)
 
 
 def split(waveform: np.ndarray) -> np.ndarray:
@@ -44,4 +46,4 @@ def _mel_filters() -> csr_array:
     """Make the mel filters, sparse, because BLAS threads would compete with those of torch: a dense
     product makes the network after it take three times as long.
     """
-    return csr_array(librosa.filters.mel(sr=SAMPLE_RATE, n_fft=N_FFT, n_mels=N_MELS))
+    return csr_array(filterbank(SAMPLE_RATE, N_FFT, N_MELS))
