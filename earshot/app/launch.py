@@ -96,12 +96,14 @@ def launch(
     folder: Path = CHECKPOINTS,
     health: Health | None = None,
     tickets: voice_conversion.Tickets | None = None,
+    processes: LiveProcesses | None = None,
 ) -> str:
     """Serve the page → its address on this machine. Returns at once unless block is true.
 
     folder: of the checkpoints, for live conversion; health: is told at /healthz, and loads the
-    model of the tab that is open at first; tickets: those that build was given."""
-    processes = LiveProcesses(live_checkpoint(folder))
+    model of the tab that is open at first; tickets: those that build was given; processes: of live
+    conversion."""
+    processes = processes or LiveProcesses(live_checkpoint(folder))
     live = voice_conversion.LiveServer(
         processes, tickets or voice_conversion.Tickets(), chosen.live
     )
@@ -158,10 +160,8 @@ def launch(
     limit_connections(page.server, believed_proxies(chosen.proxy, os.environ))
     limit_messages(page, MAX_BYTES)
     workers.warm_up()
-    if chosen.preload:
-        processes.warm_up()
     if health:  # behind the page that is already served: to import torch alone takes seconds
-        threading.Thread(target=_warm_up, args=[health, processes], daemon=True).start()
+        threading.Thread(target=_warm_up, args=[health], daemon=True).start()
     if block:
         page.block_thread()
     return address
@@ -193,6 +193,10 @@ def main() -> None:
             print(f"{NO_TESTS} ({str(error).splitlines()[0]})", file=sys.stderr)
             tests = None
         health, tickets = Health(), voice_conversion.Tickets()
+        # Its own process loads the first live conversion on another core while the page is built.
+        processes = LiveProcesses(live_checkpoint(CHECKPOINTS))
+        if processes.checkpoint.exists():
+            processes.warm_up()
         page = build(
             chosen.device,
             preload=chosen.preload,
@@ -208,16 +212,13 @@ def main() -> None:
             transcripts=chosen.transcripts,
             hub=HubPermission.of(chosen.no_hub, chosen.host, chosen.share, os.environ),
         )
-        launch(page, chosen, tests=tests, health=health, tickets=tickets)
+        launch(page, chosen, tests=tests, health=health, tickets=tickets, processes=processes)
 
 
-def _warm_up(health: Health, processes: LiveProcesses) -> None:
-    """Load the first model, and start the process of the first live conversion; then keep all that
-    is there out of garbage collections, and let them be rarer: a full one, of a million objects,
-    would stop everybody for a second."""
+def _warm_up(health: Health) -> None:
+    """Load the first model; then keep all that is there out of garbage collections, and let them be
+    rarer: a full one, of a million objects, would stop everybody for a second."""
     health.warm_up()
-    if processes.checkpoint.exists() and not processes.waiting:
-        processes.warm_up()
     gc.collect()
     gc.freeze()
     gc.set_threshold(*COLLECTIONS)

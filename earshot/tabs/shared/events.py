@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from functools import wraps
 from inspect import isgeneratorfunction
 from typing import Any, Final, ParamSpec, TypeVar
+from weakref import WeakKeyDictionary
 
 import gradio as gr
 from gradio.blocks import Block
@@ -17,6 +18,7 @@ from gradio.events import Dependency
 from markupsafe import Markup
 
 from earshot.core.errors import InputError
+from earshot.tabs.shared.gradio_internals import cancelled_by_latest_event, latest_event
 from earshot.tabs.shared.jobs import stop_jobs, stoppable
 
 P = ParamSpec("P")
@@ -24,6 +26,8 @@ T = TypeVar("T")
 Values = dict[Component, Any]  # of the inputs of an event, by component
 Update = dict[Block, Any]  # what a handler returns: components with their new values
 logger = logging.getLogger("earshot")
+# The events that a stop button cancels, by the button that it stands in for.
+_stopping: WeakKeyDictionary[gr.Button, dict[Component, list[int]]] = WeakKeyDictionary()
 
 # The concurrency_id of each queue. Each does one job at a time, addresses in turn, and none waits
 # for another: what a visitor waits for took no longer than what they asked for themselves.
@@ -171,11 +175,19 @@ def on_model(
         js=js,
         **PRIVATE,
     )
+    number = latest_event()
     job.then(idle, outputs=buttons, **HIDDEN)
 
     def stopped(request: gr.Request) -> tuple[gr.Button, gr.Button]:
         stop_jobs(request)
         return idle()
 
-    stop.click(stopped, outputs=buttons, cancels=job, **HIDDEN)
+    # One event a pair of buttons, not one a job: what a page needs to be shown grows with the
+    # number of its events times that of its components.
+    stopping = _stopping.setdefault(stop, {})
+    if start in stopping:
+        stopping[start].append(number)
+    else:
+        stop.click(stopped, outputs=buttons, cancels=job, **HIDDEN)
+        stopping[start] = cancelled_by_latest_event()
     return job

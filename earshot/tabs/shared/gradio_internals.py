@@ -23,7 +23,7 @@ from weakref import WeakKeyDictionary
 import gradio as gr
 from fastapi import Request
 from gradio import processing_utils, route_utils
-from gradio.context import Context, LocalContext
+from gradio.context import Context, LocalContext, get_blocks_context
 from gradio.data_classes import FileData, PredictBodyInternal
 from gradio.queueing import Event
 from gradio.route_utils import API_PREFIX
@@ -67,6 +67,22 @@ def event_data(event: gr.EventData) -> dict[str, Any]:
 def current_page() -> gr.Blocks | None:
     """Find the outermost Blocks that is being built, if one is."""
     return Context.root_block
+
+
+def latest_event() -> int:
+    """Tell the number of the event that was added last to the page that is being built."""
+    return max(_page_in_work().fns)
+
+
+def cancelled_by_latest_event() -> list[int]:
+    """Give the numbers of the events that the event added last cancels: a list to add to."""
+    return _page_in_work().fns[latest_event()].cancels
+
+
+def _page_in_work() -> gr.Blocks:
+    page = get_blocks_context()
+    assert page is not None
+    return page
 
 
 def upload_folder() -> Path:
