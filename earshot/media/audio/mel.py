@@ -1,7 +1,7 @@
 """The mel scale of Slaney's Auditory Toolbox (1998), and its filters, with numpy alone.
 
-It is linear up to 1 kHz, where it has 15 mel, and logarithmic above. librosa has both too, and takes
-a second to import.
+It is linear up to 1 kHz, where it has 15 mel, and logarithmic above. librosa has both too, and
+takes a second to import.
 """
 
 import math
