@@ -7,7 +7,6 @@ from typing import Final
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
-from scipy.fft import rfft
 
 BLOCK: Final = 2048  # frames that are transformed at once, which limits the memory
 
@@ -26,7 +25,7 @@ def stft(
     spectra = np.empty((*frames.shape[:-1], 1 + n_fft // 2), np.complex64)
     for start in range(0, frames.shape[-2], BLOCK):
         block = slice(start, start + BLOCK)
-        spectra[..., block, :] = rfft(frames[..., block, :] * window, axis=-1)
+        spectra[..., block, :] = np.fft.rfft(frames[..., block, :] * window, axis=-1)
     return spectra
 
 

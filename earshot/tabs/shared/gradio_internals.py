@@ -23,6 +23,7 @@ from weakref import WeakKeyDictionary
 import gradio as gr
 from fastapi import Request
 from gradio import processing_utils, route_utils
+from gradio.blocks import BlocksConfig
 from gradio.context import Context, LocalContext, get_blocks_context
 from gradio.data_classes import FileData, PredictBodyInternal
 from gradio.queueing import Event
@@ -79,7 +80,7 @@ def cancelled_by_latest_event() -> list[int]:
     return _page_in_work().fns[latest_event()].cancels
 
 
-def _page_in_work() -> gr.Blocks:
+def _page_in_work() -> BlocksConfig:
     page = get_blocks_context()
     assert page is not None
     return page
