@@ -61,6 +61,15 @@ def test_api_has_these_public_endpoints_only(client: Client) -> None:
     assert set(api["named_endpoints"]) == voices | words | sounds | lips
 
 
+@pytest.mark.parametrize("voice", [{}, [1], None, 1e38, "nobody", {"path": "/etc/passwd"}])
+def test_voice_that_is_none_is_refused_in_a_sentence(
+    client: Client, speech: Any, voice: Any
+) -> None:
+    with pytest.raises(AppError, match="voice") as refused:
+        client.predict(speech, voice, "vqvae-64", "griffin-lim", "keep", api_name="/convert")
+    assert "our side" not in str(refused.value)
+
+
 def test_convert_returns_speech_units_and_numbers(client: Client, speech: Any) -> None:
     wav, units, numbers = client.predict(
         speech, "SM1", "vqvae-64", "griffin-lim", "keep", api_name="/convert"
