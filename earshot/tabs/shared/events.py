@@ -35,11 +35,15 @@ QUICK_QUEUE: Final = "quick"  # less than a second: search, words, speaking agai
 CONVERSION_QUEUE: Final = "conversion"  # a second or a few: conversion to one voice
 LONG_QUEUE: Final = "long"  # reading lips, adding sounds, fitting a voice
 OUR_FAULT: Final = "Something went wrong on our side. Please try again, or try another input."
+# On a phone a result lies below what was pressed.
 SHOW: Final = """() => {
   const behavior = matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth";
   document.getElementById("%s").scrollIntoView({ block: "nearest", behavior });
   return [];
 }"""
+# The buttons of a job change in the page itself: no round trips to wait for or to serve.
+TURN: Final = """() => ["start", "stop"].map((button) =>
+  ({ __type__: "update", visible: button === "%s" }))"""
 # In the page itself: a round trip later it could empty what the visitor gave meanwhile.
 EMPTIED: Final = "() => null"
 # A name of its own, so that no handler takes the name of an endpoint.
@@ -153,19 +157,10 @@ def on_model(
 
     Returns the run, for what comes after it.
     """
-
     handler = stoppable(handler, seconds)
-
-    def busy() -> tuple[gr.Button, gr.Button]:
-        return gr.Button(visible=False), gr.Button(visible=True)
-
-    def idle() -> tuple[gr.Button, gr.Button]:
-        return gr.Button(visible=True), gr.Button(visible=False)
-
     buttons = [start, stop]
-    # On a phone the result lies below what was pressed.
-    show = SHOW % progress_on.elem_id
-    job = trigger(busy, outputs=buttons, js=show, **HIDDEN).then(
+    begin = f"() => {{ ({SHOW % progress_on.elem_id})(); return ({TURN % 'stop'})(); }}"
+    job = trigger(None, None, buttons, js=begin, **HIDDEN).then(
         handler,
         inputs,
         list(outputs),
@@ -176,18 +171,14 @@ def on_model(
         **PRIVATE,
     )
     number = latest_event()
-    job.then(idle, outputs=buttons, **HIDDEN)
-
-    def stopped(request: gr.Request) -> tuple[gr.Button, gr.Button]:
-        stop_jobs(request)
-        return idle()
-
+    job.then(None, None, buttons, js=TURN % "start", **HIDDEN)
     # One event a pair of buttons, not one a job: what a page needs to be shown grows with the
     # number of its events times that of its components.
     stopping = _stopping.setdefault(stop, {})
     if start in stopping:
         stopping[start].append(number)
     else:
-        stop.click(stopped, outputs=buttons, cancels=job, **HIDDEN)
+        stop.click(None, None, buttons, js=TURN % "start", **HIDDEN)
+        stop.click(stop_jobs, cancels=job, **HIDDEN)
         stopping[start] = cancelled_by_latest_event()
     return job
