@@ -1,6 +1,7 @@
 """The first page before it is opened: its description, its size, and its QR code."""
 
 import re
+import threading
 from html import escape
 from typing import Final
 
@@ -38,11 +39,14 @@ META: Final = """<meta name="description" content="{description}">
 class FrontPage:
     """ASGI middleware that describes the page as ours, not as Gradio's, and compresses it."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
+    def __init__(self, app: ASGIApp, opened: threading.Event) -> None:
+        """Wrap the app. opened: is set when the page is first asked for."""
+        self.app, self._opened = app, opened
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve the request."""
+        if scope["type"] == "http" and scope["path"] == "/":
+            self._opened.set()
         compressed = scope["type"] == "http" and scope["path"] in COMPRESSED
         if compressed and "gzip" in Headers(scope=scope).get("Accept-Encoding", ""):
             await GZipResponder(self._described, 500, LEVEL)(scope, receive, send)

@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import MutableMapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -68,6 +69,8 @@ MAX_WAITING: Final = 2  # jobs of one visitor
 # A conference shares one address: it may take most of the queue, and never all of it.
 SHARE_OF_ADDRESS: Final = 0.75
 MAX_BYTES: Final = 131_072  # of a WebSocket's message
+MAX_UNOPENED: Final = 5.0  # seconds that the first model waits for a page to be opened before it
+OPENING: Final = 1.5  # seconds in which a page is shown
 COLLECTIONS: Final = (10_000, 10, 50)  # see gc.set_threshold; Python's own are 700, 10, 10
 LOCAL: Final = ("127.0.0.1", "localhost", "::1")
 WAITING: Final = (
@@ -104,6 +107,7 @@ def launch(
     model of the tab that is open at first; tickets: those that build was given; processes: of live
     conversion."""
     processes = processes or LiveProcesses(live_checkpoint(folder))
+    opened = threading.Event()
     live = voice_conversion.LiveServer(
         processes, tickets or voice_conversion.Tickets(), chosen.live
     )
@@ -146,7 +150,7 @@ def launch(
             ],
             "middleware": [
                 Middleware(SafeHeaders, os.environ),
-                Middleware(FrontPage),
+                Middleware(FrontPage, opened),
                 Middleware(CutStalledBodies),
                 Middleware(LimitUploads, UPLOADS, upload_folder),
                 Middleware(LimitBodies, UPLOADS),
@@ -161,7 +165,7 @@ def launch(
     limit_messages(page, MAX_BYTES)
     workers.warm_up()
     if health:  # behind the page that is already served: to import torch alone takes seconds
-        threading.Thread(target=_warm_up, args=[health], daemon=True).start()
+        threading.Thread(target=_warm_up, args=[health, opened], daemon=True).start()
     if block:
         page.block_thread()
     return address
@@ -215,9 +219,12 @@ def main() -> None:
         launch(page, chosen, tests=tests, health=health, tickets=tickets, processes=processes)
 
 
-def _warm_up(health: Health) -> None:
-    """Load the first model; then keep all that is there out of garbage collections, and let them be
-    rarer: a full one, of a million objects, would stop everybody for a second."""
+def _warm_up(health: Health, opened: threading.Event) -> None:
+    """Load the first model, after a page that is opened meanwhile, which would take twice as long;
+    then keep all that is there out of garbage collections, and let them be rarer: a full one, of a
+    million objects, would stop everybody for a second."""
+    if opened.wait(MAX_UNOPENED):
+        time.sleep(OPENING)
     health.warm_up()
     gc.collect()
     gc.freeze()
