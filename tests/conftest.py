@@ -24,7 +24,7 @@ from earshot.models.vqvae.vqvae import VQVAE, VQVAEConfig
 from earshot.models.words.g2p import G2P, G2PConfig
 from earshot.models.words.view_encoder import ViewConfig
 from earshot.models.words.word_embedder import WordEmbedder, WordEmbedderConfig
-from earshot.pipelines.voice_conversion.networks import build
+from earshot.pipelines.any_voice import build
 
 TINY_MODELS = {
     "vqvae-64": VQVAEConfig(64, (2, 2), width=16, heads=2, inner=16, code_width=8),
@@ -115,6 +115,7 @@ def tiny_checkpoints(tmp_path_factory: pytest.TempPathFactory) -> Path:
     settings = {
         "name": "lip-to-speech",
         "vocoder": "vocoder",
+        "any_voice": "any-voice",
         "reader": asdict(reader),
         "faces": asdict(faces),
         "speakers": ["dark", "middle", "bright"],

@@ -9,16 +9,16 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
         "any_voice": ["AnyVoiceConversion"],
-        "pipeline": ["Content", "VoiceConversion"],
+        "pipeline": ["Content", "Voice", "VoiceConversion"],
         "result": ["Conversion"],
         "settings": ["MUTED"],
         "units": ["Units"],
-        "voice": ["Voice"],
         "vqvae": ["VQVAEConversion"],
     },
 )
 
 if TYPE_CHECKING:
+    from earshot.pipelines.voice import Voice as Voice
     from earshot.pipelines.voice_conversion.any_voice import (
         AnyVoiceConversion as AnyVoiceConversion,
     )
@@ -27,5 +27,4 @@ if TYPE_CHECKING:
     from earshot.pipelines.voice_conversion.result import Conversion as Conversion
     from earshot.pipelines.voice_conversion.settings import MUTED as MUTED
     from earshot.pipelines.voice_conversion.units import Units as Units
-    from earshot.pipelines.voice_conversion.voice import Voice as Voice
     from earshot.pipelines.voice_conversion.vqvae import VQVAEConversion as VQVAEConversion

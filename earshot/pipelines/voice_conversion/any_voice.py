@@ -18,17 +18,17 @@ from earshot.media.audio.pitch import track_pitch
 from earshot.media.audio.voice_activity import words
 from earshot.media.constants import FRAME_SECONDS, SAMPLE_RATE
 from earshot.models.any_voice.adapter import STRIDE
+from earshot.pipelines.any_voice import Networks
 from earshot.pipelines.checkpoint import choose_device
 from earshot.pipelines.speech import Speech
+from earshot.pipelines.voice import Voice, check_one_voice, pitch_statistics
 from earshot.pipelines.voice_conversion import settings, waveforms
 from earshot.pipelines.voice_conversion.fitting import fit
 from earshot.pipelines.voice_conversion.intonation import BITS_PER_SECOND, Intonation
-from earshot.pipelines.voice_conversion.networks import Networks
 from earshot.pipelines.voice_conversion.pipeline import Content, VoiceConversion
 from earshot.pipelines.voice_conversion.reading import Reading
 from earshot.pipelines.voice_conversion.settings import MUTED
 from earshot.pipelines.voice_conversion.units import Units, codebook_colors
-from earshot.pipelines.voice_conversion.voice import Voice, check_one_voice, pitch_statistics
 
 
 class AnyVoiceConversion(VoiceConversion):

@@ -20,9 +20,9 @@ from earshot.media.audio import features
 from earshot.media.audio.pitch import track_pitch
 from earshot.media.constants import HOP_LENGTH
 from earshot.models.any_voice.inverter import Voices
+from earshot.pipelines.any_voice import WINDOW, Networks
+from earshot.pipelines.voice import Voice
 from earshot.pipelines.voice_conversion.intonation import Intonation
-from earshot.pipelines.voice_conversion.networks import WINDOW, Networks
-from earshot.pipelines.voice_conversion.voice import Voice
 
 STEPS: Final = 60
 SECONDS: Final = 60.0  # after which it ends, on a machine that is slow

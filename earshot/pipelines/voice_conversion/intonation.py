@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from earshot.pipelines.voice_conversion.voice import pitch_statistics
+from earshot.pipelines.voice import pitch_statistics
 
 FRAMES_PER_STEP: Final = 2
 STEPS_PER_POINT: Final = 2

@@ -16,11 +16,11 @@ from earshot.media.audio.load import Audio, load, loudness, match_loudness
 from earshot.media.constants import SAMPLE_RATE
 from earshot.pipelines.checkpoint import CheckpointError, locate, read_config
 from earshot.pipelines.speech import Speech
+from earshot.pipelines.voice import Voice
 from earshot.pipelines.voice_conversion import settings, waveforms
 from earshot.pipelines.voice_conversion.intonation import Intonation
 from earshot.pipelines.voice_conversion.result import Conversion
 from earshot.pipelines.voice_conversion.units import Units
-from earshot.pipelines.voice_conversion.voice import Voice
 
 # A key of a checkpoint's config → the class that speaks by its networks.
 KINDS: Final = {

@@ -20,11 +20,11 @@ from earshot.models.vqvae.inverter import CodebookInverter
 from earshot.models.vqvae.vqvae import VQVAE
 from earshot.pipelines.checkpoint import choose_device
 from earshot.pipelines.speech import Speech
+from earshot.pipelines.voice import Voice
 from earshot.pipelines.voice_conversion import settings, waveforms
 from earshot.pipelines.voice_conversion.pipeline import Content, VoiceConversion
 from earshot.pipelines.voice_conversion.settings import MUTED
 from earshot.pipelines.voice_conversion.units import Units, codebook_colors
-from earshot.pipelines.voice_conversion.voice import Voice
 from earshot.pipelines.voice_conversion.vqvae_weights import load_features, load_networks
 from earshot.pipelines.windows import in_windows
 

@@ -11,11 +11,11 @@ from torch import nn
 
 from earshot.core.cancellation import Job, running
 from earshot.core.errors import InputError
+from earshot.pipelines.voice import Voice, check_one_voice, pitch_statistics
 from earshot.pipelines.voice_conversion import AnyVoiceConversion, fitting
 from earshot.pipelines.voice_conversion.intonation import Intonation
 from earshot.pipelines.voice_conversion.settings import MUTED
 from earshot.pipelines.voice_conversion.units import Units
-from earshot.pipelines.voice_conversion.voice import Voice, check_one_voice, pitch_statistics
 
 RATE = 16_000
 

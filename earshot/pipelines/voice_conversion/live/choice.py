@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from earshot.pipelines.voice import Voice
 from earshot.pipelines.voice_conversion.settings import DEFAULT_VOICE, INTONATIONS
-from earshot.pipelines.voice_conversion.voice import Voice
 
 
 @dataclass(frozen=True, eq=False)

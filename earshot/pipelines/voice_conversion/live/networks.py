@@ -17,13 +17,13 @@ from earshot.media.constants import HOP_LENGTH, SAMPLE_RATE
 from earshot.models.any_voice.adapter import STRIDE
 from earshot.models.vocoder import Vocoder
 from earshot.models.vqvae.vqvae import VQVAE, VQVAEConfig
+from earshot.pipelines.voice import Voice
 from earshot.pipelines.voice_conversion import settings
 from earshot.pipelines.voice_conversion.any_voice import AnyVoiceConversion
 from earshot.pipelines.voice_conversion.intonation import Intonation
 from earshot.pipelines.voice_conversion.live.choice import Choice
 from earshot.pipelines.voice_conversion.live.running import RunningMean
 from earshot.pipelines.voice_conversion.pipeline import VoiceConversion
-from earshot.pipelines.voice_conversion.voice import Voice
 from earshot.pipelines.voice_conversion.vqvae import VQVAEConversion
 
 # A window of the stream (T,), how many of its last frames were heard and are not the silence

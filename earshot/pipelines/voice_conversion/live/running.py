@@ -10,8 +10,8 @@ from earshot.media.audio.load import loudness
 from earshot.media.audio.pitch import track_pitch
 from earshot.media.constants import FRAMES_PER_SECOND, SAMPLE_RATE
 from earshot.models.vqvae.vqvae import VQVAE
+from earshot.pipelines.voice import pitch_statistics
 from earshot.pipelines.voice_conversion.intonation import FRAMES_PER_STEP, Intonation
-from earshot.pipelines.voice_conversion.voice import pitch_statistics
 
 SECONDS: Final = 6.0  # that are remembered
 FRAMES: Final = round(SECONDS * FRAMES_PER_SECOND)

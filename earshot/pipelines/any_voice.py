@@ -1,4 +1,5 @@
-"""The networks of conversion to any voice, run over whole recordings in windows.
+"""The networks of any-voice, run over whole recordings in windows: by them voice conversion
+converts, and lips speak in another voice.
 
 Shapes: T samples, S frames of 10 ms, U = S / 2 steps of 20 ms, C content width, M mel bands.
 """
@@ -23,7 +24,7 @@ from earshot.models.recogniser import STEP, RecogniserStates
 from earshot.models.vocoder import Vocoder, VocoderConfig
 from earshot.pipelines.checkpoint import companion, load_weights, read_config
 from earshot.pipelines.recogniser import load_states
-from earshot.pipelines.voice_conversion.voice import Voice
+from earshot.pipelines.voice import Voice
 from earshot.pipelines.windows import in_windows
 
 WINDOW: Final = 256  # frames in one pass of a network, as in training
