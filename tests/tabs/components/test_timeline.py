@@ -11,9 +11,12 @@ from PIL import Image
 
 from earshot.media.audio import features
 from earshot.pipelines.voice_conversion.settings import MUTED
-from earshot.tabs.components.timeline.lanes import Spectrogram, UnitCells, Waveform
+from earshot.tabs.components.timeline import timeline
+from earshot.tabs.components.timeline.lanes import Heat, Spectrogram, UnitCells, Waveform
 from earshot.tabs.components.timeline.timeline import Action, File, TimelineSpec, time_ticks
+from earshot.tabs.components.timeline.video_lanes import VideoStrip, WordLane
 from earshot.tabs.shared.images import frequency_ticks, ink_on, spectrogram_png
+from earshot.tabs.words.find import PlacesLane
 
 COLORS = ("#000000", "#ffffff", "#1f6f4a")
 
@@ -185,3 +188,12 @@ def test_timeline_action_can_be_pressed() -> None:
     html = TimelineSpec("x", [UnitCells("u", (1,), 0.04, COLORS)], [], (), actions).html()
     assert re.search('<button type="button" aria-pressed="true"[^>]*data-action="up"', html)
     assert "icon-up" in html
+
+
+def test_style_of_a_lane_names_its_class() -> None:
+    """A lane's CSS class is that of its type: a renamed type without its style has no height."""
+    css = Path(timeline.__file__).with_name("timeline.css").read_text()
+    lanes = {Heat, PlacesLane, Spectrogram, UnitCells, VideoStrip, Waveform, WordLane}
+    styled = set(re.findall(r"\.tl-(\w+) \.tl-box", css)) - {"axis"}
+    assert styled <= {lane.__name__.lower() for lane in lanes}
+    assert {"wordlane", "videostrip", "placeslane"} <= styled
