@@ -16,6 +16,9 @@ class LipToSpeechTraining:
     def add_options(self, evaluate: argparse.ArgumentParser) -> None:
         """Add further checkpoints, and judges of the hub."""
         evaluate.add_argument("--compared", type=Path, help="a folder of further checkpoints")
+        evaluate.add_argument(
+            "--only", nargs="+", default=(), help="systems; published rows of others stay"
+        )
         add_judges(evaluate)
 
     def prepare(self, data: Path, arguments: Arguments) -> None:
@@ -55,9 +58,10 @@ class LipToSpeechTraining:
             arguments.json,
             arguments.quick,
             Judges.of(arguments),
+            arguments.only,
         )
         if arguments.publish:
-            publish(rows, CHECKPOINTS)
+            rows = publish(rows, CHECKPOINTS)
             publish_table(rows, ROOT / "docs" / "lip_to_speech.md", "lip results", COLUMNS)
 
 

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from training.common.checkpoints import update_metrics, write_weights
 from training.lip_to_speech.recipe import (
+    ANY_VOICE,
     BASELINE,
     MEASURED,
     SHIPPED,
@@ -39,6 +40,7 @@ def export(run: Path, out: Path) -> None:
             "reader": reader["config"],
             "faces": guess["config"],
             "vocoder": VOCODER if shipped else str((out / VOCODER).resolve()),
+            "any_voice": ANY_VOICE if shipped else str((out / ANY_VOICE).resolve()),
             "speakers": [faces.names[i] for i in order],
             "voices": faces.embeddings[order].tolist(),
             **UNCALIBRATED,  # until training.lip_to_speech.calibration measures it

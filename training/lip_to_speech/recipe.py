@@ -107,6 +107,7 @@ MEASURED: Final = {
 SHIPPED: Final = "lip-to-speech"  # the one that the app uses
 BASELINE: Final = "lip-to-speech-eigenlips"
 VOCODER: Final = "vocoder-lips"  # the folder next to the shipped checkpoint
+ANY_VOICE: Final = "any-voice"  # the folder next to it, which speaks in other voices
 VOCODER_NETWORK: Final = "synced-vocoder"  # the network in it
 
 

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from training.common.checkpoints import update_metrics
 from training.lip_to_speech.evaluate.tables import details, table
+from training.lip_to_speech.evaluate.test_set import GROUPS
 from training.lip_to_speech.recipe import SHIPPED, VOCODER
 
 CARD: Final = """\
@@ -18,7 +19,8 @@ tags: [lip-to-speech, lip-reading, audio-visual]
 
 A lip reader (mouth crops → conformer encoder → CTC words and a parallel mel decoder) and a face
 encoder (portrait → voice embedding and mean F0). The waveform comes from
-[vocoder-lips](../vocoder-lips/README.md). How it works, and what was tried:
+[vocoder-lips](../vocoder-lips/README.md). Other voices come from [any-voice](../any-voice/README.md),
+which hears that waveform and says it again. How it works, and what was tried:
 [docs/lip_to_speech.md](../../docs/lip_to_speech.md).
 
 ## Use
@@ -27,7 +29,8 @@ encoder (portrait → voice embedding and mean F0). The waveform comes from
     result = LipToSpeech.from_pretrained("checkpoints/{name}")("video.webm")
     print(result.reading.caption, result.speech.waveform)
 
-For videos of one frontal face that says a sentence of the GRID grammar, in English. Not for
+`voice="Nell"` speaks in a voice of any-voice; `voice=` also takes what `VoiceConversion.voice_from`
+makes of a recording. For videos of one frontal face that says a sentence of the GRID grammar, in English. Not for
 transcribing what people say: on speakers outside of the training set, about half of the words are
 wrong. Record or upload only faces of people who agree.
 
@@ -76,6 +79,8 @@ STOI and ESTOI (pystoi): intelligibility given the reference, from 0 to 1. PESQ:
 1.04
 to 4.64. Aligned: each video's audio shifted by at most 80 ms. WER: of a recogniser trained here, of
 pocketsphinx, both under the GRID grammar, and of the caption. A refused video counts as silence.
+DNSMOS: how natural it sounds, from 1 to 5; not measured where there is none. `{name}, S1` and
+`{name}, TF2`: the default in these voices of any-voice.
 *Reference audio, A/V-synchronised* is the upper bound of scores without alignment. The share of
 other voices that are nearer is 0.5 by chance. Few videos are of few-shot and unseen speakers: small
 differences may be chance.
@@ -142,11 +147,19 @@ CALIBRATION: Final = """\
 {rows}"""
 
 
-def publish(rows: list[dict[str, Any]], checkpoints: Path) -> None:
-    """Write the rows into the metrics of the shipped checkpoint, its card and its vocoder's."""
+def publish(rows: list[dict[str, Any]], checkpoints: Path) -> list[dict[str, Any]]:
+    """Write the rows into the metrics of the shipped checkpoint, its card and its vocoder's.
+
+    Rows of systems that were not measured now stay as they were printed. Returns all rows.
+    """
     folder = checkpoints / SHIPPED
+    measured = {row["system"] for row in rows}
+    printed = json.loads((folder / "metrics.json").read_text()).get("results", [])
+    rows = [*(row for row in printed if row["system"] not in measured), *rows]
+    rows.sort(key=lambda row: GROUPS.index(row["group"]))
     update_metrics(folder, {"results": rows})
     write_cards(checkpoints)
+    return rows
 
 
 def write_cards(checkpoints: Path) -> None:

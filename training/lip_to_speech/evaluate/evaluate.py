@@ -1,7 +1,7 @@
 """The table of lip to speech: our checkpoints, upper bounds and lower bounds."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -23,11 +23,13 @@ def evaluate(
     json_out: Path | None = None,
     quick: bool = False,
     judges: Judges = Judges(),  # noqa: B008  (frozen)
+    only: Collection[str] = (),
 ) -> list[Row]:
     """Evaluate every system, see evaluator.py; print and return the rows of the table.
 
     vocoder, folders: checkpoints; folders that do not exist are left out. split: see
     test_set.choose. quick: a seeded sample. judges: of the hub, instead of ours.
+    only: the systems to measure, by name; all where there are none.
     Raises SystemExit where there is nothing to measure, FileNotFoundError without
     the trained evaluators.
     """
@@ -37,7 +39,8 @@ def evaluate(
         print("The package pesq is not installed: PESQ is left out.")
     evaluator = LipEvaluator(clips, judges)
     measured = systems(data, clips, vocoder, folders)
-    rows = [row for system in measured for row in evaluator.measure(system)]
+    chosen = [system for system in measured if not only or system.name in only]
+    rows = [row for system in chosen for row in evaluator.measure(system)]
     rows.sort(key=lambda row: GROUPS.index(row["group"]))
     print(table(rows), details(rows), sep="\n\n")
     if json_out:

@@ -3,7 +3,8 @@
 stoi, estoi: intelligibility, from 0 to 1; pesq: wide-band PESQ as MOS-LQO, from 1.04 to 4.64; each
 of the speech as it is, and _aligned: shifted by up to 80 ms to the best fit (see metrics.py). wer:
 word error rate in % of our recogniser under the grammar of GRID, _sphinx: of pocketsphinx, and
-_caption: of the caption that the system writes. The recognisers are given the sentence with 0.2 s
+_caption: of the caption that the system writes; dnsmos: how natural it sounds, from 1 to 5, where
+speechmos is installed. The recognisers are given the sentence with 0.2 s
 on either side; videos without a transcript do not count.
 For unseen speakers also voice_rank: the share of the other speakers whose voices are nearer to the
 prediction than the right one's, and pitch_error: semitones between the median F0s. Nothing of these
@@ -18,6 +19,7 @@ import numpy as np
 
 from earshot.core.errors import InputError
 from earshot.media.text.grammar import GRID
+from training.judges import naturalness
 from training.judges.evaluator import EvaluationModels
 from training.judges.metrics import word_error_rate
 from training.judges.pretrained.judges import Judges
@@ -74,6 +76,8 @@ class LipEvaluator:
                 for one, clip in zip(outputs, clips, strict=True)
             ]
             row |= _quality(estimates, clips) | self._intelligibility(outputs, estimates, clips)
+            if naturalness.available():
+                row["dnsmos"] = naturalness.dnsmos(estimates)["dnsmos"]
             if group == "unseen":
                 row |= self._voice_similarity(estimates, clips)
             rows.append(row)

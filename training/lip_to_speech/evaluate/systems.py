@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -25,6 +26,7 @@ from training.lip_to_speech.recipe import BASELINE, SHIPPED
 from training.lip_to_speech.train.eigenlips import Eigenlips, EigenlipsConfig
 
 F0_VIDEOS: Final = 16  # videos for the median F0
+VOICES: Final = ("S1", "TF2")  # of any-voice, in which the default is measured too
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,16 +111,21 @@ class TrainingMean:
     shipped = False
 
     def __init__(self, training: Sequence[Item], vocoder: Vocoder) -> None:
+        self._training, self._vocoder = training, vocoder
+
+    def speak(self, video: Path) -> Output:
+        return self._output
+
+    @cached_property
+    def _output(self) -> Output:
         """Average the training videos. The F0 is that of F0_VIDEOS seeded videos."""
+        training = self._training
         log_mel = np.mean([features.log_mel(sentence(item)) for item in training], axis=0)
         sampled = np.random.default_rng(0).permutation(len(training))[:F0_VIDEOS]
         pitch = np.concatenate([voiced_pitch(sentence(training[i])) for i in sampled])
         usual = np.median(pitch[pitch > 0]) if pitch.any() else 0.0
         steady = np.full(len(log_mel), usual, np.float32)
-        self._output = Output(_vocode(vocoder, log_mel, steady))
-
-    def speak(self, video: Path) -> Output:
-        return self._output
+        return Output(_vocode(self._vocoder, log_mel, steady))
 
 
 class Silence:
@@ -132,15 +139,16 @@ class Silence:
 
 
 class OurCheckpoint:
-    """A checkpoint of ours, through the pipeline of the app."""
+    """A checkpoint of ours, through the pipeline of the app; in the voice that the face suggests,
+    or in one of any-voice's."""
 
-    def __init__(self, folder: Path) -> None:
-        self.name = folder.name
-        self.shipped = folder.name == SHIPPED
-        self._pipeline = LipToSpeech.from_pretrained(folder)
+    def __init__(self, folder: Path, voice: str | None = None) -> None:
+        self.name = f"{folder.name}, {voice}" if voice else folder.name
+        self.shipped = folder.name == SHIPPED and voice is None
+        self._pipeline, self._voice = LipToSpeech.from_pretrained(folder), voice
 
     def speak(self, video: Path) -> Output:
-        result = self._pipeline(video)
+        result = self._pipeline(video, voice=self._voice)
         return Output(result.speech.waveform, [word.text for word in result.reading.caption])
 
 
@@ -181,7 +189,9 @@ def systems(
         found.append(TrainingMean(training, network))
     else:
         print(f"{data} has no videos to train on: the row of their mean is left out.")
-    return found + checkpoints
+    shipped = [folder for folder in folders if folder.name == SHIPPED and _exists(folder)]
+    voices = [OurCheckpoint(folder, voice) for folder in shipped for voice in VOICES]
+    return found + voices + checkpoints
 
 
 def _exists(folder: Path) -> bool:

@@ -14,6 +14,7 @@ COLUMNS: Final = {  # metric → heading, format
     "stoi_aligned": ("STOI aligned", ".3f"),
     "estoi_aligned": ("ESTOI aligned", ".3f"),
     "pesq": ("PESQ", ".2f"),
+    "dnsmos": ("DNSMOS", ".2f"),
     "wer": ("WER %", ".1f"),
     "wer_sphinx": ("WER sphinx %", ".1f"),
     "wer_asr": ("WER Whisper %", ".1f"),
