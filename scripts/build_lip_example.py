@@ -16,7 +16,7 @@ def main() -> None:
     pipeline(SOURCE)  # to warm up, so that the time shown is that of a warm model
     silent = SilentVideo()
     reading = pipeline.encode(SOURCE, silent.write)
-    speech = pipeline.speak(reading, pipeline.neutral)
+    speech = pipeline.speak(reading, reading.voice)
     video = VisitorVideo(speech, silent.finish(), landmarks(reading.mouth), None)
     write_finished(video.result())
 

@@ -15,6 +15,7 @@ from earshot.pipelines.hub_download import Permission as HubPermission
 from earshot.tabs import lip_to_speech, listening_tests, sound_search, voice_conversion, words
 from earshot.tabs.shared.drafts import Drafts
 from earshot.tabs.shared.jobs import stop_jobs
+from earshot.tabs.shared.own_voice import LentVoice
 from earshot.tabs.shared.page import FOOTER, HEADER, model_cards
 
 if TYPE_CHECKING:
@@ -75,6 +76,7 @@ def build(
     with Site(title="Earshot", analytics_enabled=False, delete_cache=kept) as page:
         gr.HTML(HEADER, apply_default_css=False)
         drafts = Drafts() if tests else None
+        own_voice = LentVoice()
         # Wrapped, for what Gradio takes to be too long goes into a menu, on phones even two tabs.
         with gr.Tabs(overflow_behavior="wrap"):
             with gr.Tab("Voice conversion"):
@@ -88,13 +90,14 @@ def build(
                     tests,
                     allow_reference,
                     words_of,
+                    own_voice,
                 )
             with gr.Tab("Words"):
                 words.build(embeddings, word_index, drafts, hub, device)
             with gr.Tab("Sound search"):
                 sound_search.build(search, sounds, drafts, hub, device)
             with gr.Tab("Lip to speech"):
-                lip_to_speech.build(lips, drafts)
+                lip_to_speech.build(lips, drafts, own_voice)
             if tests and drafts:
                 with gr.Tab("Listening tests"):
                     listening_tests.build(tests, drafts, publishing)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 COMPANION_KEYS: Final = (
     "vocoder",
     "mel_inverter",
+    "any_voice",
     "ensemble_with",
     "g2p",
 )  # of a config: names of what else it needs

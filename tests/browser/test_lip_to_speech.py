@@ -89,14 +89,22 @@ def test_example_is_read_in_one_click_and_changes_voice(visit: Visit, page: Page
     words = result.locator("h3").inner_text()
     expect(result).to_contain_text("of 6 words of")
     hertz = int(re.findall(r"spoken at (\d+) Hz", result.inner_text())[0])
-    assert hertz == 134  # neutral
     pitch = page.get_by_role("slider", name=re.compile("Pitch"))
     pitch.focus()
     for _ in range(5):
         pitch.press("ArrowRight")
     expect(result).to_contain_text(f"spoken at {hertz + 5} Hz")
-    page.get_by_role("button", name="Voice suggested by the face").click()
+    voice = page.get_by_label("Voice", exact=True)
+    expect(voice).to_have_value("By pitch and timbre")
+    voice.click()
+    page.get_by_role("option", name=re.compile("Sophie")).click()
     expect(result).not_to_contain_text(f"spoken at {hertz + 5} Hz")
+    voice.click()
+    page.get_by_role("option", name="Guessed from the face").click()
+    expect(result).to_contain_text(f"spoken at {hertz} Hz")
+    voice.click()
+    page.get_by_role("option", name=re.compile("Your own")).click()
+    expect(result).to_contain_text("Your voice is not made yet")
     expect(result.locator("h3")).to_have_text(words)
 
 

@@ -176,14 +176,14 @@ CALLS: Final[dict[str, list[Any]]] = {
     "api/similar_sounds": [NOWHERE, "a dog barks", ""],
     "api/decode": [UNITS, "TF2", "griffin-lim", "predicted"],
     "api/convert": [NOWHERE, "TF2", "vqvae-64", "griffin-lim", "keep"],
-    "api/lip_to_speech": [{"video": NOWHERE}, "neural"],
+    "api/lip_to_speech": [{"video": NOWHERE}, "neural", "face"],
     "api/check_listening_test": [NOWHERE],
     "api/encode": [NOWHERE, "vqvae-64"],
     "api/embed_audio": [NOWHERE],
     "api/embed_words": [[NOWHERE]],
     "api/compare_words": [[NOWHERE, NOWHERE], "butterfly"],
     "api/find_word": [NOWHERE, "butterfly", None],
-    "api/respeak": [120, 0.5, "neural"],
+    "api/respeak": [120, 0.5, "neural", "set"],
 }
 ANSWERED: Final = {"data": ["butterfly"], "session_hash": "of-the-fuzzer"}
 TOOL: Final = {"name": "embed_text", "arguments": {"text": "butterfly"}}

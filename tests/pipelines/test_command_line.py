@@ -183,3 +183,9 @@ def test_lip_to_speech_prints_the_words_and_writes_the_speech(
     reading = json.loads(capsys.readouterr().out)
     assert reading["sentence"].split() == [word["text"] for word in reading["words"]]
     assert seconds(out) == pytest.approx(3.0, abs=0.5)
+    other = out.with_name("other.wav")
+    lip_to_speech.main([str(video), "-o", str(other), "--model", model, "--voice", "TF2"])
+    assert other.read_bytes() != out.read_bytes()
+    with pytest.raises(SystemExit, match="no voice Nobody"):
+        other = other.with_name("nobody.wav")
+        lip_to_speech.main([str(video), "-o", str(other), "--model", model, "--voice", "Nobody"])

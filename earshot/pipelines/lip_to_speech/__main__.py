@@ -2,13 +2,14 @@
 
 python -m earshot.pipelines.lip_to_speech in.mp4                 # prints the words
 python -m earshot.pipelines.lip_to_speech in.mp4 -o out.wav      # and speaks them
+python -m earshot.pipelines.lip_to_speech in.mp4 -o out.wav --voice Nell
 python -m earshot.pipelines.lip_to_speech FOLDER -o OUT --json
 """
 
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from earshot.core.files import write
 from earshot.media.audio.encode import FORMATS, encode_audio
@@ -18,11 +19,19 @@ from earshot.pipelines.command_line import Job
 if TYPE_CHECKING:
     from earshot.pipelines.lip_to_speech.result import LipReading
 
+FACE: Final = "face"  # the voice that the face suggests
+
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Read the videos that the command line names."""
     parser = command_line.parser_of("lip_to_speech", "videos of a speaking face", __doc__)
     command_line.add_output(parser, f"the speech: a {', '.join(FORMATS)}", required=False)
+    parser.add_argument(
+        "--voice",
+        default=FACE,
+        help="of the speech: one of any-voice's, such as Nell (default: that which the face "
+        "suggests)",
+    )
     parser.add_argument("--vocoder", choices=["neural", "griffin-lim"], default="neural")
     parser.add_argument("--model", default="lip-to-speech", help="a folder, or a hub id")
     parser.add_argument("--json", action="store_true", help="print a JSON document a video")
@@ -32,11 +41,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         from earshot.pipelines.lip_to_speech import LipToSpeech  # late, for it loads torch
 
         pipeline = LipToSpeech.from_pretrained(options.model, options.device)
+        voice = None if options.voice == FACE else pipeline.voice_of(options.voice)
 
         def read(job: Job) -> command_line.Outcome:
             reading = pipeline.encode(job.path)
             if job.out:
-                speech = pipeline.speak(reading, reading.voice, options.vocoder).speech
+                speech = pipeline.speak(reading, voice or reading.voice, options.vocoder).speech
                 content = encode_audio(speech.waveform, speech.sample_rate, job.out.suffix)
                 write(job.out, content)
             return _line(job.file, reading, options.json), reading.notices

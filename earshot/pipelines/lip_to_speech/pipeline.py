@@ -4,6 +4,7 @@ face."""
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,18 +14,22 @@ from torch import Tensor, nn
 
 from earshot.core.errors import InputError
 from earshot.media.audio import features
+from earshot.media.audio.load import match_loudness
 from earshot.media.constants import FRAMES_PER_SECOND, SAMPLE_RATE, VIDEO_RATE
 from earshot.media.video import Frame, frames
 from earshot.media.video.face import track_face
 from earshot.media.video.lips import MouthClip, crop_mouth
+from earshot.models.any_voice.bottleneck import CONTINUOUS
 from earshot.models.lip_to_speech.face_encoder import FaceEncoder, FaceEncoderConfig
 from earshot.models.lip_to_speech.lip_reader import LipReader, LipReaderConfig
 from earshot.models.vocoder import Vocoder, VocoderConfig
+from earshot.pipelines.any_voice import Networks
 from earshot.pipelines.checkpoint import choose_device, companion, load_weights, locate, read_config
 from earshot.pipelines.lip_to_speech.caption import caption
-from earshot.pipelines.lip_to_speech.result import LipReading, LipSpeech, Voice
+from earshot.pipelines.lip_to_speech.result import FaceVoice, LipReading, LipSpeech
 from earshot.pipelines.lip_to_speech.weights import WEIGHT_KEYS, current_config
 from earshot.pipelines.speech import Speech
+from earshot.pipelines.voice import Voice
 from earshot.pipelines.windows import in_windows
 
 
@@ -34,6 +39,7 @@ class LipToSpeech:
     MAX_SECONDS: Final = 30.0
     MIN_SECONDS: Final = 0.5
     PITCHES: Final = (70.0, 300.0)  # Hz
+    LEVEL: Final = -23.0  # LUFS, of what any-voice hears
     VOCODERS: Final = ("neural", "griffin-lim")  # the default first
     WINDOW: Final = 75  # frames of 40 ms per window of the network: the length of training clips
     OVERLAP: Final = 25
@@ -45,8 +51,10 @@ class LipToSpeech:
         reader: LipReader,
         faces: FaceEncoder,
         vocoder: Vocoder,
+        any_voice: Path,
         device: torch.device,
     ) -> None:
+        """Keep the networks. any_voice: the folder of what speaks in any other voice."""
         self.name: str = config["name"]
         self.min_confidence: float = config["min_confidence"]  # below it, a notice is shown
         self.temperature: float = config["temperature"]  # of the CTC scores, see calibration.py
@@ -54,9 +62,11 @@ class LipToSpeech:
         self.speakers: tuple[str, ...] = tuple(config["speakers"])  # from dark to bright voices
         self.device = device
         # In the middle of the training speakers, for whoever has not chosen one.
-        self.neutral = Voice(math.exp(faces.config.pitch), 0.5)
+        self.neutral = FaceVoice(math.exp(faces.config.pitch), 0.5)
         self._voices = torch.tensor(config["voices"], device=device)  # (speakers, V)
         self._reader, self._faces, self._vocoder = reader, faces, vocoder
+        self._any_voice_folder = any_voice
+        self.voices: tuple[str, ...] = tuple(read_config(any_voice)["voices"])
 
     @classmethod
     def from_pretrained(cls, name: str | Path, device: str = "auto") -> "LipToSpeech":
@@ -73,15 +83,22 @@ class LipToSpeech:
         vocoder_folder = companion(folder, config["vocoder"])
         vocoder = Vocoder(VocoderConfig(**read_config(vocoder_folder)))
         load_weights(vocoder, vocoder_folder, place)
-        return cls(config, reader, faces, vocoder, place)
+        any_voice = companion(folder, config["any_voice"])
+        return cls(config, reader, faces, vocoder, any_voice, place)
 
-    def __call__(self, video: str | Path | None, vocoder: str = "neural") -> LipSpeech:
-        """Read the lips of a video, and speak in the voice that its face suggests.
+    def __call__(
+        self,
+        video: str | Path | None,
+        vocoder: str = "neural",
+        voice: FaceVoice | Voice | str | None = None,
+    ) -> LipSpeech:
+        """Read the lips of a video, and speak: in the voice that its face suggests, unless another
+        is given, see speak.
 
         Raises InputError for a video that cannot be used.
         """
         reading = self.encode(video)
-        return self.speak(reading, reading.voice, vocoder)
+        return self.speak(reading, voice or reading.voice, vocoder)
 
     @torch.inference_mode()
     def encode(
@@ -112,26 +129,78 @@ class LipToSpeech:
         )
 
     @torch.inference_mode()
-    def speak(self, reading: LipReading, voice: Voice, vocoder: str = "neural") -> LipSpeech:
+    def speak(
+        self,
+        reading: LipReading,
+        voice: FaceVoice | Voice | str,
+        vocoder: str = "neural",
+    ) -> LipSpeech:
         """Decode an encoded video in a voice; the video itself is not read again.
 
-        Raises InputError for a voice out of range, or an unknown vocoder.
+        voice: that of a face or of two sliders; a name of ``voices``; or a Voice, which
+        VoiceConversion.voice_from makes of a recording. In the latter two any-voice hears what is
+        spoken in the neutral voice, and says it again. Raises InputError for a voice out of range,
+        or that there is not, or an unknown vocoder.
         """
-        self._check(voice, vocoder)
+        chosen = self.voice_of(voice)
+        if vocoder not in self.VOCODERS:
+            raise InputError(f"There is no vocoder {vocoder}. Choose {' or '.join(self.VOCODERS)}.")
         began = time.perf_counter()
+        if isinstance(chosen, FaceVoice):
+            predicted, waveform = self._decode(reading, chosen, vocoder)
+        else:
+            predicted, waveform = self._converted(reading, chosen, vocoder)
+        waveform = waveform / max(1.0, float(np.abs(waveform).max()))
+        taken = time.perf_counter() - began
+        speech = Speech(waveform, SAMPLE_RATE, features.log_mel(waveform), taken)
+        return LipSpeech(reading, chosen, predicted, speech, reading.compute_seconds + taken)
+
+    def voice_of(self, voice: FaceVoice | Voice | str) -> FaceVoice | Voice:
+        """Find the voice of a name; others stay as they are. Raises InputError where there is none,
+        or out of range.
+        """
+        if isinstance(voice, str):
+            if voice not in self.voices:
+                names = ", ".join(self.voices)
+                raise InputError(f"There is no voice {voice}. Choose one of {names}.")
+            return self._any_voice.voices[voice]
+        lowest, highest = self.PITCHES
+        if isinstance(voice, FaceVoice) and not (
+            lowest <= voice.pitch <= highest and 0 <= voice.timbre <= 1
+        ):
+            raise InputError(
+                f"A voice has a pitch of {lowest:g} to {highest:g} Hz and a timbre from 0 to 1."
+            )
+        return voice
+
+    @cached_property
+    def _any_voice(self) -> Networks:
+        """Load any-voice, which few need."""
+        return Networks.load(self._any_voice_folder, self.device)
+
+    def _decode(
+        self, reading: LipReading, voice: FaceVoice, vocoder: str
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Predict log-mel frames (S, M) in a face's voice, and vocode them: (T,)."""
         log_mel, log_f0 = self._predict_mel(reading, self._voice_embedding(voice.timbre))
         predicted = log_mel.cpu().numpy()
         if vocoder == "neural":
             pitch = torch.where(log_f0.isfinite(), log_f0.exp() * voice.pitch, 0.0)
             waveform = self._vocoder(log_mel[None], pitch[None])[0].cpu().numpy()
             # The vocoder's output deviates from its input: a filter brings the mel frames back.
-            waveform = features.filtered(waveform, predicted, pitch.cpu().numpy())
-        else:
-            waveform = features.griffin_lim(features.linear_from_log_mel(predicted))
-        waveform = waveform / max(1.0, float(np.abs(waveform).max()))
-        taken = time.perf_counter() - began
-        speech = Speech(waveform, SAMPLE_RATE, features.log_mel(waveform), taken)
-        return LipSpeech(reading, voice, predicted, speech, reading.compute_seconds + taken)
+            return predicted, features.filtered(waveform, predicted, pitch.cpu().numpy())
+        return predicted, features.griffin_lim(features.linear_from_log_mel(predicted))
+
+    def _converted(
+        self, reading: LipReading, voice: Voice, vocoder: str
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Speak in the neutral voice, and convert: log-mel frames (S, M) and waveform (T,)."""
+        networks, (_, neutral) = self._any_voice, self._decode(reading, self.neutral, "neural")
+        content = networks.encode(match_loudness(neutral, SAMPLE_RATE, self.LEVEL))
+        contour = networks.predict_contour(content, voice)
+        log_mel = networks.invert(content, contour, voice, CONTINUOUS)
+        pitch = contour[:, 0] * (contour[:, 1] + voice.pitch_mean).exp()
+        return log_mel.cpu().numpy(), networks.vocode(log_mel, pitch, vocoder)
 
     def _read_lips(self, mouth: MouthClip) -> tuple[Tensor, Tensor]:
         """Compute encoder states (N, C) and CTC logits (N, W)."""
@@ -167,7 +236,7 @@ class LipToSpeech:
         made = in_windows(decode, encoded.to(self.device), self.WINDOW, self.OVERLAP, self.HOPS)
         return made[:, :-2], torch.where(made[:, -2] > 0, made[:, -1], torch.inf)
 
-    def _suggest_voice(self, portraits: np.ndarray) -> Voice:
+    def _suggest_voice(self, portraits: np.ndarray) -> FaceVoice:
         """Choose the voice that the face suggests: its mean F0, and the timbre whose embedding is
         nearest to the face encoder's by cosine.
         """
@@ -177,7 +246,7 @@ class LipToSpeech:
         candidates = torch.stack([self._voice_embedding(float(timbre)) for timbre in timbres])
         nearest = (candidates @ embeddings.mean(dim=0)).argmax()
         pitch = float(log_f0.mean().exp().clamp(*self.PITCHES))
-        return Voice(pitch, float(timbres[nearest]))
+        return FaceVoice(pitch, float(timbres[nearest]))
 
     def _voice_embedding(self, timbre: float) -> Tensor:
         """Interpolate an embedding (V,) between the two training speakers nearest to that
@@ -195,15 +264,6 @@ class LipToSpeech:
         if confidence < self.min_confidence:
             told.append("This does not look like a sentence I know.")
         return tuple(told)
-
-    def _check(self, voice: Voice, vocoder: str) -> None:
-        lowest, highest = self.PITCHES
-        if not lowest <= voice.pitch <= highest or not 0 <= voice.timbre <= 1:
-            raise InputError(
-                f"A voice has a pitch of {lowest:g} to {highest:g} Hz and a timbre from 0 to 1."
-            )
-        if vocoder not in self.VOCODERS:
-            raise InputError(f"There is no vocoder {vocoder}. Choose {' or '.join(self.VOCODERS)}.")
 
 
 def _passed_on(frames: Iterable[Frame], on_frame: Callable[[Frame], None]) -> Iterator[Frame]:

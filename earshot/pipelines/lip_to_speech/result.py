@@ -4,6 +4,7 @@ Shapes: N frames of 40 ms, C width of the lip reader, W words and the CTC blank,
 10 ms.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,16 +12,22 @@ import numpy as np
 from earshot.media.video.lips import MouthClip
 from earshot.pipelines.lip_to_speech.caption import SpokenWord
 from earshot.pipelines.speech import Speech
+from earshot.pipelines.voice import Voice
 
 
 @dataclass(frozen=True)
-class Voice:
-    """A voice to speak in. pitch: mean F0 in Hz; timbre: from 0, the darkest of the training
-    voices, to 1, the brightest.
+class FaceVoice:
+    """A voice that a face suggests, or that two sliders set. pitch: mean F0 in Hz; timbre: from 0,
+    the darkest of the training voices, to 1, the brightest.
     """
 
     pitch: float
     timbre: float
+
+    @property
+    def name(self) -> str:
+        """Write what tells it from others."""
+        return f"{self.pitch:.0f} Hz {self.timbre:.2f}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,18 +42,25 @@ class LipReading:
     ctc_logits: np.ndarray
     caption: tuple[SpokenWord, ...]
     confidence: float
-    voice: Voice
+    voice: FaceVoice
     notices: tuple[str, ...]
     compute_seconds: float
 
 
 @dataclass(frozen=True, eq=False)
 class LipSpeech:
-    """The speech of a video in one voice. predicted_mel (S, 80): log-mel frames of the network;
-    speech: what the vocoder made of them; compute_seconds: from the video to the speech."""
+    """The speech of a video in one voice: that of a face, or one of any-voice's. predicted_mel (S,
+    80): log-mel frames of the networks; speech: what the vocoder made of them; compute_seconds:
+    from the video to the speech."""
 
     reading: LipReading
-    voice: Voice
+    voice: FaceVoice | Voice
     predicted_mel: np.ndarray
     speech: Speech
     compute_seconds: float
+
+    @property
+    def pitch(self) -> float:
+        """Give the mean F0 of the voice in Hz."""
+        voice = self.voice
+        return voice.pitch if isinstance(voice, FaceVoice) else math.exp(voice.pitch_mean)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 from urllib.parse import quote
 
 import gradio as gr
@@ -48,6 +48,20 @@ class Card(NamedTuple):
     name: str
     about: str
     color: str
+
+
+# By what pipelines, programs and files call them; the colours are Okabe and Ito's.
+VOICES: Final = {
+    "SF1": Card("Sophie", "woman, lighter", "#56b4e9"),
+    "TF2": Card("Tessa", "woman, fuller", "#e69f00"),
+    "SM1": Card("Simon", "man, lighter", "#009e73"),
+    "TM3": Card("Theo", "man, deeper", "#0072b2"),
+    "S1": Card("Stan", "man, clipped and quick", "#d55e00"),
+    "Nell": Card("Nell", "woman, clear and trained", "#cc79a7"),
+    "Odile": Card("Odile", "woman, warm, a French speaker", "#f0e442"),
+    "Vera": Card("Vera", "woman, bright, a Russian speaker", "#999999"),
+    "Heart": Card("Heart", "woman, synthetic: nobody's voice", "#8c6d31"),
+}
 
 
 def voice_cards(

@@ -12,9 +12,9 @@ import gradio as gr
 from earshot.media.text.grammar import GRID
 
 MAX_SECONDS: Final = 5  # of a recording
-# In the page: the sentence that the coach asked for in the last recording, as the fourth input.
-ASKED: Final = """(visit, video, vocoder) =>
-  [visit, video, vocoder, document.querySelector(".coach")?.dataset.asked ?? ""]"""
+# In the page: the sentence that the coach asked for in the last recording, as the last input.
+ASKED: Final = """(...given) =>
+  [...given.slice(0, -1), document.querySelector(".coach")?.dataset.asked ?? ""]"""
 START: Final = "Open the camera below, or upload a video of one person who speaks."
 
 

@@ -13,11 +13,13 @@ from earshot.tabs.components.timeline.timeline import nothing
 from earshot.tabs.lip_to_speech.example import FINISHED, NOTE, SOURCE, read_finished
 from earshot.tabs.lip_to_speech.view import LipResult, VisitorVideo, landmarks
 from earshot.tabs.shared.events import Values, say
+from earshot.tabs.shared.own_voice import OWN, LentVoice, Owner
 from earshot.tabs.shared.sessions import SessionStore, delete_after_use
 
 if TYPE_CHECKING:
     from earshot.pipelines.lip_to_speech import LipToSpeech
-    from earshot.pipelines.lip_to_speech.result import LipSpeech
+    from earshot.pipelines.lip_to_speech.result import FaceVoice, LipReading, LipSpeech
+    from earshot.pipelines.voice import Voice
 
 FIRST: Final = (
     "Record yourself, upload a video or try an example: your lips, the predicted words and the "
@@ -25,6 +27,31 @@ FIRST: Final = (
 )
 NOTHING: Final = "There is nothing to say yet. Record yourself, or try an example."
 NO_SOUND: Final = "This video has no audio that the speech could be compared with."
+
+
+FACE, SET = "face", "set"  # voices: that which the face suggests, and that of the sliders
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A voice that a visitor chose. voice: FACE, SET, OWN or a name of the pipeline's voices; pitch
+    and timbre: of SET; owner: holds the voice of OWN."""
+
+    voice: str
+    pitch: float = 0.0
+    timbre: float = 0.0
+    owner: Owner | None = None
+
+    def of(self, reading: "LipReading") -> "FaceVoice | Voice | str":
+        """Take what the pipeline speaks a reading in. Raises InputError where there is no own
+        voice."""
+        from earshot.pipelines.lip_to_speech.result import FaceVoice  # late, for it loads torch
+
+        if self.voice == OWN:
+            return LentVoice.of(self.owner)
+        if self.voice == SET:
+            return FaceVoice(self.pitch, self.timbre)
+        return reading.voice if self.voice == FACE else self.voice
 
 
 @dataclass(eq=False)
@@ -44,6 +71,8 @@ class LipComponents:
     message: Component
     visit: Component
     compare: Component
+    told: Component  # about the choice of the voice
+    voice: Component
     pitch: Component
     timbre: Component
     heading: Component
@@ -54,12 +83,13 @@ class LipComponents:
         """List the components that show a result."""
         return [self.heading, self.timeline, self.numbers]
 
-    def voice(self) -> list[Component]:
-        """List the sliders of the voice."""
-        return [self.pitch, self.timbre]
+    def voices(self) -> list[Component]:
+        """List the choice of the voice, and its sliders."""
+        return [self.voice, self.pitch, self.timbre]
 
     def all(self) -> list[Component]:
-        return [self.message, self.visit, self.compare, *self.voice(), *self.result()]
+        first = [self.message, self.visit, self.compare, self.told]
+        return [*first, *self.voices(), *self.result()]
 
 
 class LipEvents:
@@ -80,36 +110,42 @@ class LipEvents:
         result = read_finished()
         if result is None:
             return {self.shown.timeline: nothing(FIRST)}
-        voice = {
+        sliders = {
             self.shown.pitch: round(result.pitch),
             self.shown.timbre: round(result.timbre, 2),
         }
-        return {self.shown.message: say(NOTE), **voice, **self._result(result)}
+        return {self.shown.message: say(NOTE), **sliders, **self._result(result)}
 
     def read(
         self,
         visit: LipVisit | None,
         video: str | None,
         vocoder: str,
+        voice: str,
+        pitch: float,
+        timbre: float,
+        owner: Owner | None,
         asked: str,
         request: gr.Request,
         progress: gr.Progress = gr.Progress(),  # noqa: B008  (how Gradio asks for it)
     ) -> Values:
-        """Read the lips of a video and speak, in a neutral voice. asked: the sentence that was to
-        be said; empty where it is not known."""
+        """Read the lips of a video and speak, in the chosen voice. owner: holds the visitor's own
+        voice; asked: the sentence that was to be said; empty where it is not known."""
+        chosen = Chosen(voice, pitch, timbre, owner)
         with delete_after_use(video):
-            read = self._read(video, vocoder, asked, progress)
+            read = self._read(video, vocoder, chosen, asked, progress)
         visit = self.sessions.of(visit, request)
         visit.video = read
         return {
             self.shown.message: say(" ".join(read.speech.reading.notices)),
             self.shown.visit: visit,
             self.shown.compare: gr.Button(visible=read.audio is not None),
-            **self._voice(read.speech),
+            self.shown.told: "",
+            **self._sliders(read, chosen),
             **self._result(read.result()),
         }
 
-    def speak(
+    def slide(
         self,
         visit: LipVisit | None,
         pitch: float,
@@ -118,31 +154,46 @@ class LipEvents:
         request: gr.Request,
         progress: gr.Progress = gr.Progress(),  # noqa: B008
     ) -> Values:
-        """Speak the same words in another voice."""
-        visit, video = self._stored(visit, vocoder, request, progress)
-        visit.video = video.respoken(self.spoken(video, pitch, timbre, vocoder))
-        return {
-            self.shown.message: "",
-            self.shown.visit: visit,
-            **self._result(visit.video.result()),
-        }
+        """Speak the same words in the voice of the sliders."""
+        chosen = Chosen(SET, pitch, timbre)
+        return {self.shown.voice: SET} | self._again(visit, chosen, vocoder, request, progress)
 
-    def suggest(
+    def choose(
         self,
         visit: LipVisit | None,
         vocoder: str,
+        voice: str,
+        pitch: float,
+        timbre: float,
+        owner: Owner | None,
         request: gr.Request,
         progress: gr.Progress = gr.Progress(),  # noqa: B008
     ) -> Values:
-        """Speak in the voice that the face suggests."""
-        visit, video = self._stored(visit, vocoder, request, progress)
-        voice = video.speech.reading.voice
-        speech = self.spoken(video, voice.pitch, voice.timbre, vocoder)
-        visit.video = video.respoken(speech)
+        """Speak the same words in another voice."""
+        chosen = Chosen(voice, pitch, timbre, owner)
+        return self._again(visit, chosen, vocoder, request, progress)
+
+    def _again(
+        self,
+        visit: LipVisit | None,
+        chosen: Chosen,
+        vocoder: str,
+        request: gr.Request,
+        progress: gr.Progress,
+    ) -> Values:
+        visit = self.sessions.of(visit, request)
+        if visit.video:
+            progress(0.5, desc="Speaking")
+            visit.video = visit.video.respoken(self.spoken(visit.video, chosen, vocoder))
+        elif FINISHED.exists():  # before the first run, the example that is shown
+            visit.video = self._read(str(SOURCE), vocoder, chosen, "", progress)
+        else:
+            raise InputError(NOTHING)
         return {
             self.shown.message: "",
+            self.shown.told: "",
             self.shown.visit: visit,
-            **self._voice(speech),
+            **self._sliders(visit.video, chosen),
             **self._result(visit.video.result()),
         }
 
@@ -158,7 +209,12 @@ class LipEvents:
         }
 
     def _read(
-        self, video: str | None, vocoder: str, asked: str, progress: gr.Progress
+        self,
+        video: str | None,
+        vocoder: str,
+        chosen: Chosen,
+        asked: str,
+        progress: gr.Progress,
     ) -> VisitorVideo:
         from earshot.media.video.encode import SilentVideo  # late, for it loads av
 
@@ -166,34 +222,21 @@ class LipEvents:
         progress(0.2, desc="Tracking the face")
         reading = pipeline.encode(video, silent.write)
         progress(0.7, desc="Speaking")
-        speech = pipeline.speak(reading, pipeline.neutral, vocoder)
+        speech = pipeline.speak(reading, chosen.of(reading), vocoder)
         audio = _audio(video, speech.speech.sample_rate, pipeline.MAX_SECONDS)
         return VisitorVideo(speech, silent.finish(), landmarks(reading.mouth), audio, asked)
 
-    def _stored(
-        self, visit: LipVisit | None, vocoder: str, request: gr.Request, progress: gr.Progress
-    ) -> tuple[LipVisit, VisitorVideo]:
-        """Find the visit and its video; before the first run, read the example that is shown."""
-        visit = self.sessions.of(visit, request)
-        if visit.video:
-            progress(0.5, desc="Speaking")
-            return visit, visit.video
-        if not FINISHED.exists():
-            raise InputError(NOTHING)
-        return visit, self._read(str(SOURCE), vocoder, "", progress)
-
-    def spoken(self, video: VisitorVideo, pitch: float, timbre: float, vocoder: str) -> "LipSpeech":
+    def spoken(self, video: VisitorVideo, chosen: Chosen, vocoder: str) -> "LipSpeech":
         """Speak the words of a video in a voice."""
-        from earshot.pipelines.lip_to_speech.result import Voice  # late, for it loads torch
+        reading = video.speech.reading
+        return self.pipeline().speak(reading, chosen.of(reading), vocoder)
 
-        return self.pipeline().speak(video.speech.reading, Voice(pitch, timbre), vocoder)
-
-    def _voice(self, speech: "LipSpeech") -> Values:
-        """Set the sliders' values."""
-        return {
-            self.shown.pitch: round(speech.voice.pitch),
-            self.shown.timbre: round(speech.voice.timbre, 2),
-        }
+    def _sliders(self, video: VisitorVideo, chosen: Chosen) -> Values:
+        """Set the sliders to the voice that the face suggested, where that was chosen."""
+        if chosen.voice != FACE:
+            return {}
+        voice = video.speech.reading.voice
+        return {self.shown.pitch: round(voice.pitch), self.shown.timbre: round(voice.timbre, 2)}
 
     def _result(self, result: LipResult) -> Values:
         return {

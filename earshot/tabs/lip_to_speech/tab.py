@@ -8,9 +8,10 @@ import gradio as gr
 
 from earshot.core.paths import ASSETS
 from earshot.tabs.components.timeline.timeline import timeline
+from earshot.tabs.components.voice_cards import VOICES
 from earshot.tabs.lip_to_speech import api
 from earshot.tabs.lip_to_speech.coach import ASKED, coach, spelled
-from earshot.tabs.lip_to_speech.events import LipComponents, LipEvents, LipVisit
+from earshot.tabs.lip_to_speech.events import FACE, SET, LipComponents, LipEvents, LipVisit
 from earshot.tabs.lip_to_speech.view import draft_item
 from earshot.tabs.shared.drafts import Drafts
 from earshot.tabs.shared.events import (
@@ -21,6 +22,7 @@ from earshot.tabs.shared.events import (
     on_model,
     reporting,
 )
+from earshot.tabs.shared.own_voice import OWN, LentVoice
 from earshot.tabs.shared.parts import how_it_works, main_button, missing_model
 from earshot.tabs.shared.sessions import SessionStore
 
@@ -49,23 +51,35 @@ INTRO: Final = """
 often, and other sentences always.</p></header>
 """
 STEP: Final = '<h3 class="step">Your face <span>up to 30 s</span></h3>'
-VOICE: Final = """<p class="hint"><b>The voice</b> is a neutral one until you choose. What a face
-suggests is hardly better than chance: the face encoder saw five speakers.</p>"""
+VOICE: Final = """<p class="hint">What a face suggests is hardly better than chance: the face
+encoder saw five speakers. In other voices than its own, a few more words are lost.</p>"""
 COMPARE: Final = "Compare with the original audio"
 
 
-def build(pipeline: Callable[[], "LipToSpeech"] | None, drafts: Drafts | None = None) -> gr.Blocks:
+def build(
+    pipeline: Callable[[], "LipToSpeech"] | None,
+    drafts: Drafts | None = None,
+    own_voice: LentVoice | None = None,
+) -> gr.Blocks:
     """Build the tab. pipeline: gives the model, loaded when first asked for; None where there is
-    none. drafts: of listening tests."""
+    none. drafts: of listening tests; own_voice: of the visitor, if another tab of the page makes
+    one."""
     with gr.Blocks(title="Lip to speech") as tab:
         if pipeline:
-            _layout(tab, pipeline, drafts)
+            _layout(tab, pipeline, drafts, own_voice)
         else:
             missing_model("lip_to_speech", MODEL, "videos")
     return tab
 
 
-def _layout(tab: gr.Blocks, pipeline: Callable[[], "LipToSpeech"], drafts: Drafts | None) -> None:
+def _layout(
+    tab: gr.Blocks,
+    pipeline: Callable[[], "LipToSpeech"],
+    drafts: Drafts | None,
+    own_voice: LentVoice | None,
+) -> None:
+    lent = own_voice and own_voice.visit
+    owner = lent or gr.State(None)
     sessions = SessionStore(LipVisit)
     visit = sessions.state()
     gr.HTML(INTRO)
@@ -103,32 +117,38 @@ def _layout(tab: gr.Blocks, pipeline: Callable[[], "LipToSpeech"], drafts: Draft
                     drafts.button(visit, lambda held: draft_item(held and held.video))
             with gr.Row(elem_classes="lip-voice"):
                 with gr.Column(min_width=220):
+                    voice = gr.Dropdown(_voices(lent), value=FACE, label="Voice")
+                    told = gr.HTML()
                     gr.HTML(VOICE)
-                    suggest = gr.Button("Voice suggested by the face", size="sm", scale=0)
                 pitch = gr.Slider(*PITCHES, value=120, step=1, label="Pitch", info="mean F0 in Hz")
                 timbre = gr.Slider(
                     0, 1, value=0.5, step=0.01, label="Timbre", info="from dark to bright"
                 )
     how_it_works(__file__)
 
-    shown = LipComponents(message, visit, compare, pitch, timbre, heading, lanes, numbers)
+    shown = LipComponents(
+        message, visit, compare, told, voice, pitch, timbre, heading, lanes, numbers
+    )
     events = LipEvents(pipeline, sessions, shown)
-    api.declare(events, visit, video, vocoder, pitch, timbre)
+    api.declare(events, visit, video, vocoder, pitch, timbre, list(VOICES))
     tab.load(events.first_look, outputs=[message, pitch, timbre, *shown.result()], **HIDDEN)
     video.change(
         lambda path: gr.Button(interactive=bool(path)), inputs=video, outputs=read, **HIDDEN
     )
     audio.input(lambda on: gr.Video(webcam_options=_webcam(on)), audio, video, **HIDDEN)
     on_read = reporting(events.read, message)
+    chosen = [voice, pitch, timbre, owner]
     main: dict[str, Any] = {"progress_on": lanes, "start": read, "stop": stop}
     nothing_asked = gr.Textbox("", visible=False)
     for trigger, js in ((read.click, None), (video.stop_recording, ASKED)):
-        given = [visit, video, vocoder, nothing_asked]
+        given = [visit, video, vocoder, *chosen, nothing_asked]
         job = on_model(trigger, on_read, given, shown.all(), js=js, **main)
         # The file was deleted: the camera is ready for the next video.
         job.then(None, outputs=video, js=EMPTIED, **HIDDEN)
     for chip, example, sentence in chips:
-        on_model(chip.click, on_read, [visit, example, vocoder, sentence], shown.all(), **main)
+        on_model(
+            chip.click, on_read, [visit, example, vocoder, *chosen, sentence], shown.all(), **main
+        )
     again: dict[str, Any] = {
         "concurrency_id": QUICK_QUEUE,
         "show_progress_on": lanes,
@@ -137,21 +157,28 @@ def _layout(tab: gr.Blocks, pipeline: Callable[[], "LipToSpeech"], drafts: Draft
     for slider in (pitch, timbre):
         # Also by keyboard, which sends no release; while it speaks, only the last value counts.
         slider.input(
-            reporting(events.speak, message),
+            reporting(events.slide, told),
             [visit, pitch, timbre, vocoder],
-            [message, visit, *shown.result()],
+            [told, message, visit, voice, *shown.result()],
             trigger_mode="always_last",
             **again,
         )
-    suggest.click(
-        reporting(events.suggest, message),
-        [visit, vocoder],
-        [message, visit, pitch, timbre, *shown.result()],
+    voice.input(
+        reporting(events.choose, told),
+        [visit, vocoder, *chosen],
+        [told, message, visit, pitch, timbre, *shown.result()],
         **again,
     )
     compare.click(
         reporting(events.compare, message), visit, [message, compare, *shown.result()], **again
     )
+
+
+def _voices(lent: gr.State | None) -> list[tuple[str, str]]:
+    """List what can be chosen, with what it is called; lent: holds the visitor's own voice."""
+    own = [("Your own, made in Voice conversion", OWN)] if lent else []
+    cards = [(f"{card.name}: {card.about}", name) for name, card in VOICES.items()]
+    return [("Guessed from the face", FACE), ("By pitch and timbre", SET), *cards, *own]
 
 
 def _webcam(audio: bool) -> gr.WebcamOptions:

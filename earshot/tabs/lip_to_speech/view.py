@@ -1,7 +1,7 @@
 """The view of a video: its words, its speech, and the predicted spectrogram."""
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -29,8 +29,8 @@ ORIGINAL: Final = "Original audio"
 class LipResult:
     """The result that is shown. video: the visitor's frames with the predicted speech, MP4; speech:
     WAV; landmarks: JSON; confidence in the whole sentence, from 0 to 1; predicted: the mel frames
-    of the network; pitch in Hz and timbre of the voice; asked: the sentence that was to be said,
-    where it is known; original: the video's own audio, if asked for.
+    of the network; pitch of the voice in Hz; timbre that the face suggests; asked: the sentence
+    that was to be said, where it is known; original: the video's own audio, if asked for.
     """
 
     video: bytes
@@ -126,8 +126,8 @@ class VisitorVideo:
             confidence=reading.confidence,
             predicted=Spectrogram.of("Predicted spectrogram", self.speech.predicted_mel, seconds),
             mouths=VideoStrip.of("Mouth crops, the network's input", reading.mouth.crops, seconds),
-            pitch=self.speech.voice.pitch,
-            timbre=self.speech.voice.timbre,
+            pitch=self.speech.pitch,
+            timbre=reading.voice.timbre,
             numbers=numbers(self.speech),
             asked=self.asked,
         )
@@ -182,7 +182,7 @@ def read_out(speech: "LipSpeech") -> dict[str, Any]:
             {"word": w.text, "confidence": w.confidence, "start": w.start, "end": w.end}
             for w in reading.caption
         ],
-        "voice": {"pitch": speech.voice.pitch, "timbre": speech.voice.timbre},
+        "voice": asdict(reading.voice),
         "notices": list(reading.notices),
         "compute_seconds": speech.compute_seconds,
     }
@@ -197,9 +197,9 @@ def draft_item(video: VisitorVideo | None) -> "DraftItem | None":
     from earshot.media.audio.load import wav_bytes  # late, for they load scipy
     from earshot.study.design.draft import DraftItem
 
-    speech, voice = video.speech, video.speech.voice
+    speech = video.speech
     read = read_out(speech)
     rate = speech.speech.sample_rate
     source = read["sentence"] if video.audio is None else wav_bytes(video.audio, rate)
-    system = f"lip-to-speech {voice.pitch:.0f} Hz {voice.timbre:.2f}"
+    system = f"lip-to-speech {speech.voice.name}"
     return DraftItem(system, wav(speech.speech), source, read)

@@ -26,14 +26,9 @@ from earshot.tabs.shared.events import (
     say,
 )
 from earshot.tabs.shared.jobs import stoppable
+from earshot.tabs.shared.own_voice import OWN
 from earshot.tabs.shared.sessions import SessionStore, delete_after_use
-from earshot.tabs.voice_conversion.speaking import (
-    NO_OWN,
-    OWN,
-    OwnVoice,
-    ReferenceVoice,
-    VoiceVisit,
-)
+from earshot.tabs.voice_conversion.speaking import NO_OWN, OwnVoice, ReferenceVoice, VoiceVisit
 
 if TYPE_CHECKING:
     from earshot.pipelines.voice_conversion import AnyVoiceConversion

@@ -12,7 +12,8 @@ from gradio.components import Component
 
 from earshot.core.errors import InputError
 from earshot.pipelines.voice_conversion import settings
-from earshot.tabs.components.voice_cards import Card
+from earshot.tabs.components.voice_cards import VOICES, Card
+from earshot.tabs.shared.own_voice import OWN
 
 if TYPE_CHECKING:
     from earshot.pipelines.voice_conversion import AnyVoiceConversion, Voice
@@ -20,19 +21,6 @@ if TYPE_CHECKING:
     from earshot.pipelines.voice_conversion.pipeline import VoiceConversion
     from earshot.pipelines.voice_conversion.reading import Reading
 
-# By what pipelines, programs and files call them; the colours are Okabe and Ito's.
-VOICES: Final = {
-    "SF1": Card("Sophie", "woman, lighter", "#56b4e9"),
-    "TF2": Card("Tessa", "woman, fuller", "#e69f00"),
-    "SM1": Card("Simon", "man, lighter", "#009e73"),
-    "TM3": Card("Theo", "man, deeper", "#0072b2"),
-    "S1": Card("Stan", "man, clipped and quick", "#d55e00"),
-    "Nell": Card("Nell", "woman, clear and trained", "#cc79a7"),
-    "Odile": Card("Odile", "woman, warm, a French speaker", "#f0e442"),
-    "Vera": Card("Vera", "woman, bright, a Russian speaker", "#999999"),
-    "Heart": Card("Heart", "woman, synthetic: nobody's voice", "#8c6d31"),
-}
-OWN: Final = "yours"  # the value of the card of the visitor's own voice
 OWN_CARD: Final = Card("Your voice", "read a few lines", "#ffffff")
 ANY_CARD: Final = Card("Any voice", "yours, or of a recording", "#ffffff")
 ALONE: Final = "none"

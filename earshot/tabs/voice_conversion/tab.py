@@ -14,7 +14,7 @@ from earshot.study.shipped import VOTE
 from earshot.tabs.components.hub_picker import HubModels
 from earshot.tabs.components.microphone_check import microphone_check
 from earshot.tabs.components.timeline.timeline import timeline
-from earshot.tabs.components.voice_cards import Card, voice_cards
+from earshot.tabs.components.voice_cards import VOICES, Card, voice_cards
 from earshot.tabs.shared.drafts import Drafts
 from earshot.tabs.shared.events import (
     CONVERSION_QUEUE,
@@ -25,6 +25,7 @@ from earshot.tabs.shared.events import (
     reporting,
 )
 from earshot.tabs.shared.jobs import stoppable
+from earshot.tabs.shared.own_voice import OWN, LentVoice
 from earshot.tabs.shared.parts import how_it_works, main_button, missing_model, sound_input
 from earshot.tabs.voice_conversion import api
 from earshot.tabs.voice_conversion.baseline import Baseline, BaselinePanel, baselines
@@ -34,9 +35,7 @@ from earshot.tabs.voice_conversion.own_voice import OwnVoicePanel
 from earshot.tabs.voice_conversion.speaking import (
     ALONE,
     ANY_CARD,
-    OWN,
     OWN_CARD,
-    VOICES,
     SpeakingInputs,
 )
 from earshot.tabs.voice_conversion.transcripts import TranscriptPanel
@@ -99,13 +98,14 @@ def build(
     tests: TestLibrary | None = None,
     allow_reference: bool = False,
     transcriber: "Callable[[], Transcriber] | None" = None,
+    lent: LentVoice | None = None,
 ) -> gr.Blocks:
     """Build the tab. pipelines gives a model's pipeline by name, loaded when first asked for;
     models are the names that it knows out of MODELS, the default first; drafts: of listening tests;
     tickets: of the LiveServer; hub: whether visitors may hear SpeechT5 next to ours, on this
     device; tests: listening tests, with the vote; allow_reference: whether a recording of anybody
     may be uploaded as the voice to speak in; transcriber: gives what writes down the words of a
-    conversion, None where they are not shown.
+    conversion, None where they are not shown; lent: told where a visitor's own voice is held.
     """
     with gr.Blocks(title="Voice conversion") as tab:
         if models:
@@ -120,6 +120,7 @@ def build(
                 tests,
                 allow_reference,
                 transcriber,
+                lent,
             )
         else:
             missing_model("voice_conversion", "any-voice", "speech")
@@ -135,6 +136,7 @@ def _layout(
     tests: TestLibrary | None,
     allow_reference: bool,
     transcriber: "Callable[[], Transcriber] | None",
+    lent: LentVoice | None,
 ) -> None:
     gr.HTML(INTRO.format(about=ANY_VOICE if models.any_voice else FIVE_VOICES))
     result = gr.State(None, time_to_live=3600)
@@ -151,6 +153,8 @@ def _layout(
                 own=(OWN, own_card) if models.any_voice else None,
             )
             own = OwnVoicePanel.layout(allow_reference)
+            if lent and models.any_voice:
+                lent.visit = own.visit
             convert, stop = main_button("Convert", ready=False)
             every = gr.Button("Hear it in all voices", size="sm")
             live = LivePanel.layout() if models.live else None

@@ -14,7 +14,8 @@ from earshot.media.constants import SAMPLE_RATE, VIDEO_RATE
 from earshot.media.video import Frame, frames
 from earshot.media.video.encode import encode_video
 from earshot.pipelines.lip_to_speech import LipToSpeech
-from earshot.pipelines.lip_to_speech.result import Voice
+from earshot.pipelines.lip_to_speech.result import FaceVoice
+from earshot.pipelines.voice import Voice
 from synthetic.heads.__main__ import SENTENCES
 from synthetic.heads.speaker import SPEAKERS
 from synthetic.heads.video import RenderedVideo, render
@@ -76,14 +77,28 @@ def test_each_picture_is_decoded_once_for_all(tiny: LipToSpeech) -> None:
 
 def test_other_voice_differs_or_is_refused(tiny: LipToSpeech) -> None:
     reading = tiny.encode(HEADS / "ada.mp4")
-    one, other = (tiny.speak(reading, Voice(110, timbre)) for timbre in (0.0, 1.0))
+    one, other = (tiny.speak(reading, FaceVoice(110, timbre)) for timbre in (0.0, 1.0))
     assert not np.allclose(one.predicted_mel, other.predicted_mel)
     assert one.reading is other.reading
-    for voice in (Voice(20, 0.5), Voice(110, 1.5)):
+    for voice in (FaceVoice(20, 0.5), FaceVoice(110, 1.5)):
         with pytest.raises(InputError, match="70 to 300 Hz"):
             tiny.speak(reading, voice)
     with pytest.raises(InputError, match="no vocoder"):
-        tiny.speak(reading, Voice(110, 0.5), "a choir")
+        tiny.speak(reading, FaceVoice(110, 0.5), "a choir")
+
+
+def test_lips_speak_in_any_voice(tiny: LipToSpeech, ada: list[np.ndarray]) -> None:
+    """A shipped one by its name, or one that was made of a recording."""
+    reading = tiny.encode(HEADS / "ada.mp4")
+    named = tiny.speak(reading, "TF2")
+    assert isinstance(named.voice, Voice) and named.voice.name == "TF2" in tiny.voices
+    assert len(named.speech.waveform) == len(ada) * SAMPLE_RATE // VIDEO_RATE
+    made = Voice("yours", -named.voice.vector, named.voice.pitch_mean + 0.5, 0.2)
+    own = tiny.speak(reading, made)
+    assert own.voice is made and own.pitch == pytest.approx(named.pitch * np.exp(0.5))
+    assert not np.allclose(own.predicted_mel, named.predicted_mel)
+    with pytest.raises(InputError, match="no voice Nobody. Choose one of SF1, TF2"):
+        tiny.speak(reading, "Nobody")
 
 
 @pytest.mark.parametrize(

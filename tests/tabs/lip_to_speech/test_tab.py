@@ -21,14 +21,25 @@ from earshot.media.text.grammar import GRID
 from earshot.media.video import frames
 from earshot.media.workers import stream
 from earshot.pipelines.lip_to_speech import LipToSpeech
+from earshot.pipelines.voice import Voice
 from earshot.tabs import lip_to_speech
 from earshot.tabs.components.timeline.lanes import Spectrogram
 from earshot.tabs.components.timeline.video_lanes import VideoStrip, Word
 from earshot.tabs.lip_to_speech import example, tab
 from earshot.tabs.lip_to_speech.coach import coach
-from earshot.tabs.lip_to_speech.events import NO_SOUND, NOTHING, LipComponents, LipEvents, LipVisit
+from earshot.tabs.lip_to_speech.events import (
+    FACE,
+    NO_SOUND,
+    NOTHING,
+    SET,
+    LipComponents,
+    LipEvents,
+    LipVisit,
+)
 from earshot.tabs.lip_to_speech.view import LipResult, VisitorVideo, draft_item
+from earshot.tabs.shared.own_voice import OWN
 from earshot.tabs.shared.sessions import SessionStore
+from earshot.tabs.voice_conversion.speaking import VoiceVisit
 
 ADA = lip_to_speech.HEADS / "ada.mp4"
 ASKED = "bin blue at F two now"
@@ -51,7 +62,7 @@ def events(pipeline: LipToSpeech) -> LipEvents:
 @pytest.fixture(scope="module")
 def answer(events: LipEvents) -> dict:
     """What the tab shows of a head."""
-    return events.read(None, str(ADA), "neural", ASKED, VISITOR, PROGRESS)
+    return events.read(None, str(ADA), "neural", FACE, 0, 0, None, ASKED, VISITOR, PROGRESS)
 
 
 @pytest.fixture
@@ -88,7 +99,7 @@ def test_coach_offers_sentences_of_the_grammar() -> None:
 
 @pytest.mark.slow
 def test_read_shows_the_words_the_speech_and_the_crops(answer: dict) -> None:
-    assert set(answer) == set(NAMES)
+    assert set(answer) == set(NAMES) - {"voice"}, "what is chosen stays"
     assert "does not look like a sentence I know" in answer["message"], "a tiny model knows none"
     reading = answer["visit"].video.speech.reading
     assert answer["compare"].visible
@@ -109,12 +120,13 @@ def test_read_shows_the_words_the_speech_and_the_crops(answer: dict) -> None:
 
 
 @pytest.mark.slow
-def test_first_voice_is_neutral(answer: dict, pipeline: LipToSpeech) -> None:
-    """A face suggests a voice hardly better than chance, so none is taken from it unasked."""
-    neutral = pipeline.neutral
-    assert (answer["pitch"], answer["timbre"]) == (round(neutral.pitch), neutral.timbre)
-    lowest, highest = LipToSpeech.PITCHES
-    assert lowest < neutral.pitch < highest
+def test_first_voice_is_that_of_the_face(answer: dict) -> None:
+    suggested = answer["visit"].video.speech.reading.voice
+    assert (answer["pitch"], answer["timbre"]) == (
+        round(suggested.pitch),
+        round(suggested.timbre, 2),
+    )
+    assert f"spoken at <b>{suggested.pitch:.0f}</b> Hz" in answer["heading"]
 
 
 @pytest.mark.slow
@@ -130,7 +142,7 @@ def test_pictures_and_sound_are_decoded_once(
 
     for module in ("video", "audio"):
         monkeypatch.setattr(f"earshot.media.{module}.decode.stream", counted)
-    events.read(None, str(ADA), "neural", "", VISITOR, PROGRESS)
+    events.read(None, str(ADA), "neural", FACE, 0, 0, None, "", VISITOR, PROGRESS)
     assert decoded == ["video", "audio"]
 
 
@@ -153,12 +165,31 @@ def test_speak_in_another_voice_does_not_read_the_video_again(
 ) -> None:
     monkeypatch.setattr(LipToSpeech, "encode", lambda *_: pytest.fail("it was read again"))
     before = visit.video
-    values = events.speak(visit, 222, 0.9, "neural", VISITOR, PROGRESS)
+    values = events.slide(visit, 222, 0.9, "neural", VISITOR, PROGRESS)
     assert visit.video and before and visit.video.speech.reading is before.speech.reading
     assert "222" in values[SHOWN.heading] and values[SHOWN.timeline]["files"]
+    assert values[SHOWN.voice] == SET
     assert not np.array_equal(visit.video.speech.predicted_mel, before.speech.predicted_mel)
-    values = events.suggest(visit, "neural", VISITOR, PROGRESS)
+    values = events.choose(visit, "neural", FACE, 222, 0.9, None, VISITOR, PROGRESS)
     assert values[SHOWN.pitch] == round(before.speech.reading.voice.pitch)
+
+
+@pytest.mark.slow
+def test_lips_speak_in_a_shipped_voice_or_the_visitors_own(
+    events: LipEvents, visit: LipVisit, pipeline: LipToSpeech
+) -> None:
+    """The voice of another tab's visit, which may have none yet."""
+    own = Voice("yours", np.eye(8, dtype=np.float32)[0], 5.2, 0.2)
+    values = events.choose(visit, "neural", "TF2", 0, 0, None, VISITOR, PROGRESS)
+    assert visit.video and visit.video.speech.voice is pipeline.voice_of("TF2")
+    assert SHOWN.pitch not in values, "the sliders are of another choice"
+    owner: Any = SimpleNamespace(voice=own)
+    events.choose(visit, "neural", OWN, 0, 0, owner, VISITOR, PROGRESS)
+    assert visit.video.speech.voice is own
+    for nobody in (None, VoiceVisit()):
+        with pytest.raises(InputError, match="not made yet"):
+            events.choose(visit, "neural", OWN, 0, 0, nobody, VISITOR, PROGRESS)
+    assert visit.video.speech.voice is own
 
 
 @pytest.mark.slow
@@ -198,7 +229,7 @@ def test_video_of_a_visitor_who_leaves_is_deleted(
     events.sessions.expire(str(VISITOR.session_hash))
     assert visit.video is None
     with pytest.raises(InputError, match=NOTHING):
-        events.speak(visit, 100, 0.5, "neural", VISITOR, PROGRESS)
+        events.slide(visit, 100, 0.5, "neural", VISITOR, PROGRESS)
 
 
 @pytest.mark.slow
@@ -209,7 +240,7 @@ def test_refused_upload_is_deleted(
     upload = tmp_path / "video.mp4"
     upload.write_bytes(b"no video")
     with pytest.raises(InputError, match="cannot be read as video"):
-        events.read(None, str(upload), "neural", "", VISITOR, PROGRESS)
+        events.read(None, str(upload), "neural", FACE, 0, 0, None, "", VISITOR, PROGRESS)
     assert not upload.exists()
 
 
@@ -254,6 +285,13 @@ def test_endpoints_read_a_video_and_change_its_voice(client: Client, tmp_path: P
     with wave.open(sound) as first, wave.open(other) as second:
         assert first.getnframes() == second.getnframes()
     assert Path(sound).read_bytes() != Path(other).read_bytes()
+    named = client.predict(100, 0.5, "griffin-lim", "SF1", api_name="/respeak")
+    assert Path(named).read_bytes() != Path(other).read_bytes()
+    given = handle_file(shutil.copy(ADA, tmp_path / "again.mp4"))
+    again, _ = client.predict(given, "griffin-lim", "SF1", api_name="/lip_to_speech")
+    assert Path(again).read_bytes() == Path(named).read_bytes()
+    with pytest.raises(AppError):
+        client.predict(given, "neural", "yours", api_name="/lip_to_speech")
 
 
 @pytest.mark.slow

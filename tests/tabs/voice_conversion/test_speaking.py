@@ -13,15 +13,10 @@ from earshot.core.paths import ASSETS
 from earshot.media.audio.load import load, wav_bytes
 from earshot.pipelines.voice_conversion import Voice, settings
 from earshot.pipelines.voice_conversion.converters import Converters
+from earshot.tabs.shared.own_voice import OWN
 from earshot.tabs.voice_conversion import tab
 from earshot.tabs.voice_conversion.own_voice import OwnVoicePanel, _Events
-from earshot.tabs.voice_conversion.speaking import (
-    OWN,
-    OwnVoice,
-    ReferenceVoice,
-    Speaking,
-    VoiceVisit,
-)
+from earshot.tabs.voice_conversion.speaking import OwnVoice, ReferenceVoice, Speaking, VoiceVisit
 from tests.support.own_voice import visit_with_voice
 
 RATE = 16_000

@@ -19,9 +19,9 @@ tags: [lip-to-speech, lip-reading, audio-visual]
 
 A lip reader (mouth crops → conformer encoder → CTC words and a parallel mel decoder) and a face
 encoder (portrait → voice embedding and mean F0). The waveform comes from
-[vocoder-lips](../vocoder-lips/README.md). Other voices come from [any-voice](../any-voice/README.md),
-which hears that waveform and says it again. How it works, and what was tried:
-[docs/lip_to_speech.md](../../docs/lip_to_speech.md).
+[vocoder-lips](../vocoder-lips/README.md). Other voices come from
+[any-voice](../any-voice/README.md), which hears that waveform and says it again. How it works, and
+what was tried: [docs/lip_to_speech.md](../../docs/lip_to_speech.md).
 
 ## Use
 
@@ -30,7 +30,9 @@ which hears that waveform and says it again. How it works, and what was tried:
     print(result.reading.caption, result.speech.waveform)
 
 `voice="Nell"` speaks in a voice of any-voice; `voice=` also takes what `VoiceConversion.voice_from`
-makes of a recording. For videos of one frontal face that says a sentence of the GRID grammar, in English. Not for
+makes of a recording.
+
+For videos of one frontal face that says a sentence of the GRID grammar, in English. Not for
 transcribing what people say: on speakers outside of the training set, about half of the words are
 wrong. Record or upload only faces of people who agree.
 

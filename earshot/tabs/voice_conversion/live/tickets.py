@@ -8,7 +8,8 @@ import time
 from typing import Any, Final
 
 from earshot.core.errors import InputError
-from earshot.tabs.voice_conversion.speaking import NO_OWN, OWN, Speaking, VoiceVisit
+from earshot.tabs.shared.own_voice import OWN
+from earshot.tabs.voice_conversion.speaking import NO_OWN, Speaking, VoiceVisit
 
 SECONDS: Final = 180.0  # that a ticket is good for: to begin, and to come back to a live visit
 # The fields of Speaking that a message has, but for the ticket, which stands for the visit.

@@ -10,8 +10,9 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from earshot.core.errors import InputError
 from earshot.pipelines.voice_conversion.live import Choice
+from earshot.tabs.shared.own_voice import OWN
 from earshot.tabs.voice_conversion.live.tickets import Tickets
-from earshot.tabs.voice_conversion.speaking import OWN, Speaking
+from earshot.tabs.voice_conversion.speaking import Speaking
 
 MAX_BYTES: Final = 65_536  # of a message: a third of a second at 96 kHz
 MAX_BACKLOG: Final = 0.2  # seconds of input that may wait

@@ -13,9 +13,10 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection
 
 from benchmarks.support.live import CHUNK, HELLO, RATE, Echoes, ServedLive, sound, told
+from earshot.tabs.shared.own_voice import OWN
 from earshot.tabs.voice_conversion.live.server import BROKEN, MANY, MAX_PER_ADDRESS, OVER
 from earshot.tabs.voice_conversion.live.visitor import OVERDUE
-from earshot.tabs.voice_conversion.speaking import NO_OWN, OWN
+from earshot.tabs.voice_conversion.speaking import NO_OWN
 from tests.support.own_voice import visit_with_voice
 
 

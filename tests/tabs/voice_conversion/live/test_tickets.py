@@ -5,9 +5,10 @@ from dataclasses import replace
 import pytest
 
 from earshot.pipelines.voice_conversion.settings import MODELS
+from earshot.tabs.shared.own_voice import OWN
 from earshot.tabs.voice_conversion.live import Tickets, tickets
 from earshot.tabs.voice_conversion.live.panel import wished
-from earshot.tabs.voice_conversion.speaking import NO_OWN, OWN, Speaking
+from earshot.tabs.voice_conversion.speaking import NO_OWN, Speaking
 from tests.support.own_voice import visit_with_voice
 
 

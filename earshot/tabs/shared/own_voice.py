@@ -1,0 +1,42 @@
+"""The visitor's own voice, which one tab makes of a reading and others may speak in."""
+
+from typing import TYPE_CHECKING, Final, Protocol
+
+import gradio as gr
+
+from earshot.core.errors import InputError
+
+if TYPE_CHECKING:
+    from earshot.pipelines.voice import Voice
+
+OWN: Final = "yours"  # the value of the choice of it
+NONE_YET: Final = (
+    "Your voice is not made yet.",
+    "Choose “Your voice” in the tab Voice conversion and read the lines there.",
+)
+
+
+class Owner(Protocol):
+    """A visit that holds the visitor's own voice."""
+
+    @property
+    def voice(self) -> "Voice":
+        """Take the voice. Raises InputError where it was not made, or is forgotten."""
+        ...
+
+
+class LentVoice:
+    """What a page's tabs know of it; to be made once, for a page."""
+
+    def __init__(self) -> None:
+        self.visit: gr.State | None = None  # holds an Owner; the tab that makes voices sets it
+
+    @staticmethod
+    def of(visit: Owner | None) -> "Voice":
+        """Take the voice that a visit holds. Raises InputError where there is none."""
+        try:
+            if visit is not None:
+                return visit.voice
+        except InputError:
+            pass
+        raise InputError(*NONE_YET)
