@@ -18,14 +18,13 @@ from earshot.tabs import lip_to_speech, sound_search, words
 
 PROGRAM: Final = Path(__file__).with_name("other_files.py")
 SEARCHES: Final = 40
-# Task → the checkpoint of its own that it needs.
+# Task → the checkpoint that it needs.
 NEEDED: Final = {
     "convert": ANY_VOICE,
     "embed_text": words.MODEL,
     "search_sounds": sound_search.MODELS[0],
     "lip_to_speech": lip_to_speech.MODEL,
 }
-SHARED: Final = {"lip_to_speech": ANY_VOICE}  # what was read is spoken by its networks
 
 
 def truncated(weights: Path) -> None:
@@ -73,9 +72,7 @@ def damaged(place: Path, task: str) -> Outcome:
         served.kill()
     working = [each for each in NEEDED if said[each] is None]
     told = said[task] or "nothing"
-    without = [each for each in NEEDED if NEEDED[task] in (NEEDED[each], SHARED.get(each))]
-    holds = set(working) == NEEDED.keys() - without and NEEDED[task] in told
-    holds = holds and "Traceback" not in told
+    holds = len(working) == len(NEEDED) - 1 and NEEDED[task] in told and "Traceback" not in told
     after = f"{', '.join(working)} work"
     after += "".join(f"; {each}: “{text}”" for each, text in said.items() if text and each != task)
     return Outcome(f"{KINDS[task]} of {NEEDED[task]}", f"“{told}”", after, holds)

@@ -51,10 +51,12 @@ class LipToSpeech:
         reader: LipReader,
         faces: FaceEncoder,
         vocoder: Vocoder,
-        any_voice: Path,
+        any_voice: Path | None,
         device: torch.device,
     ) -> None:
-        """Keep the networks. any_voice: the folder of what speaks in any other voice."""
+        """Keep the networks. any_voice: the folder of what speaks in any other voice, if there is
+        one.
+        """
         self.name: str = config["name"]
         self.min_confidence: float = config["min_confidence"]  # below it, a notice is shown
         self.temperature: float = config["temperature"]  # of the CTC scores, see calibration.py
@@ -66,7 +68,7 @@ class LipToSpeech:
         self._voices = torch.tensor(config["voices"], device=device)  # (speakers, V)
         self._reader, self._faces, self._vocoder = reader, faces, vocoder
         self._any_voice_folder = any_voice
-        self.voices: tuple[str, ...] = tuple(read_config(any_voice)["voices"])
+        self.voices: tuple[str, ...] = tuple(read_config(any_voice)["voices"] if any_voice else ())
 
     @classmethod
     def from_pretrained(cls, name: str | Path, device: str = "auto") -> "LipToSpeech":
@@ -83,7 +85,8 @@ class LipToSpeech:
         vocoder_folder = companion(folder, config["vocoder"])
         vocoder = Vocoder(VocoderConfig(**read_config(vocoder_folder)))
         load_weights(vocoder, vocoder_folder, place)
-        any_voice = companion(folder, config["any_voice"])
+        named = config.get("any_voice")  # checkpoints of before name none
+        any_voice = companion(folder, named) if named else None
         return cls(config, reader, faces, vocoder, any_voice, place)
 
     def __call__(
@@ -159,6 +162,8 @@ class LipToSpeech:
         """Find the voice of a name; others stay as they are. Raises InputError where there is none,
         or out of range.
         """
+        if not isinstance(voice, FaceVoice) and not self.voices:
+            raise InputError(f"{self.name} speaks in the voice of a face only.")
         if isinstance(voice, str):
             if voice not in self.voices:
                 names = ", ".join(self.voices)
@@ -176,6 +181,7 @@ class LipToSpeech:
     @cached_property
     def _any_voice(self) -> Networks:
         """Load any-voice, which few need."""
+        assert self._any_voice_folder  # else there are no voices
         return Networks.load(self._any_voice_folder, self.device)
 
     def _decode(

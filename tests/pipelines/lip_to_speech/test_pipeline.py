@@ -1,5 +1,7 @@
 """Which videos are accepted or refused, and how robust the result is to the camera."""
 
+import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -99,6 +101,22 @@ def test_lips_speak_in_any_voice(tiny: LipToSpeech, ada: list[np.ndarray]) -> No
     assert not np.allclose(own.predicted_mel, named.predicted_mel)
     with pytest.raises(InputError, match="no voice Nobody. Choose one of SF1, TF2"):
         tiny.speak(reading, "Nobody")
+
+
+def test_checkpoint_of_before_speaks_in_the_voice_of_a_face(
+    tiny_checkpoints: Path, tmp_path: Path
+) -> None:
+    """It names no any-voice."""
+    shutil.copytree(tiny_checkpoints / "vocoder", tmp_path / "vocoder")
+    folder = shutil.copytree(tiny_checkpoints / "lip-to-speech", tmp_path / "lips")
+    config = json.loads((folder / "config.json").read_text())
+    del config["any_voice"]
+    (folder / "config.json").write_text(json.dumps(config))
+    pipeline = LipToSpeech.from_pretrained(folder, "cpu")
+    reading = pipeline.encode(HEADS / "ada.mp4")
+    assert pipeline.speak(reading, reading.voice).speech.waveform.any()
+    with pytest.raises(InputError, match="voice of a face only"):
+        pipeline.speak(reading, "TF2")
 
 
 @pytest.mark.parametrize(
