@@ -22,6 +22,9 @@ class SoundSearchTraining:
         evaluate.add_argument(
             "--own-folders", action="store_true", help="threshold for folders of anything"
         )
+        evaluate.add_argument(
+            "--unseen", action="store_true", help="kinds that the models were not trained on"
+        )
         evaluate.add_argument("--checkpoints", type=Path, default=CHECKPOINTS, help="other models")
 
     def prepare(self, data: Path, arguments: Arguments) -> None:
@@ -62,6 +65,13 @@ class SoundSearchTraining:
                 publish_table(rows, page, "language results", COLUMNS)
             return
         folders = sorted(arguments.checkpoints.glob("sound-*"))
+        if arguments.unseen:
+            from training.sound_search.evaluate.unseen import COLUMNS, evaluate_unseen
+
+            rows = evaluate_unseen(data, folders, arguments.json)
+            if arguments.publish:
+                publish_table(rows, page, "unseen results", COLUMNS)
+            return
         if arguments.own_folders:
             self._own_folders(data, folders, arguments.publish)
             return

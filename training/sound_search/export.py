@@ -11,16 +11,20 @@ from earshot.pipelines.sound_search.encoders.sentence import MINILM
 from training.common.checkpoints import update_metrics, write_weights
 from training.sound_search.evaluate.evaluate import calibrate
 from training.sound_search.evaluate.own_folders import calibrate_own, write_own_threshold
-from training.sound_search.recipe import EVALUATED, SHIPPED, STAGES, kinds_of
+from training.sound_search.recipe import EVALUATED, SHIPPED, STAGES, UNSEEN, kinds_of
 from training.sound_search.train.train import VALIDATION_FOLD
 
 
 def export(data: Path, run: Path, out: Path) -> None:
-    """Write the shipped checkpoints below ``out``, and the evaluated ones below run/validation.
+    """Write the shipped checkpoints below ``out``, the evaluated ones below run/validation, and
+    those that were trained without the unseen kinds below run/unseen.
 
     The threshold of both is calibrated on the validation fold with the network that was not trained
     on it.
     """
+    for name, network in UNSEEN.items():
+        if (run / f"{kinds_of(network)}.pt").exists():
+            _write(run, network, run / "unseen" / name, threshold=0.0)
     for name, evaluated in EVALUATED.items():
         if not (run / f"{kinds_of(evaluated)}.pt").exists():
             continue
@@ -46,6 +50,7 @@ def _write(run: Path, network: str, folder: Path, threshold: float) -> None:
         "sentence_encoder": MINILM,
         "threshold": round(threshold, 4),
         "folds": [fold for fold in STAGES[network][1].folds if fold],
+        "without_unseen": STAGES[network][1].without_unseen,
         "network": saved["config"],
     }
     write_weights(folder, config, saved["network"])

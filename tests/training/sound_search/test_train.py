@@ -155,6 +155,19 @@ def test_batch_comes_from_the_given_folds(run: Path) -> None:
     assert (batch.captions[~mixed].argmax(dim=1) == batch.kinds[~mixed].argmax(dim=1)).all()
 
 
+def test_training_without_unseen_kinds_has_neither_their_clips_nor_their_captions(
+    run: Path,
+) -> None:
+    (run / "unseen.json").write_text('["rain"]')
+    stage = Stage(0, 0.0, Shares(), without_unseen=True)
+    assert replace(stage, without_unseen=False).left_out(run) == frozenset()
+    sounds = SoundDataset(run, [0, 1, 2], stage.left_out(run))
+    assert {clip["kind"] for clip in sounds.clips} == set(sounds.written) == {"dog"}
+    assert not sounds.pairs and len(SoundDataset(run, [0, 1, 2]).pairs) == 2
+    batch = sounds.batch(8, Shares(), generator())
+    assert (batch.captions.argmax(dim=1) == 0).all()
+
+
 def test_train_separates_kinds_alone_and_by_distillation(
     run: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -174,7 +187,7 @@ def test_fit_kinds_takes_keys_from_captions_and_values_from_clips(run: Path) -> 
     config = SoundEmbedderConfig(SoundCNNConfig(channels=(8,), blocks=(1,)), width=8)
     before = SoundEmbedder(config).eval()
     save(run, "plain", config, before, {"hours": 0.1, "score": 0.5})
-    fit_kinds(run, "plain-kinds", "plain", folds=(0, 1, 2))
+    fit_kinds(run, "plain-kinds", "plain", Stage(0, 0.0, Shares(), folds=(0, 1, 2)))
     network = load(run, "plain-kinds")
     assert network.config.n_kinds == 2
     sounds = SoundDataset(run, (0, 1, 2))
@@ -196,6 +209,7 @@ def test_export_writes_shipped_and_evaluated_networks(
     monkeypatch.setattr(export, "calibrate_own", lambda encoder, data: (0.15, 0.1))
     config = SoundEmbedderConfig(SoundCNNConfig(channels=(8,), blocks=(1,)), width=8)
     parts = ("cnn-first", "cnn-123", "cnn-1234", "cnn-123-kinds", "cnn-1234-kinds")
+    parts += ("cnn-unseen-kinds",)
     for seed, name in enumerate(parts):
         torch.manual_seed(seed)
         save(tmp_path, name, config, SoundEmbedder(config), {"hours": 0.5, "score": 0.2})
@@ -214,3 +228,8 @@ def test_export_writes_shipped_and_evaluated_networks(
         for folder in ("checkpoints", "validation")
     ]
     assert folds == [[1, 2, 3, 4], [1, 2, 3]]
+    without = [
+        json.loads((tmp_path / folder / "sound-cnn/config.json").read_text())["without_unseen"]
+        for folder in ("checkpoints", "unseen")
+    ]
+    assert without == [False, True]

@@ -5,7 +5,7 @@ Shapes: B batch, S frames of 10 ms, M mel bands, K kinds, W width of sentence ve
 
 import json
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -45,15 +45,17 @@ class Shares:
 class SoundDataset:
     """The prepared clips of some folds, and their captions."""
 
-    def __init__(self, run: Path, folds: Sequence[int]) -> None:
+    def __init__(
+        self, run: Path, folds: Sequence[int], without: Collection[str] = frozenset()
+    ) -> None:
         """Read the clips. run: the folder that prepare wrote; folds: of the clips, 0 for clips in
-        no fold.
+        no fold; without: kinds whose clips and captions are left out.
         """
         self.clips: list[dict[str, Any]] = []
         for name in ("real", "synthetic"):
             frames = np.load(run / f"{name}.npy", mmap_mode="r")
             for row in json.loads((run / f"{name}.json").read_text()):
-                if row["fold"] in folds:
+                if row["fold"] in folds and row["kind"] not in without:
                     self.clips.append({**row, "frames": frames, "synthetic": name == "synthetic"})
         self.vectors = torch.from_numpy(np.load(run / "captions.npy")).float()
         self.table = json.loads((run / "captions.json").read_text())
@@ -133,6 +135,11 @@ class SoundDataset:
         for row, named in enumerate(kinds):
             table[row, [self.number[kind] for kind in named]] = 1
         return table
+
+
+def left_out(run: Path) -> frozenset[str]:
+    """Read the kinds that a network is not trained on where unseen kinds are measured."""
+    return frozenset(json.loads((run / "unseen.json").read_text()))
 
 
 def _chance(share: float, generator: torch.Generator) -> bool:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,6 +16,7 @@ from synthetic.sounds import RECIPES, render
 from training.common.sounds import ESC50, OUTSIDE_FOLDS, sound_files
 
 CAPTIONS = Path(__file__).parent / "captions.json"
+N_UNSEEN = 10  # kinds of ESC-50
 RENDITIONS = 4  # of each recipe of the library; that of the demo has seed 0
 
 
@@ -26,15 +27,15 @@ class Clip:
     kind: str
     fold: int
     captions: tuple[str, ...]
-    synthetic: bool
+    corpus: str  # "" of what we render
     source: Path | tuple[int, int]  # a file, or the number of a recipe and its seed
 
-    def waveform(self) -> np.ndarray:
-        """Load or render the sound at SAMPLE_RATE: (T,)."""
+    def waveform(self, sample_rate: int = SAMPLE_RATE) -> np.ndarray:
+        """Load the sound at a rate, or render it, at SAMPLE_RATE: (T,)."""
         if isinstance(self.source, tuple):
             recipe, seed = self.source
             return render(RECIPES[recipe], seed)
-        return load(self.source, SAMPLE_RATE).waveform
+        return load(self.source, sample_rate).waveform
 
 
 @cache
@@ -75,14 +76,27 @@ def real_clips(data: Path) -> Iterator[Clip]:
             named = [kind for kind in mentioned(file.label) if kind in kinds()]
             kind = named[0] if len(named) == 1 else _slug(file.label)
             captions = [file.label, title]
-        yield Clip(kind, file.fold, tuple(filter(None, captions)), False, file.path)
+        yield Clip(kind, file.fold, tuple(filter(None, captions)), file.corpus, file.path)
 
 
 def synthetic_clips() -> Iterator[Clip]:
     """Yield RENDITIONS of every recipe, among them seed 0: the library that the demo searches."""
     for number, recipe in enumerate(RECIPES):
         for seed in range(RENDITIONS):
-            yield Clip(recipe.kind, OUTSIDE_FOLDS, recipe.captions, True, (number, seed))
+            yield Clip(recipe.kind, OUTSIDE_FOLDS, recipe.captions, "", (number, seed))
+
+
+def unseen_kinds(kinds_of: Iterable[tuple[str, str]]) -> frozenset[str]:
+    """Draw the kinds that a network for the measure of unseen kinds is not trained on: N_UNSEEN of
+    ESC-50's, by a seed, and every kind of the other recordings that ESC-50 lacks.
+
+    kinds_of: corpus and kind of every recording.
+    """
+    pairs = set(kinds_of)
+    esc50 = sorted(kind for corpus, kind in pairs if corpus == ESC50)
+    order = np.random.default_rng(0).permutation(len(esc50))
+    drawn = {esc50[number] for number in order[:N_UNSEEN]}
+    return frozenset(drawn | {kind for corpus, kind in pairs if corpus and kind not in esc50})
 
 
 def _title(title: str) -> str:

@@ -3,6 +3,7 @@
 Files in OUT:
   real.npy, synthetic.npy    log-mel spectrograms, half precision, clip after clip (N, 128)
   real.json, synthetic.json  for each clip: kind, fold, start and end in N, own captions
+  unseen.json                kinds that are left out where kinds never trained on are measured
   captions.npy, captions.json  sentence vectors (C, 384), and what each describes (captions.py)
 """
 
@@ -15,13 +16,21 @@ import numpy as np
 from earshot.media.audio.sound_features import log_mel, split
 from earshot.pipelines.sound_search.encoders.sentence import SentenceEncoder
 from training.sound_search.data.captions import Captions, describe
-from training.sound_search.data.corpus import Clip, real_clips, synthetic_clips
+from training.sound_search.data.corpus import (
+    Clip,
+    real_clips,
+    synthetic_clips,
+    unseen_kinds,
+)
 
 
 def prepare(data: Path, out: Path) -> None:
     """Write the arrays of all folds; training chooses among them."""
     out.mkdir(parents=True, exist_ok=True)
-    rows = _write_clips(real_clips(data), out / "real")
+    recorded = list(real_clips(data))
+    unseen = unseen_kinds((clip.corpus, clip.kind) for clip in recorded)
+    (out / "unseen.json").write_text(json.dumps(sorted(unseen)))
+    rows = _write_clips(recorded, out / "real")
     rows += _write_clips(synthetic_clips(), out / "synthetic")
     _write_captions(describe(data, rows), out / "captions")
 

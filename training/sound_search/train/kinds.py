@@ -14,7 +14,7 @@ from torch.nn import functional as F
 from earshot.models.sound_search.sound_embedder import SoundEmbedder, kind_logits
 from training.common.loop import device, save
 from training.sound_search.data.batches import SoundDataset
-from training.sound_search.train.train import class_accuracy, load
+from training.sound_search.train.train import Stage, class_accuracy, load
 
 EPOCHS = 15
 BATCH = 128
@@ -24,11 +24,11 @@ LEARNING_RATE = 3e-3
 SMOOTHING = 0.05
 
 
-def fit_kinds(run: Path, name: str, start: str, folds: tuple[int, ...]) -> None:
-    """Write run/name.pt: the network run/start.pt with kinds fitted to the clips of these folds."""
+def fit_kinds(run: Path, name: str, start: str, stage: Stage) -> None:
+    """Write run/name.pt: the network run/start.pt with kinds fitted to the clips of its stage."""
     began = time.monotonic()
-    sounds = SoundDataset(run, folds)
     before = load(run, start)
+    sounds = SoundDataset(run, stage.folds, stage.left_out(run))
     config = replace(before.config, n_kinds=len(sounds.written))
     network = SoundEmbedder(config)
     weights = {n: w.cpu() for n, w in before.state_dict().items() if not n.startswith("kind_")}

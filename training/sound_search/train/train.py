@@ -15,7 +15,7 @@ from earshot.models.sound_search.patch_transformer import PatchTransformer
 from earshot.models.sound_search.sound_embedder import SoundEmbedder, SoundEmbedderConfig
 from training.common.loop import device, fit, save
 from training.common.sounds import TRAINING_FOLDS
-from training.sound_search.data.batches import Shares, SoundDataset
+from training.sound_search.data.batches import Shares, SoundDataset, left_out
 
 BATCH = 48
 VALIDATION_FOLD = 4
@@ -33,11 +33,16 @@ class Stage:
     folds: tuple[int, ...] = TRAINING_FOLDS
     start: str = ""  # the network whose weights initialise this one
     teacher: str = ""  # the network whose audio vectors are distilled into this one
+    without_unseen: bool = False  # leave out the kinds that measure what it never heard
+
+    def left_out(self, run: Path) -> frozenset[str]:
+        """List the kinds that this stage is not trained on."""
+        return left_out(run) if self.without_unseen else frozenset()
 
 
 def train(run: Path, name: str, config: SoundEmbedderConfig, stage: Stage) -> None:
     """Train run/name.pt on the prepared arrays in run."""
-    sounds = SoundDataset(run, stage.folds)
+    sounds = SoundDataset(run, stage.folds, stage.left_out(run))
     network = SoundEmbedder(config).to(device())
     if stage.start:
         network.load_state_dict(load(run, stage.start).state_dict())
