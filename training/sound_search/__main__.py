@@ -66,11 +66,11 @@ class SoundSearchTraining:
             return
         folders = sorted(arguments.checkpoints.glob("sound-*"))
         if arguments.unseen:
-            from training.sound_search.evaluate.unseen import COLUMNS, evaluate_unseen
+            from training.sound_search.evaluate import unseen
 
-            rows = evaluate_unseen(data, folders, arguments.json)
+            rows = unseen.evaluate_unseen(data, folders, arguments.json)
             if arguments.publish:
-                publish_table(rows, page, "unseen results", COLUMNS)
+                publish_table(rows, page, "unseen results", unseen.COLUMNS)
             return
         if arguments.own_folders:
             self._own_folders(data, folders, arguments.publish)

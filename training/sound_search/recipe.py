@@ -34,7 +34,7 @@ STAGES: Final[dict[str, tuple[SoundEmbedderConfig, Stage]]] = {
     "passt-123": (STEMMED, Stage(450, 5e-4, FINE, teacher="cnn-first")),
     "cnn-1234": (CNN, Stage(450, 4e-4, FINE, ALL_FOLDS, start="cnn-123")),
     "passt-1234": (STEMMED, Stage(250, 3e-4, FINE, ALL_FOLDS, start="passt-123")),
-    "cnn-unseen": (CNN, Stage(400, 1.5e-3, SHORT, without_unseen=True)),
+    "cnn-unseen": (CNN, Stage(1500, 1.5e-3, SHORT, without_unseen=True)),
 }
 # Checkpoint → the network that is shipped, and the one that is evaluated.
 SHIPPED: Final = {"sound-cnn": "cnn-1234", "sound-passt": "passt-1234"}

@@ -55,7 +55,8 @@ class Unseen:
         every = list(real_clips(data))
         unseen = unseen_kinds((clip.corpus, clip.kind) for clip in every)
         fold = [clip for clip in every if clip.corpus == ESC50 and clip.fold == FOLD]
-        others = [clip for clip in every if clip.corpus != ESC50 and clip.kind in unseen]
+        lacking = unseen - {clip.kind for clip in every if clip.corpus == ESC50}
+        others = [clip for clip in every if clip.kind in lacking]
         if not fold or not others:
             raise SystemExit(f"There are no clips of fold {FOLD}, or no others, in {data}.")
         heard = {clip.kind for clip in fold}
