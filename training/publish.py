@@ -19,9 +19,10 @@ from huggingface_hub import HfApi, ModelCard
 from huggingface_hub.errors import HfHubHTTPError, LocalTokenNotFoundError
 
 from earshot.core.paths import CHECKPOINTS
+from earshot.pipelines.checkpoint import weight_files
 from training.common.hub_card import LIBRARY, hub_card, metadata
 
-FILES: Final = ("config.json", "model.safetensors", "metrics.json")
+FILES: Final = ("config.json", "metrics.json")  # and those of the weights
 CARD: Final = """\
 ---
 library_name: {library}
@@ -55,7 +56,7 @@ def write(folder: Path, repository: str, checkpoints: Path = CHECKPOINTS) -> lis
     for source in sources:
         target = folder / source.name
         target.mkdir(parents=True, exist_ok=True)
-        for name in FILES:
+        for name in (*FILES, *(path.name for path in weight_files(source))):
             shutil.copyfile(source / name, target / name)
         card = hub_card(source, repository)
         card.save(target / "README.md")

@@ -90,11 +90,12 @@ def load_weights(
     Raises CheckpointError when the file is missing, damaged, of another network, or not the one
     whose SHA-256 stands in metrics.json.
     """
-    path = folder / "model.safetensors"
     try:
-        _check_hash(path)
+        files = weight_files(folder)
+        _check_hash(folder)
         weights = {
             _current_name(name, renamed or {}): w.float() if w.is_floating_point() else w
+            for path in files
             for name, w in load_file(path).items()
         }
         network.load_state_dict(weights, strict=True)
@@ -103,6 +104,21 @@ def load_weights(
     except (OSError, SafetensorError, RuntimeError) as error:
         raise _unusable(folder, "its weights are damaged, or of another network") from error
     network.to(device).eval().requires_grad_(False)
+
+
+def weight_files(folder: Path) -> list[Path]:
+    """List the files of the weights: model.safetensors, and model-2.safetensors where one would be
+    too large. Raises FileNotFoundError where there is none.
+    """
+    files = sorted(folder.glob("model*.safetensors"))
+    if not files:
+        raise FileNotFoundError(folder / "model.safetensors")
+    return files
+
+
+def weight_bytes(folder: Path) -> bytes:
+    """Read the files of the weights, one after the other. Raises as weight_files does."""
+    return b"".join(path.read_bytes() for path in weight_files(folder))
 
 
 def load_front_end(config: dict[str, Any], device: torch.device) -> "SpeechEncoder | None":
@@ -145,13 +161,13 @@ def _needed(config: dict[str, Any]) -> list[str]:
     return [name for value in values for name in ([value] if isinstance(value, str) else value)]
 
 
-def _check_hash(path: Path) -> None:
-    metrics = path.with_name("metrics.json")
+def _check_hash(folder: Path) -> None:
+    metrics = folder / "metrics.json"
     if not metrics.exists():
         return
     expected = json.loads(metrics.read_text(encoding="utf-8")).get("sha256")
-    if expected and hashlib.sha256(path.read_bytes()).hexdigest() != expected:
-        raise OSError(f"{path} does not have the hash of metrics.json")
+    if expected and hashlib.sha256(weight_bytes(folder)).hexdigest() != expected:
+        raise OSError(f"The weights in {folder} do not have the hash of metrics.json")
 
 
 def _unusable(folder: Path, reason: str) -> CheckpointError:

@@ -19,8 +19,10 @@ from earshot.pipelines.checkpoint import (
     load_weights,
     locate,
     read_config,
+    weight_files,
 )
 from tests.support.hub_server import serve
+from training.common import checkpoints
 
 pytestmark = pytest.mark.slow
 
@@ -137,3 +139,25 @@ def test_companion_of_a_hub_checkpoint_is_in_the_same_repository(
     with serve("someone/vqvae-64", repository) as address:
         online = environment | {"HF_ENDPOINT": address}
         subprocess.run([sys.executable, "-c", script], cwd=ROOT, env=online, check=True)
+
+
+def test_weights_too_large_for_one_file_are_read_from_two(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoints, "MAX_BYTES", 3000)
+    monkeypatch.setattr(checkpoints, "HEADER", 500)
+    network = torch.nn.Sequential(*(torch.nn.Linear(20, 20) for _ in range(5)))
+    checkpoints.write_weights(tmp_path, {}, network.state_dict())
+    assert [path.name for path in weight_files(tmp_path)] == [
+        "model-2.safetensors",
+        "model.safetensors",
+    ]
+    again = torch.nn.Sequential(*(torch.nn.Linear(20, 20) for _ in range(5)))
+    load_weights(again, tmp_path, torch.device("cpu"))
+    for old, new in zip(network.parameters(), again.parameters(), strict=True):
+        torch.testing.assert_close(new, old, atol=1e-3, rtol=0)
+    (tmp_path / "model-2.safetensors").unlink()
+    with pytest.raises(CheckpointError, match="damaged"):
+        load_weights(again, tmp_path, torch.device("cpu"))
+    checkpoints.write_weights(tmp_path, {}, {"weight": torch.zeros(2)})
+    assert len(weight_files(tmp_path)) == 1

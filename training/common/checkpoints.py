@@ -3,7 +3,7 @@ network from the weights of another."""
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 MAX_BYTES = 10 * 2**20  # bytes that a plain git push to a Space takes
+HEADER = 2**16  # bytes of a file that are not weights, at most
 
 
 def write_weights(
@@ -18,17 +19,26 @@ def write_weights(
 ) -> None:
     """Write the config and the weights, in half precision, and note the hash in metrics.json.
 
-    Raises ValueError when the file would be too large to be pushed, unless it is not to be.
+    What one file of a size that can be pushed does not hold goes into model-2.safetensors. Raises
+    ValueError when that would be too large, too, unless it is not to be pushed.
     """
     from safetensors.torch import save_file  # not where only torch and numpy are installed
 
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
-    path = folder / "model.safetensors"
-    save_file({name: _half(weight) for name, weight in weights.items()}, path)
-    if limited and path.stat().st_size > MAX_BYTES:
-        raise ValueError(f"{path} has {path.stat().st_size} bytes; {MAX_BYTES} is the most.")
-    update_metrics(folder, {"sha256": hashlib.sha256(path.read_bytes()).hexdigest()})
+    halves = {name: _half(weight) for name, weight in weights.items()}
+    first = dict(_fitting(halves)) if limited else halves
+    paths = [folder / "model.safetensors"]
+    save_file(first, paths[0])
+    (folder / "model-2.safetensors").unlink(missing_ok=True)
+    if rest := {name: weight for name, weight in halves.items() if name not in first}:
+        paths.insert(0, folder / "model-2.safetensors")  # in the order of their names
+        save_file(rest, paths[0])
+    for path in paths:
+        if limited and path.stat().st_size > MAX_BYTES:
+            raise ValueError(f"{path} has {path.stat().st_size} bytes; {MAX_BYTES} is the most.")
+    together = b"".join(path.read_bytes() for path in paths)
+    update_metrics(folder, {"sha256": hashlib.sha256(together).hexdigest()})
 
 
 def update_metrics(folder: Path, changes: dict[str, Any]) -> None:
@@ -56,6 +66,16 @@ def load_matching_weights(network: nn.Module, path: Path, skip: Iterable[str] = 
     if not fitting:
         raise ValueError(f"No weight of {path} fits a {type(network).__name__}.")
     network.load_state_dict(own | fitting)
+
+
+def _fitting(weights: dict[str, Tensor]) -> Iterator[tuple[str, Tensor]]:
+    """Yield the weights, in their order, that one file holds."""
+    size = HEADER
+    for name, weight in weights.items():
+        size += weight.numel() * weight.element_size()
+        if size > MAX_BYTES:
+            return
+        yield name, weight
 
 
 def _half(weight: Tensor) -> Tensor:
