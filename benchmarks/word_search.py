@@ -21,6 +21,7 @@ from earshot.media.audio.dtw import mfcc_frames, subsequence_means
 from earshot.media.audio.features import HOP_LENGTH, SAMPLE_RATE
 from earshot.media.audio.load import match_loudness
 from earshot.pipelines.words import Spoken, Words, Written
+from earshot.pipelines.words.heard import LEVEL
 from earshot.pipelines.words.pronunciation import Pronunciation
 from earshot.pipelines.words.word_search import MAX_SECONDS_SEARCHED, THRESHOLDS, Place, WordSearch
 from training.common.corpora import data_root
@@ -83,7 +84,7 @@ def string_together(test_set: TestSet, seconds: float, zero_shot_too: bool = Tru
         if position > seconds * SAMPLE_RATE:
             rest.append(recording)
             continue
-        word = match_loudness(recording.waveform, SAMPLE_RATE, Words.LEVEL)
+        word = match_loudness(recording.waveform, SAMPLE_RATE, LEVEL)
         pause = np.zeros(round(rng.uniform(*PAUSES) * SAMPLE_RATE), np.float32)
         start = position + len(pause)
         position = start + len(word)

@@ -50,7 +50,7 @@ def test_wheel_holds_every_model_of_the_app_and_nothing_of_training(wheel: Path)
     names = zipfile.ZipFile(wheel).namelist()
     conversion = models.available(CHECKPOINTS, [*MODELS.values()])
     named = [*conversion, *sound_search.MODELS, words.MODEL, lip_to_speech.MODEL]
-    for model in [*named, "vocoder", "vocoder-lips", "words-bottleneck", "g2p"]:
+    for model in [*named, "vocoder", "vocoder-lips", "words-bottleneck", "words-states", "g2p"]:
         assert f"earshot/checkpoints/{model}/model.safetensors" in names
     for start in ("training", "tests", "scripts", "synthetic", "earshot/assets/screenshots"):
         assert not [name for name in names if name.startswith(f"{start}/")]

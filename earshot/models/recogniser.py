@@ -144,9 +144,14 @@ class RecogniserStates(nn.Module):
         rate: how many times as fast as the grid's speech the waveform is. Its states are put where
         their sound is in the speech itself, and ``steps`` are those of the speech.
         """
-        heard = self.encoder(F.pad(waveform, (BEFORE, BEFORE + STATE)))
-        states = torch.cat([heard[layer - 1].float() for layer in self.layers], dim=-1)
+        states = self.own(F.pad(waveform, (BEFORE, BEFORE + STATE)))
         return at_steps(states, steps or round(waveform.shape[1] * rate / STEP), rate)
+
+    @torch.no_grad()
+    def own(self, waveform: Tensor) -> Tensor:
+        """Compute the encoder's own states (B, N, L * D) of waveforms (B, T), one every 24 ms."""
+        heard = self.encoder(waveform)
+        return torch.cat([heard[layer - 1].float() for layer in self.layers], dim=-1)
 
 
 def at_steps(states: Tensor, steps: int, rate: float = 1.0) -> Tensor:

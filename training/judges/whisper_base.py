@@ -7,6 +7,7 @@ for faster-whisper: requirements-evaluate.txt.
 import hashlib
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -35,6 +36,33 @@ def words(waveform: np.ndarray) -> list[str]:
         waveform.astype(np.float32), language="en", beam_size=5, condition_on_previous_text=False
     )
     return plain_words(" ".join(segment.text for segment in segments))
+
+
+@dataclass(frozen=True)
+class TimedWord:
+    """A word that Whisper heard, from start to end in seconds, and its probability."""
+
+    text: str
+    start: float
+    end: float
+    probability: float
+
+
+def timed_words(waveform: np.ndarray) -> list[TimedWord]:
+    """Recognise speech (T,) at 16 kHz: every word as it is written, and when it is said."""
+    segments, _ = _model().transcribe(
+        waveform.astype(np.float32),
+        language="en",
+        beam_size=1,
+        temperature=0,
+        condition_on_previous_text=False,
+        word_timestamps=True,
+    )
+    return [
+        TimedWord(word.word.strip(), float(word.start), float(word.end), float(word.probability))
+        for segment in segments
+        for word in segment.words
+    ]
 
 
 def plain_words(text: str) -> list[str]:

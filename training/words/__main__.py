@@ -70,10 +70,11 @@ class WordsTraining:
         from training.words.evaluate.card import publish
         from training.words.evaluate.evaluate import evaluate
         from training.words.evaluate.tables import details
-        from training.words.recipe import MEASURED
+        from training.words.recipe import MEASURED, OVER_STATES
 
         roots = [CHECKPOINTS, *([arguments.compared] if arguments.compared else [])]
-        folders = [root / name for name in MEASURED for root in roots if (root / name).exists()]
+        names = [*MEASURED, *OVER_STATES]
+        folders = [root / name for name in names for root in roots if (root / name).exists()]
         only = arguments.only
         plot = CHECKPOINTS / "words" / "curves.svg" if arguments.publish and not only else None
         models = arguments.speech_model

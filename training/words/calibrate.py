@@ -1,14 +1,17 @@
 """python -m training.words.calibrate --data DATA: fit the probabilities of recognised words.
 
-On recordings of validation speakers, and on words concatenated from these, which nobody recorded;
-without noise, and in noise. Writes the config of the default checkpoint.
+With them the operating curve of same-word detection.
+
+On recordings of validation speakers, and of the probabilities also on words concatenated from
+these, which nobody recorded; without noise, and in noise. Writes the config of the default
+checkpoint.
 """
 
 import argparse
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -27,9 +30,24 @@ from training.words.data.recordings import (
 from training.words.data.unrecorded import unrecorded_words
 from training.words.evaluate.calibration import calibrate
 from training.words.evaluate.conditions import in_noise, noises
+from training.words.evaluate.metrics import operating_curve
 
 UNRECORDED: Final = 1000  # words
 SNRS: Final = (None, 10, 0)  # dB; None: without noise
+
+
+def calibration(
+    words: Words,
+    recordings: Sequence[RecordedWord],
+    vocabulary: Sequence[tuple[str, ...]],
+    sounds: Sequence[np.ndarray],
+) -> dict[str, Any]:
+    """Fit what a config holds of validation speakers: softmax_of, and the operating curve."""
+    spoken = words.embed_waveforms([word.waveform for word in recordings])
+    labels = np.array([vocabulary.index(word.phonemes) for word in recordings])
+    speakers = np.array([word.item.speaker for word in recordings])
+    curve = operating_curve(spoken, labels, speakers)
+    return {**softmax_of(words, recordings, vocabulary, sounds), "operating_curve": curve}
 
 
 def softmax_of(
@@ -81,19 +99,19 @@ def _own_and_nearest(cosines: np.ndarray, labels: np.ndarray) -> np.ndarray:
 
 
 def main() -> None:
-    """Fit the probabilities and write the config."""
+    """Fit the probabilities and the curve, and write the config."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, help="the data folder, else $EARSHOT_DATA")
     data = data_root(parser.parse_args().data)
     path = CHECKPOINTS / "words" / "config.json"
     items = word_items(data)
-    fitted = softmax_of(
+    fitted = calibration(
         Words.from_pretrained(path.parent, "cpu"),
         list(load_recordings(validation_items(items))),
         sorted({phonemes_of(item) for item in items}),
         noises(data, TRAINING_FOLDS),
     )
-    print(fitted)
+    print({name: fitted[name] for name in ("temperature", "another")})
     config = json.loads(path.read_text(encoding="utf-8"))
     path.write_text(json.dumps(config | fitted, indent=2) + "\n", encoding="utf-8")
 

@@ -4,23 +4,20 @@ import json
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 
 from earshot.pipelines.words import Words
 from training.common.checkpoints import update_metrics, write_weights
 from training.common.front_end import front_end_of
 from training.common.sounds import TRAINING_FOLDS
-from training.words.calibrate import softmax_of
+from training.words.calibrate import calibration
 from training.words.data.recordings import (
-    RecordedWord,
     load_recordings,
     phonemes_of,
     validation_items,
     word_items,
 )
 from training.words.evaluate.conditions import noises
-from training.words.evaluate.metrics import operating_curve
 from training.words.recipe import ENSEMBLES, MEASURED, SHIPPED, STAGES
 
 
@@ -48,9 +45,10 @@ def export(data: Path, run: Path, out: Path) -> None:
         if name in ENSEMBLES:
             config |= {"ensemble_with": ENSEMBLES[name], "g2p": "g2p"}
         write_weights(folder, config, saved["network"], limited=ships)
-        config |= _calibration(Words.from_pretrained(folder, "cpu"), recordings, vocabulary, sounds)
+        config |= calibration(Words.from_pretrained(folder, "cpu"), recordings, vocabulary, sounds)
         (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
-        networks = [network, *(MEASURED[other] for other in ENSEMBLES.get(name, ()))]
+        members = [other for other in ENSEMBLES.get(name, ()) if other in MEASURED]
+        networks = [network, *(MEASURED[other] for other in members)]
         parts = {part: _result(run, part) for each in networks for part in _lineage(each)}
         validation = {
             part: {k: v for k, v in result.items() if k not in ("hours", "score", "steps")}
@@ -58,19 +56,6 @@ def export(data: Path, run: Path, out: Path) -> None:
         }
         hours = {part: round(result["hours"], 2) for part, result in parts.items()}
         update_metrics(folder, {"training_hours": hours, "validation": validation})
-
-
-def _calibration(
-    words: Words,
-    recordings: list[RecordedWord],
-    vocabulary: list[tuple[str, ...]],
-    sounds: list[np.ndarray],
-) -> dict[str, Any]:
-    spoken = words.embed_waveforms([word.waveform for word in recordings])
-    labels = np.array([vocabulary.index(word.phonemes) for word in recordings])
-    speakers = np.array([word.item.speaker for word in recordings])
-    curve = operating_curve(spoken, labels, speakers)
-    return {**softmax_of(words, recordings, vocabulary, sounds), "operating_curve": curve}
 
 
 def _lineage(name: str) -> list[str]:

@@ -171,8 +171,9 @@ MEASURED: Final = {
     "words-front-end": FRONT_END,
 }
 SHIPPED: Final = ("words", "words-bottleneck")
+OVER_STATES: Final = ("words-states", "words-states-bottleneck")  # training/words/states makes them
 # Checkpoint → those whose vectors are concatenated with its own.
-ENSEMBLES: Final = {"words": ("words-bottleneck",)}
+ENSEMBLES: Final = {"words": ("words-bottleneck", *OVER_STATES)}
 
 _PARTS: Final = {
     name: partial(train_stage, config=config, stage=stage)

@@ -126,7 +126,7 @@ class WordLibrary:
             if about["fingerprint"] != fingerprint:
                 raise InputError(f"Another model made this library of words. {MAKE}")
             with np.load(folder / ARRAYS) as arrays:
-                vectors, tsne = arrays["vectors"], arrays["tsne"]
+                vectors, tsne = _unpacked(arrays["vectors"], arrays["scales"]), arrays["tsne"]
                 names = ("mean", "axes", "low", "high")
                 projection = Projection(*(arrays[name] for name in names))
             words = read_words(folder / WORDS, folder.parent / about["sounds"])
@@ -141,7 +141,7 @@ class WordLibrary:
         return cls(words, vectors, projection, tsne, about["trustworthiness"], fingerprint)
 
     def save(self, folder: Path, sounds: Path) -> None:
-        """Write the library to a folder next to that of its sounds; vectors in half precision."""
+        """Write the library to a folder next to that of its sounds; vectors in 8 bits."""
         folder.mkdir(parents=True, exist_ok=True)
         about = {
             "fingerprint": self.fingerprint,
@@ -150,9 +150,11 @@ class WordLibrary:
         }
         (folder / ABOUT).write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
         p = self._projection
+        scales = np.abs(self.vectors).max(axis=1, keepdims=True) / 127
         np.savez(
             folder / ARRAYS,
-            vectors=self.vectors.astype(np.float16),
+            vectors=np.round(self.vectors / scales).astype(np.int8),
+            scales=scales,
             tsne=self._places["tsne"].astype(np.float16),
             **{name: getattr(p, name) for name in ("mean", "axes", "low", "high")},
         )
@@ -163,6 +165,12 @@ class WordLibrary:
                 name = w.path.name if w.path else ""
                 phonemes = " ".join(w.phonemes)
                 rows.writerow([name, w.spelling, phonemes, w.language, w.gloss, w.voice or ""])
+
+
+def _unpacked(vectors: np.ndarray, scales: np.ndarray) -> np.ndarray:
+    """Map vectors in 8 bits (N, D), and what each is multiplied by (N, 1) → unit vectors (N, D)."""
+    multiplied = vectors.astype(np.float32) * scales
+    return multiplied / np.linalg.norm(multiplied, axis=1, keepdims=True)
 
 
 def read_words(table: Path, sounds: Path) -> list[LibraryWord]:

@@ -1,7 +1,8 @@
 """Acoustic word embeddings: spoken and written words as vectors in one space."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
@@ -14,9 +15,7 @@ from torch.nn.functional import normalize
 
 from earshot.core import cancellation
 from earshot.core.paths import CHECKPOINTS
-from earshot.media.audio.features import SAMPLE_RATE, log_mel
-from earshot.media.audio.load import Audio, match_loudness
-from earshot.media.audio.pitch import log_mel_and_pitch
+from earshot.media.audio.load import Audio
 from earshot.media.audio.vtlp import vtlp
 from earshot.media.text.phonemes import numbers
 from earshot.models.words.word_embedder import (
@@ -28,11 +27,12 @@ from earshot.models.words.word_embedder import (
 from earshot.pipelines.checkpoint import (
     choose_device,
     companion,
-    load_front_end,
     load_weights,
     locate,
     read_config,
+    weight_bytes,
 )
+from earshot.pipelines.words.heard import Hearing, hearing_name, hearing_of
 from earshot.pipelines.words.library import View, WordLibrary
 from earshot.pipelines.words.pronunciation import Pronouncer
 from earshot.pipelines.words.result import Guess, Neighbour, Spoken, Written
@@ -43,25 +43,24 @@ class Words:
     """Multi-view acoustic word embeddings (Rhodes & Bains): an acoustic view and a written view.
 
     A checkpoint may be an ensemble: its config names others, whose vectors are concatenated, so
-    that a cosine is the mean of theirs. The networks are shared by all visitors and keep no state.
+    that a cosine is the mean of theirs. Some hear log-mel frames, some a recogniser's states. The
+    networks are shared by all visitors and keep no state.
     """
 
-    LEVEL: Final = -23.0  # LUFS to which every recording is normalised
     BATCH: Final = 64  # words in a batch
-    VTLP_VIEWS: Final = (3, 6, 9)  # test-time augmentation: indices of media.audio.vtlp.FACTORS
     CHUNK: Final = 2_000  # frames of a long recording that are encoded at once
     CONTEXT: Final = 60  # frames before and after them, a multiple of the encoder's subsampling
     GUESSES: Final = 5
     CANDIDATES: Final = 200  # written words in the softmax of a guess; the others are too far away
 
     def __init__(
-        self, networks: Sequence[MultiViewEmbedder], config: dict[str, Any], device: torch.device
+        self, members: Sequence["Member"], config: dict[str, Any], device: torch.device
     ) -> None:
-        self._networks = networks
-        self._with_pitch = any(network.config.pitch for network in networks)
-        self._width = sum(network.config.width for network in networks)
+        """Keep the networks of an ensemble, the config of its checkpoint, and their device."""
+        self._members = members
+        self._hearings = tuple(dict.fromkeys(member.hear for member in members))
+        self._width = sum(member.network.config.width for member in members)
         self._device = device
-        self._front_end = load_front_end(config, device)
         self.config = config
         self.fingerprint = ""
         self._folder = CHECKPOINTS / "words"
@@ -72,15 +71,15 @@ class Words:
     def from_pretrained(cls, name: str | Path = "words", device: str = "auto") -> "Words":
         """Load a checkpoint: the name of one that is shipped, a folder, or a hub id.
 
-        Raises FileNotFoundError where it is none of these.
+        Raises FileNotFoundError where it is none of these, or where it needs a speech model that
+        is not installed.
         """
         folder, place = locate(name), choose_device(device)
         config = read_config(folder)
         members = config.get("ensemble_with", ())
         folders = [folder, *(companion(folder, member) for member in members)]
-        words = cls([_network(each, place) for each in folders], config, place)
-        weights = b"".join((each / "model.safetensors").read_bytes() for each in folders)
-        words.fingerprint = hashlib.sha256(weights).hexdigest()[:16]
+        words = cls(_members(folders, place), config, place)
+        words.fingerprint = hashlib.sha256(b"".join(map(weight_bytes, folders))).hexdigest()[:16]
         words._folder = folder
         return words
 
@@ -140,71 +139,65 @@ class Words:
         ]
         return tuple(guesses[: self.GUESSES])
 
-    @torch.inference_mode()
     def embed_waveforms(self, waveforms: Sequence[np.ndarray]) -> np.ndarray:
         """Map words at 16 kHz, (T,) float32 each, trimmed to the word → unit vectors (N, D).
 
         Their loudness is normalised first. Words of similar length share a batch.
         """
-        mels = [self._frames(waveform) for waveform in waveforms]
-        vectors = np.zeros((len(mels), self._width), np.float32)
-        order = sorted(range(len(mels)), key=lambda i: len(mels[i]))
-        for first in range(0, len(order), self.BATCH):
-            rows = order[first : first + self.BATCH]
-            lengths = torch.tensor([len(mels[i]) for i in rows])
-            batch = torch.zeros(len(rows), int(lengths.max()), mels[rows[0]].shape[1])
-            for row, i in zip(batch, rows, strict=True):
-                row[: len(mels[i])] = torch.from_numpy(mels[i])
-            vectors[rows] = self._encode(batch, lengths).cpu().numpy()
-        return vectors
+        return self._embed({hear: [hear(w) for w in waveforms] for hear in self._hearings})
 
     @torch.inference_mode()
     def log_posteriors(self, waveform: np.ndarray) -> np.ndarray:
         """Map speech at 16 kHz (T,), of any length → log posteriors of phonemes, with 0 the blank,
         in each step of the acoustic encoder: (S, P).
-
-        Of the phoneme-bottleneck model if there is one, for it sees 0.3 s of context and no word.
         """
-        network = next(
-            (n for n in self._networks if isinstance(n, PhonemeBottleneckEmbedder)),
-            self._networks[0],
-        )
-        mel = torch.from_numpy(self._frames(waveform))
+        network = self._phoneme_member.network
+        frames = torch.from_numpy(self._phoneme_member.hear(waveform))
         step, parts = network.config.stack, []
-        for first in range(0, len(mel), self.CHUNK):
+        for first in range(0, len(frames), self.CHUNK):
             cancellation.check()
             before = min(first, self.CONTEXT)
-            chunk = mel[first - before : first + self.CHUNK + self.CONTEXT][None]
+            chunk = frames[first - before : first + self.CHUNK + self.CONTEXT][None]
             lengths = torch.tensor([chunk.shape[1]], device=self._device)
             logits, _ = network.predict_phonemes(chunk.to(self._device), lengths)
-            end = -(-(before + min(self.CHUNK, len(mel) - first)) // step)
+            end = -(-(before + min(self.CHUNK, len(frames) - first)) // step)
             kept = logits[0, before // step : end].float()  # half precision would round posteriors
             parts.append(kept.log_softmax(dim=-1).cpu().numpy())
         return np.concatenate(parts)
 
-    def _frames(self, waveform: np.ndarray) -> np.ndarray:
-        """Map speech (T,), at the networks' level → frames of the word, or of the front end: (S,
-        M)."""
-        at_level = match_loudness(waveform, SAMPLE_RATE, self.LEVEL)
-        if self._front_end:
-            return self._front_end.on_grid(at_level)
-        if self._with_pitch:
-            return log_mel_and_pitch(at_level)
-        return np.pad(log_mel(at_level), ((0, 0), (0, 1)))  # these networks do not look at it
-
-    def _encode(self, mel: Tensor, lengths: Tensor) -> Tensor:
-        """Average over VTLP views, which makes vectors vary less from speaker to speaker (a front
-        end has one view): frames (B, S, M) → unit vectors (B, D).
+    @property
+    def _phoneme_member(self) -> "Member":
+        """Choose the first phoneme-bottleneck model, if there is one: it sees 0.3 s of context, and
+        no word.
         """
-        if self._front_end:
-            batch = mel.to(self._device), lengths.to(self._device)
-            return _concatenated([network.embed_audio(*batch) for network in self._networks])
-        count = len(self.VTLP_VIEWS)
-        factors = torch.tensor(self.VTLP_VIEWS).repeat_interleave(len(mel))
-        views = vtlp(mel.repeat(count, 1, 1), factors).to(self._device)
-        lengths = lengths.repeat(count).to(self._device)
-        vectors = [network.embed_audio(views, lengths) for network in self._networks]
-        return _concatenated([v.unflatten(0, (count, -1)).mean(dim=0) for v in vectors])
+        bottlenecks = (m for m in self._members if isinstance(m.network, PhonemeBottleneckEmbedder))
+        return next(bottlenecks, self._members[0])
+
+    @torch.inference_mode()
+    def _embed(self, heard: Mapping[Hearing, Sequence[np.ndarray]]) -> np.ndarray:
+        """Map the frames of words (S, M), as each hearing hears them → unit vectors (N, D)."""
+        count = len(heard[self._hearings[0]])
+        vectors = np.zeros((count, self._width), np.float32)
+        order = sorted(range(count), key=lambda i: len(heard[self._hearings[0]][i]))
+        for first in range(0, count, self.BATCH):
+            rows = order[first : first + self.BATCH]
+            batches = {hear: _stacked([some[i] for i in rows]) for hear, some in heard.items()}
+            parts = [self._encode(member, *batches[member.hear]) for member in self._members]
+            vectors[rows] = _concatenated(parts).cpu().numpy()
+        return vectors
+
+    def _encode(self, member: "Member", frames: Tensor, lengths: Tensor) -> Tensor:
+        """Average over VTLP views, which makes vectors vary less from speaker to speaker: frames
+        (B, S, M) → vectors (B, D). States of a speech model have one view.
+        """
+        network, views = member.network, member.hear.views
+        if not views:
+            return network.embed_audio(frames.to(self._device), lengths.to(self._device))
+        count = len(views)
+        factors = torch.tensor(views).repeat_interleave(len(frames))
+        warped = vtlp(frames.repeat(count, 1, 1), factors).to(self._device)
+        vectors = network.embed_audio(warped, lengths.repeat(count).to(self._device))
+        return vectors.unflatten(0, (count, -1)).mean(dim=0)
 
     @torch.inference_mode()
     def embed_phonemes(self, words: Sequence[Sequence[str]]) -> np.ndarray:
@@ -217,15 +210,41 @@ class Words:
             for row, word in zip(batch, part, strict=True):
                 row[: len(word)] = torch.tensor(numbers(word))
             batch, lengths = batch.to(self._device), lengths.to(self._device)
-            parts = [network.embed_phonemes(batch, lengths) for network in self._networks]
+            parts = [m.network.embed_phonemes(batch, lengths) for m in self._members]
             vectors[first : first + len(part)] = _concatenated(parts).cpu().numpy()
         return vectors
 
 
-def _network(folder: Path, device: torch.device) -> MultiViewEmbedder:
-    network = build_embedder(config_from_dict(read_config(folder)["network"]))
-    load_weights(network, folder, device)
-    return network
+@dataclass(frozen=True, eq=False)
+class Member:
+    """A network of an ensemble, and how it hears."""
+
+    network: MultiViewEmbedder
+    hear: Hearing
+
+
+def _members(folders: Sequence[Path], device: torch.device) -> list[Member]:
+    """Load the networks. Those that hear the same share their hearing: frames are computed once."""
+    hearings: dict[str, Hearing] = {}
+    members = []
+    for folder in folders:
+        config = read_config(folder)
+        network = build_embedder(config_from_dict(config["network"]))
+        load_weights(network, folder, device)
+        heard = hearing_name(config)
+        if heard not in hearings:
+            hearings[heard] = hearing_of(config, device.type)
+        members.append(Member(network, hearings[heard]))
+    return members
+
+
+def _stacked(frames: Sequence[np.ndarray]) -> tuple[Tensor, Tensor]:
+    """Stack frames (S, M) of words: (B, S, M), padded with 0, and lengths (B,)."""
+    lengths = torch.tensor([len(one) for one in frames])
+    batch = torch.zeros(len(frames), int(lengths.max()), frames[0].shape[1])
+    for row, one in zip(batch, frames, strict=True):
+        row[: len(one)] = torch.from_numpy(one)
+    return batch, lengths
 
 
 def _threshold(curve: dict[str, list[float]]) -> float:

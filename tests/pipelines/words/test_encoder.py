@@ -11,6 +11,8 @@ from earshot.models.words.word_embedder import (
     build_embedder,
 )
 from earshot.pipelines import Words
+from earshot.pipelines.words.heard import LogMel
+from earshot.pipelines.words.pipeline import Member
 
 RATE = 16_000
 
@@ -26,7 +28,7 @@ def encoder_of(kind: type[WordEmbedderConfig]) -> Words:
     network = build_embedder(kind(view, view, channels=4, width=12, pitch=True)).eval()
     assert network.pitch is not None
     torch.nn.init.normal_(network.pitch.out.weight)
-    return Words([network], {}, torch.device("cpu"))
+    return Words([Member(network, LogMel(pitch=True))], {}, torch.device("cpu"))
 
 
 def buzz(first: float, last: float, seconds: float = 0.6) -> np.ndarray:

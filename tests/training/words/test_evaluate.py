@@ -12,7 +12,7 @@ import soundfile
 from earshot.media.text.phonemes import from_arpabet
 from tests.training.words.tone_words import RATE, TONES, FakeWords
 from training.words.evaluate import systems
-from training.words.evaluate.card import publish
+from training.words.evaluate.card import CARDS, publish
 from training.words.evaluate.conditions import far, in_noise
 from training.words.evaluate.evaluate import evaluate
 from training.words.evaluate.test_set import WordType, select_test_set
@@ -161,8 +161,9 @@ def test_publish_writes_metrics_and_cards(data: Path, checkpoints: list[Path]) -
     before = [{"system": "other", "shipped": False, "acoustic_ap": 0.5}]
     metrics = {"training_hours": {"words": 1.25}, "results": [*before, {"system": "words"}]}
     (folder / "metrics.json").write_text(json.dumps(metrics))
-    bottleneck = folder.with_name("words-bottleneck")
-    copytree(folder, bottleneck)
+    bottleneck, *_ = others = [folder.with_name(name) for name in CARDS if name != folder.name]
+    for other in others:
+        copytree(folder, other)
     published = publish(rows[-1:], folder.parent)
     assert published == [*before, rows[-1]]  # what was not measured this time stays
     assert json.loads((folder / "metrics.json").read_text())["results"] == published

@@ -1,0 +1,64 @@
+"""What the networks of words hear, and who hears the same."""
+
+import numpy as np
+import pytest
+
+from earshot.pipelines import Words
+from earshot.pipelines.recogniser import load_states
+from earshot.pipelines.words import heard
+from earshot.pipelines.words.heard import LogMel, States, hearing_of
+from tests.pipelines.words.test_encoder import RATE, buzz
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def states() -> States:
+    return States(load_states((3, 6), device="cpu"))
+
+
+def test_states_of_a_word_have_its_pitch_with_them_and_one_more_at_each_end(states: States) -> None:
+    frames = states(buzz(256, 256, seconds=0.48))
+    assert frames.shape == (20 + 2, 2 * 288 + 2)
+    octaves, voiced = frames[5:-5, -2], frames[5:-5, -1]
+    assert (voiced == 1).all() and octaves == pytest.approx(1.0, abs=0.05)
+    assert (states(np.zeros(RATE // 2, np.float32))[:, -2:] == 0).all()
+
+
+def test_states_do_not_depend_on_loudness(states: States) -> None:
+    word = buzz(120, 180)
+    np.testing.assert_allclose(states(0.3 * word), states(word), atol=1e-3)
+
+
+def test_states_of_a_long_recording_are_like_those_of_all_of_it_at_once(
+    states: States, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    glide = buzz(120, 240, seconds=4)
+    whole = states(glide)[:, :-2]
+    monkeypatch.setattr(heard, "WINDOW", 60)
+    parts = states(glide)[:, :-2]
+    assert parts.shape == whole.shape
+    mean = whole.mean(axis=0)
+    cosines = cosines_of(parts - mean, whole - mean)
+    others = cosines_of(np.roll(parts, 20, axis=0) - mean, whole - mean)
+    assert np.median(cosines) > np.median(others) + 0.3
+
+
+def cosines_of(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """The cosine of each row with the same row of the other: (N, D), (N, D) → (N,)."""
+    norms = np.linalg.norm(one, axis=1) * np.linalg.norm(other, axis=1)
+    return (one * other).sum(axis=1) / norms
+
+
+def test_hearing_of_networks_over_log_mel_frames_averages_over_vtlp_views() -> None:
+    hearing = hearing_of({"network": {"pitch": True}}, "cpu")
+    assert isinstance(hearing, LogMel) and len(hearing.views) == 3
+
+
+def test_shipped_networks_of_an_ensemble_share_what_they_hear() -> None:
+    words = Words.from_pretrained("words", "cpu")
+    assert len(words._members) == 4 and len(words._hearings) == 2
+    vector = words.embed_waveforms([buzz(120, 180)])
+    alone = Words.from_pretrained("words-states", "cpu").embed_waveforms([buzz(120, 180)])
+    assert vector.shape == (1, 1024) and alone.shape == (1, 256)
+    np.testing.assert_allclose(2 * vector[:, 512:768], alone, atol=1e-5)

@@ -1,0 +1,130 @@
+"""Networks over a recogniser's states: packed states, aligned phonemes, training, export."""
+
+from itertools import groupby, product
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from earshot.media.text.phonemes import PHONEMES
+from earshot.models.words.word_embedder import build_embedder, config_from_dict
+from training.common import checkpoints
+from training.words.recipe import DEVELOPMENT
+from training.words.states.arrays import FILE, KINDS, Packed
+from training.words.states.batches import Batches
+from training.words.states.export import BASIS, NAMES, export
+from training.words.states.spikes import spikes
+from training.words.states.train import networks, train
+
+COMPONENTS = 10
+
+
+def packed() -> Packed:
+    """Words, sentences, synthetic words and words of validation speakers, whose states tell their
+    phonemes, and words that nobody said."""
+    rng = np.random.default_rng(0)
+    codes = rng.integers(-60, 60, (len(PHONEMES), COMPONENTS))
+    new = sorted(DEVELOPMENT)[:2]
+    words = [*new, *(tuple(rng.integers(1, 20, 5).tolist()) for _ in range(8))]
+    said = [
+        ("word", [w for w in words for _ in range(3)]),
+        ("sentence", [tuple(rng.integers(1, 20, 12).tolist()) for _ in range(12)]),
+        ("synthetic", [tuple(rng.integers(1, 20, 4).tolist()) for _ in range(8)]),
+        ("val", words),
+    ]
+    flat = [(KINDS.index(kind), word) for kind, some in said for word in some]
+    states = [np.repeat(codes[list(word)], 3, axis=0) for _, word in flat]
+    frames = np.concatenate(states)
+    return Packed(
+        (frames + rng.integers(-3, 4, frames.shape)).astype(np.int8),
+        np.ones((len(frames), 2), np.int8),
+        0.05,
+        np.array([len(each) for each in states]),
+        [word for _, word in flat],
+        np.array([kind for kind, _ in flat], np.uint8),
+        np.array([number % 3 for number in range(len(flat))], np.uint8),
+        [tuple(rng.integers(1, 20, 6).tolist()) for _ in range(30)],
+    )
+
+
+def test_packed_states_are_read_as_they_were_saved(tmp_path: Path) -> None:
+    made = packed()
+    made.save(tmp_path / FILE)
+    read = Packed.read(tmp_path / FILE)
+    assert (read.states == made.states).all() and (read.pitch == made.pitch).all()
+    assert read.phonemes == made.phonemes and read.lexicon == made.lexicon
+    assert read.step == made.step and (read.lengths == made.lengths).all()
+
+
+@pytest.mark.parametrize("word", [(1,), (1, 2), (1, 1), (2, 1, 2)])
+def test_spikes_lie_on_the_best_of_all_paths(word: tuple[int, ...]) -> None:
+    log = np.log(np.random.default_rng(len(word)).dirichlet(np.ones(3), 6)).astype(np.float32)
+    paths = [
+        path
+        for path in product(range(3), repeat=len(log))
+        if tuple(symbol for symbol, _ in groupby(path) if symbol) == word
+    ]
+    best = max(paths, key=lambda path: log[np.arange(len(log)), path].sum())
+    ends = [t for t in range(len(log)) if best[t] and (t + 1 == len(log) or best[t + 1] != best[t])]
+    [found] = spikes(torch.from_numpy(log)[None], torch.tensor([len(log)]), [word])
+    assert found is not None and found.tolist() == ends
+
+
+def test_spikes_of_more_phonemes_than_steps_are_none() -> None:
+    log = torch.zeros(1, 2, 3).log_softmax(dim=-1)
+    assert [*spikes(log, torch.tensor([2]), [(1, 2, 1)])] == [None]
+
+
+def test_held_out_words_are_in_no_batch() -> None:
+    batches = Batches(packed(), DEVELOPMENT, torch.device("cpu"), seed=0)
+    batches.align(networks(batches.frames.width)[0])
+    drawn = {word for _ in range(5) for word in batches.recordings().words}
+    assert drawn and not drawn & DEVELOPMENT
+    batches.hold_out(())
+    batches.align(networks(batches.frames.width)[0])
+    assert {word for _ in range(5) for word in batches.recordings().words} & DEVELOPMENT
+
+
+@pytest.mark.slow
+def test_networks_over_states_learn_and_hear_the_states_themselves_when_exported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = packed()
+    made.save(tmp_path / FILE)
+    train(tmp_path, 10.0)
+    told = [
+        line.split("loss ")[1] for line in capsys.readouterr().out.splitlines() if "loss" in line
+    ]
+    assert told and np.isfinite([float(line.split()[0]) for line in told]).all()
+    width = 16  # numbers of a state
+    rng = np.random.default_rng(1)
+    basis = {
+        "mean": rng.normal(size=width),
+        "std": rng.uniform(1, 2, width),
+        "basis": np.linalg.qr(rng.normal(size=(width, COMPONENTS)))[0],
+    }
+    np.savez(tmp_path / BASIS, **basis)
+    monkeypatch.setattr(checkpoints, "MAX_BYTES", 12 * 2**20)
+    export(tmp_path, tmp_path / "checkpoints")
+    states, pitch = rng.normal(size=(1, 30, width)), np.ones((1, 30, 2))
+    for trained, name in NAMES.items():
+        saved = torch.load(tmp_path / f"{trained}.pt", weights_only=True)
+        before = build_embedder(config_from_dict(saved["config"])).eval()
+        before.load_state_dict(saved["network"])
+        files = sorted((tmp_path / "checkpoints" / name).glob("*.safetensors"))
+        weights = {key: w.float() for file in files for key, w in load_file(file).items()}
+        sizes = saved["config"] | {"n_mels": width + 2}
+        after = build_embedder(config_from_dict(sizes)).eval()
+        after.load_state_dict(weights)
+        components = (states - basis["mean"]) / basis["std"] @ basis["basis"] / saved["scale"]
+        lengths = torch.tensor([30])
+        with torch.inference_mode():
+            one, other = (
+                network.embed_audio(
+                    torch.from_numpy(np.concatenate([x, pitch], 2)).float(), lengths
+                )
+                for network, x in ((before, components), (after, states))
+            )
+        assert (one * other).sum() > 0.999

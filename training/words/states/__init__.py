@@ -1,0 +1,1 @@
+"""Word embeddings over the states of a pretrained recogniser: their data and their training."""

@@ -1,0 +1,182 @@
+"""Batches for the networks over states: sentences, recorded words, stretches of sentences, and
+words that nobody said, made of the posteriors of their phonemes in others' words.
+
+Shapes: F states of all recordings, B recordings of a batch, S states, P phonemes of the inventory,
+L phonemes of a recording.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection
+from typing import Final, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from earshot.media.text.phonemes import numbers
+from earshot.models.words.word_embedder import PhonemeBottleneckEmbedder
+from training.common.loop import half_precision
+from training.common.zero_shot import zero_shot
+from training.words.data.concatenation import Word
+from training.words.states.arrays import KINDS, LANGUAGES, MIN_STATES, Frames, Packed
+from training.words.states.spikes import spikes
+
+MAX_STATES: Final = 230  # of a sentence
+MAX_PHONEME: Final = 12  # states of a phoneme; longer ones hold silence
+# Words of each kind in a batch. Of a recorded word there are two recordings.
+RECORDED, STRETCHES, SYNTHETIC, LEXICON = 72, 96, 40, 192
+STRETCH: Final = (3, 11)  # phonemes of a stretch of a sentence
+ALIGNED: Final = 256  # recordings whose phonemes are looked for at once
+
+
+class Heard(NamedTuple):
+    """Augmented recordings: frames (B, S, K + 2), lengths (B,), and the word of each."""
+
+    frames: Tensor
+    lengths: Tensor
+    words: list[Word]
+
+
+class Batches:
+    """A source of batches. Zero-shot words are in none of them."""
+
+    def __init__(
+        self, packed: Packed, held_out: Collection[Word], device: torch.device, seed: int
+    ) -> None:
+        """Keep the recordings. held_out: words that are left out until hold_out is called again."""
+        self.rng = np.random.default_rng(seed)
+        self.packed, self.device = packed, device
+        self.frames = Frames(packed, device)
+        self.starts = np.cumsum(packed.lengths) - packed.lengths
+        self.lengths = np.minimum(packed.lengths, MAX_STATES)
+        self._never = {
+            tuple(numbers(word)) for language in LANGUAGES for word in zero_shot(language)
+        }
+        self._cuts: dict[int, np.ndarray] = {}
+        self.hold_out(held_out)
+
+    def hold_out(self, words: Collection[Word]) -> None:
+        """Leave words out of every batch, and the zero-shot ones."""
+        self._excluded = self._never | set(words)
+        self._rows: dict[str, np.ndarray] = {}
+        self._by_word: dict[str, dict[Word, list[int]]] = {}
+        self._by_language: dict[str, list[list[Word]]] = {}
+        for number, kind in enumerate(KINDS):
+            rows = np.flatnonzero(self.packed.kinds == number).tolist()
+            kept = [i for i in rows if self.packed.phonemes[i] not in self._excluded]
+            self._rows[kind] = np.array(kept, int)
+            by_word: dict[Word, list[int]] = defaultdict(list)
+            for i in kept:
+                by_word[self.packed.phonemes[i]].append(i)
+            by_language: dict[int, list[Word]] = defaultdict(list)
+            for word, spoken in by_word.items():
+                by_language[int(self.packed.languages[spoken[0]])].append(word)
+            self._by_word[kind], self._by_language[kind] = by_word, [*by_language.values()]
+        self._lexicon = [
+            i for i, word in enumerate(self.packed.lexicon) if word not in self._excluded
+        ]
+
+    def sentences(self, count: int) -> Heard:
+        """Draw sentences of like length."""
+        rows = self._rows["sentence"]
+        drawn = self.rng.choice(rows, min(3 * count, len(rows)), replace=False)
+        drawn = drawn[np.argsort(self.lengths[drawn])]
+        first = self.rng.integers(0, len(drawn) - min(count, len(drawn)) + 1)
+        return self._heard(drawn[first : first + count])
+
+    def words(self, count: int) -> Heard:
+        """Draw words, two in three recorded, as often of one language as of another."""
+        drawn = []
+        for kind, number in (("word", 2 * count // 3), ("synthetic", count // 3)):
+            rows = self._rows[kind]
+            weights = 1 / np.maximum(np.bincount(self.packed.languages[rows], minlength=3), 1)
+            shares = weights[self.packed.languages[rows]]
+            drawn.append(self.rng.choice(rows, number, p=shares / shares.sum()))
+        return self._heard(np.concatenate(drawn))
+
+    def recordings(self) -> Heard:
+        """Draw words that people and synthesizers said, and stretches of sentences."""
+        starts, lengths, said = [], [], []
+
+        def add(i: int, first: int, last: int, word: Word) -> None:
+            starts.append(self.starts[i] + first)
+            lengths.append(max(last - first, MIN_STATES))
+            said.append(word)
+
+        for kind, count, each in (("word", RECORDED, 2), ("synthetic", SYNTHETIC, 1)):
+            for word in self._balanced(kind, count):
+                rows = self._by_word[kind][word]
+                for i in self.rng.choice(rows, min(each, len(rows)), replace=False).tolist():
+                    add(i, 0, int(self.lengths[i]), word)
+        for i in self.rng.choice(self._aligned, STRETCHES).tolist():
+            whole, cuts = self.packed.phonemes[i], self._cuts[i]
+            count = int(self.rng.integers(STRETCH[0], min(STRETCH[1], len(whole)) + 1))
+            first = int(self.rng.integers(0, len(whole) - count + 1))
+            word = whole[first : first + count]
+            if word not in self._excluded:
+                add(i, int(cuts[first]), int(cuts[first + count]), word)
+        return Heard(*self.frames.batch(np.array(starts), np.array(lengths), self.rng), said)
+
+    def unsaid(self) -> Heard:
+        """Make words of the lexicon from posteriors: frames are (B, S, P)."""
+        words, spans = [], []
+        for i in self.rng.choice(self._lexicon, min(LEXICON, len(self._lexicon)), replace=False):
+            word = self.packed.lexicon[i]
+            if not all(self._places[phoneme] for phoneme in word):
+                continue
+            known = [self._places[phoneme] for phoneme in word]
+            parts = [places[int(self.rng.integers(len(places)))] for places in known]
+            words.append(word)
+            spans.append(np.concatenate([np.arange(a, a + n) for a, n in parts]))
+        lengths = np.array([len(span) for span in spans])
+        index = np.zeros((len(spans), lengths.max()), np.int64)
+        for row, span in zip(index, spans, strict=True):
+            row[: len(span)] = span
+        posteriors = self._posteriors[torch.from_numpy(index).to(self.device)].float()
+        return Heard(posteriors, torch.from_numpy(lengths).to(self.device), words)
+
+    def align(self, network: PhonemeBottleneckEmbedder) -> None:
+        """Find where each phoneme of the training recordings is, by the posteriors of a network,
+        and keep these posteriors: (F, P)."""
+        network.eval()
+        self._cuts = {}
+        self._posteriors = torch.zeros(
+            int(self.packed.lengths.sum()),
+            network.config.n_phonemes,
+            dtype=torch.float16,
+            device=self.device,
+        )
+        self._places: dict[int, list[tuple[int, int]]] = defaultdict(list)
+        order = np.argsort(self.lengths)
+        for rows in np.array_split(order, max(1, len(order) // ALIGNED)):
+            x, lengths = self.frames.batch(self.starts[rows], self.lengths[rows])
+            with torch.inference_mode(), half_precision():
+                logits, steps = network.predict_phonemes(x, lengths)
+            log = logits.float().log_softmax(dim=-1)
+            found = spikes(log, steps, [self.packed.phonemes[i] for i in rows])
+            for i, length, one, where in zip(
+                rows.tolist(), lengths.tolist(), log, found, strict=True
+            ):
+                start = int(self.starts[i])
+                self._posteriors[start : start + length] = one[:length].exp().half()
+                if where is not None and KINDS[self.packed.kinds[i]] != "val":
+                    middles = (where[1:] + where[:-1] + 1) // 2
+                    self._cuts[i] = np.concatenate([[0], middles, [length]])
+        for i, cuts in self._cuts.items():
+            for phoneme, a, b in zip(self.packed.phonemes[i], cuts[:-1], cuts[1:], strict=True):
+                if 0 < b - a <= MAX_PHONEME:
+                    self._places[phoneme].append((int(self.starts[i] + a), int(b - a)))
+        self._aligned = [i for i in self._rows["sentence"].tolist() if i in self._cuts]
+        network.train()
+
+    def _heard(self, rows: np.ndarray) -> Heard:
+        frames, lengths = self.frames.batch(self.starts[rows], self.lengths[rows], self.rng)
+        return Heard(frames, lengths, [self.packed.phonemes[i] for i in rows])
+
+    def _balanced(self, kind: str, count: int) -> list[Word]:
+        """Draw different words of a kind, as many of each language."""
+        drawn: list[Word] = []
+        for words in self._by_language[kind]:
+            size = min(len(words), count // len(self._by_language[kind]))
+            drawn += [words[i] for i in self.rng.choice(len(words), size, replace=False)]
+        return drawn

@@ -1,0 +1,238 @@
+"""Pack the states of words and sentences, and a lexicon, into one small file for training.
+
+People's words come from the word corpora; fluent speech from prompts whose texts are known, and
+from LibriSpeech, whose utterances Whisper base writes down: runs of words that it is sure of.
+A third of all is heard in noise, others far away or by telephone.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from scipy.signal import butter, sosfilt
+
+from earshot.core.errors import InputError
+from earshot.media.audio.features import SAMPLE_RATE
+from earshot.media.audio.load import match_loudness
+from earshot.media.text.phonemes import from_arpabet, from_pinyin, numbers
+from earshot.pipelines.recogniser import load_states
+from earshot.pipelines.words.dictionary import pronunciations
+from earshot.pipelines.words.heard import States
+from training.common.corpora import LEVEL, Item, speech_items, waveforms
+from training.common.sounds import TRAINING_FOLDS
+from training.common.zero_shot import has_zero_shot_word, zero_shot
+from training.judges.whisper_base import TimedWord, timed_words
+from training.words.data.lexicon import arabic, english, mandarin
+from training.words.data.recordings import (
+    is_trained_on,
+    load_recordings,
+    phonemes_of,
+    validation_items,
+    word_items,
+)
+from training.words.data.synthesis import consistent_with_voice, rendition, speak
+from training.words.evaluate.conditions import far, in_noise, noises
+from training.words.states.arrays import FILE, KINDS, LANGUAGES, OCTAVE, Packed
+
+BASIS: Final = "basis.npz"
+LAYERS: Final = (3, 6)  # of the recogniser
+SEED: Final = 0
+EACH: Final = 38  # recordings of a word at most
+VALIDATION: Final = 450  # recordings
+SYNTHETIC: Final = {"en": 900, "zh": 1500, "ar": 1500}  # words
+LEXICON: Final = {"en": 40_000, "zh": 8000, "ar": 8000}  # words
+LEXICON_PHONEMES: Final = (2, 16)
+COMPONENTS: Final = 128
+STEP: Final = 0.55  # of the packed components
+SAMPLED: Final = 40_000  # states, of which the components are
+SENTENCE: Final = (3, 90)  # phonemes
+MAX_SENTENCE: Final = 9.0  # seconds
+SURE: Final = 0.5  # probability that Whisper gives a word
+MAX_WORD, MAX_PAUSE, MAX_RUN = 1.6, 0.6, 5.0  # seconds
+BEFORE, AFTER = 0.05, 0.08  # seconds kept around a run
+NOISY, FAR, TELEPHONE = 0.33, 0.07, 0.08  # shares of the recordings
+FAR_TAIL: Final = 1600  # samples of the room that are kept after the speech
+SNRS: Final = (0.0, 20.0)  # dB
+BAND: Final = (300, 3400)  # Hz, of a telephone
+
+Phonemes = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Said:
+    """A recording (T,) of a kind (arrays.KINDS), with its phonemes and language."""
+
+    kind: str
+    phonemes: Phonemes
+    language: str
+    waveform: np.ndarray
+
+
+def prepare(data: Path, out: Path) -> None:
+    """Write out/states.npz, and out/basis.npz: mean (D,) and std (D,) of the states, and their
+    principal components (D, K)."""
+    out.mkdir(parents=True, exist_ok=True)
+    rng = np.random.default_rng(SEED)
+    hear = States(load_states(LAYERS, device="cpu"))
+    sounds = noises(data, TRAINING_FOLDS)
+    kinds, languages, phonemes, frames = [], [], [], []
+    for said in _recordings(data, rng):
+        waveform = said.waveform
+        if said.kind != "val":
+            waveform = _degraded(waveform, sounds, rng)
+        frames.append(hear(match_loudness(waveform, SAMPLE_RATE, LEVEL)).astype(np.float16))
+        kinds.append(KINDS.index(said.kind))
+        languages.append(LANGUAGES.index(said.language))
+        phonemes.append(tuple(numbers(said.phonemes)))
+    lengths = np.array([len(one) for one in frames])
+    together = np.concatenate(frames)
+    states, pitch = together[:, :-2], together[:, -2:]
+    mean, std, basis = _components(states, rng)
+    np.savez(out / BASIS, mean=mean, std=std, basis=basis)
+    projected = [((part - mean) / std) @ basis / STEP for part in np.array_split(states, 64)]
+    Packed(
+        _packed(np.concatenate(projected)),
+        _packed(pitch * np.array([OCTAVE, 1])),
+        STEP,
+        lengths,
+        phonemes,
+        np.array(kinds, np.uint8),
+        np.array(languages, np.uint8),
+        _lexicon(rng),
+    ).save(out / FILE)
+
+
+def _recordings(data: Path, rng: np.random.Generator) -> Iterator[Said]:
+    """Yield words of people, sentences, Mandarin syllables, and synthetic words."""
+    items = word_items(data)
+    for word in load_recordings(_few_of_each([i for i in items if is_trained_on(i)], rng)):
+        yield Said("word", word.phonemes, word.item.language, word.waveform)
+    validation = validation_items(items)
+    chosen = rng.permutation(len(validation))[:VALIDATION]
+    for word in load_recordings([validation[i] for i in np.sort(chosen)]):
+        yield Said("val", word.phonemes, word.item.language, word.waveform)
+    yield from _sentences(speech_items(data))
+    yield from _synthetic(rng)
+
+
+def _few_of_each(items: list[Item], rng: np.random.Generator) -> list[Item]:
+    """Choose at most EACH recordings of a word, in the order of their files."""
+    by_word: dict[Phonemes, list[Item]] = {}
+    for item in items:
+        by_word.setdefault(phonemes_of(item), []).append(item)
+    chosen = [
+        of_word[i] for of_word in by_word.values() for i in rng.permutation(len(of_word))[:EACH]
+    ]
+    return sorted(chosen, key=lambda item: (str(item.path), item.start))
+
+
+def _sentences(items: list[Item]) -> Iterator[Said]:
+    """Yield English prompts with texts, toned syllables, and what LibriSpeech's speakers say."""
+    training = [item for item in items if item.split == "train" and not has_zero_shot_word(item)]
+    prompts = [
+        item
+        for item in training
+        if item.corpus == "npvcc2016" or (item.corpus, item.language) == ("studio_prompts", "en")
+    ]
+    for item, waveform in waveforms(sorted(prompts, key=lambda i: (str(i.path), i.start))):
+        said = None if re.search(r"\d", item.text) else _spoken(item.text)
+        short = len(waveform) < MAX_SENTENCE * SAMPLE_RATE
+        if said and SENTENCE[0] <= len(said) <= SENTENCE[1] and short:
+            yield Said("sentence", said, "en", waveform)
+    for item, waveform in waveforms([i for i in training if i.corpus == "mandarin_syllables"]):
+        try:
+            phonemes = from_pinyin(item.phones or item.text)
+        except InputError:
+            continue
+        yield Said("word", phonemes, "zh", waveform)
+    for _, waveform in waveforms([i for i in training if i.corpus == "librispeech_251"]):
+        for said, start, end in _runs(timed_words(waveform)):
+            first, last = (round(second * SAMPLE_RATE) for second in (start, end))
+            yield Said("sentence", said, "en", waveform[max(first, 0) : last])
+
+
+def _runs(words: list[TimedWord]) -> Iterator[tuple[Phonemes, float, float]]:
+    """Yield runs of words that the recogniser is sure of: phonemes, start and end in seconds."""
+    run: list[tuple[Phonemes, float, float]] = []
+    for word in [*words, None]:
+        said = _spoken(word.text) if word and word.probability > SURE else None
+        usable = word and said and word.end - word.start <= MAX_WORD
+        near = word and run and word.start - run[-1][2] <= MAX_PAUSE
+        goes_on = word and near and word.end - run[0][1] <= MAX_RUN
+        if run and not (usable and goes_on):
+            phonemes = tuple(phoneme for part, _, _ in run for phoneme in part)
+            if len(phonemes) >= SENTENCE[0]:
+                yield phonemes, run[0][1] - BEFORE, run[-1][2] + AFTER
+            run = []
+        if word and said and usable:
+            run.append((said, word.start, word.end))
+
+
+def _spoken(text: str) -> Phonemes | None:
+    """Look up the phonemes of a text; None where a word is unknown, or a zero-shot one."""
+    known, phonemes = pronunciations(), []
+    for word in re.findall(r"[a-z']+", text.lower().replace("’", "'")):
+        phones = known.get(word) or known.get(word.strip("'"))
+        if phones is None or from_arpabet(phones) in zero_shot("en"):
+            return None
+        phonemes += from_arpabet(phones)
+    return tuple(phonemes) or None
+
+
+def _synthetic(rng: np.random.Generator) -> Iterator[Said]:
+    spellings = english(rng)
+    some = [spellings[i] for i in rng.permutation(len(spellings))[: 2 * SYNTHETIC["en"]]]
+    words = [
+        *consistent_with_voice(some)[: SYNTHETIC["en"]],
+        *mandarin(SYNTHETIC["zh"], rng),
+        *arabic(SYNTHETIC["ar"], rng),
+    ]
+    for word in words:
+        yield Said("synthetic", word.phonemes, word.language, speak(rendition(word, rng)))
+
+
+def _lexicon(rng: np.random.Generator) -> list[tuple[int, ...]]:
+    """List dictionary words and pseudo-words as numbers of phonemes; no zero-shot ones."""
+    spelled = [variants[0] for _, variants in english(rng)]
+    words = [
+        *(spelled[i] for i in rng.permutation(len(spelled))[: LEXICON["en"]]),
+        *(word.phonemes for word in mandarin(LEXICON["zh"], rng)),
+        *(word.phonemes for word in arabic(LEXICON["ar"], rng)),
+    ]
+    shortest, longest = LEXICON_PHONEMES
+    fitting = [word for word in words if shortest <= len(word) <= longest]
+    return [tuple(numbers(word)) for word in dict.fromkeys(fitting)]
+
+
+def _degraded(
+    waveform: np.ndarray, sounds: list[np.ndarray], rng: np.random.Generator
+) -> np.ndarray:
+    """Put a recording into noise, far away, behind a telephone, or leave it as it is."""
+    draw = rng.random()
+    if draw < NOISY:
+        noise = sounds[rng.integers(len(sounds))]
+        return in_noise(waveform, noise, float(rng.uniform(*SNRS)), rng.random())
+    if draw < NOISY + FAR:
+        return far(waveform, rng)[: len(waveform) + FAR_TAIL]
+    if draw < NOISY + FAR + TELEPHONE:
+        filtered: Any = sosfilt(butter(4, BAND, "band", fs=SAMPLE_RATE, output="sos"), waveform)
+        return filtered.astype(np.float32)
+    return waveform
+
+
+def _components(
+    states: np.ndarray, rng: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Compute mean and std of the states (F, D), and their first principal components (D, K)."""
+    sample = states[np.sort(rng.permutation(len(states))[:SAMPLED])].astype(np.float32)
+    mean, std = sample.mean(axis=0), sample.std(axis=0) + 1e-4
+    standard = (sample - mean) / std
+    values, vectors = np.linalg.eigh(standard.T @ standard / len(standard))
+    return mean, std, vectors[:, np.argsort(-values)[:COMPONENTS]]
+
+
+def _packed(values: np.ndarray) -> np.ndarray:
+    return np.clip(np.round(values), -127, 127).astype(np.int8)
