@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from earshot.media.constants import SAMPLE_RATE
+
 
 @dataclass(frozen=True, eq=False)
 class Speech:
@@ -17,3 +19,11 @@ class Speech:
     sample_rate: int
     log_mel: np.ndarray
     compute_seconds: float
+
+
+def muted(waveform: np.ndarray, silent: np.ndarray) -> np.ndarray:
+    """Silence the silent units (U,) of a waveform (T,), fading over 5 ms at their edges."""
+    gain = np.repeat(1.0 - silent, len(waveform) // len(silent))
+    fade = np.hanning(round(0.01 * SAMPLE_RATE))
+    gain = np.minimum(gain, np.convolve(gain, fade / fade.sum(), mode="same"))
+    return (waveform * gain).astype(np.float32)

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 import torch
+from scipy.ndimage import binary_opening
 from torch import Tensor, nn
 
 from earshot.core.errors import InputError
@@ -28,9 +29,13 @@ from earshot.pipelines.checkpoint import choose_device, companion, load_weights,
 from earshot.pipelines.lip_to_speech.caption import caption
 from earshot.pipelines.lip_to_speech.result import FaceVoice, LipReading, LipSpeech
 from earshot.pipelines.lip_to_speech.weights import WEIGHT_KEYS, current_config
-from earshot.pipelines.speech import Speech
+from earshot.pipelines.speech import Speech, muted
 from earshot.pipelines.voice import Voice
 from earshot.pipelines.windows import in_windows
+
+STEP: Final = 320  # samples of 20 ms, in which pauses are looked for
+RANGE: Final = 25.0  # dB
+MIN_PAUSE: Final = 12  # steps: stop consonants are shorter
 
 
 class LipToSpeech:
@@ -200,13 +205,21 @@ class LipToSpeech:
     def _converted(
         self, reading: LipReading, voice: Voice, vocoder: str
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Speak in the neutral voice, and convert: log-mel frames (S, M) and waveform (T,)."""
+        """Speak in the neutral voice, and convert: log-mel frames (S, M) and waveform (T,).
+
+        The recogniser makes words of pauses, so they are silenced.
+        """
         networks, (_, neutral) = self._any_voice, self._decode(reading, self.neutral, "neural")
-        content = networks.encode(match_loudness(neutral, SAMPLE_RATE, self.LEVEL))
+        silent = pauses(neutral)
+        heard = match_loudness(muted(neutral, silent), SAMPLE_RATE, self.LEVEL)
+        content = networks.encode(heard)
         contour = networks.predict_contour(content, voice)
         log_mel = networks.invert(content, contour, voice, CONTINUOUS)
         pitch = contour[:, 0] * (contour[:, 1] + voice.pitch_mean).exp()
-        return log_mel.cpu().numpy(), networks.vocode(log_mel, pitch, vocoder)
+        waveform = muted(networks.vocode(log_mel, pitch, vocoder), silent)
+        predicted = log_mel.cpu().numpy()
+        predicted[np.repeat(silent, len(predicted) // len(silent))] = predicted.min()
+        return predicted, waveform
 
     def _read_lips(self, mouth: MouthClip) -> tuple[Tensor, Tensor]:
         """Compute encoder states (N, C) and CTC logits (N, W)."""
@@ -270,6 +283,15 @@ class LipToSpeech:
         if confidence < self.min_confidence:
             told.append("This does not look like a sentence I know.")
         return tuple(told)
+
+
+def pauses(waveform: np.ndarray) -> np.ndarray:
+    """Find the pauses of speech (T,), T of whole steps: one bool for each STEP samples, true where
+    nothing louder than RANGE below the loudest is heard for MIN_PAUSE steps.
+    """
+    power = np.square(waveform.reshape(-1, STEP)).mean(axis=1)
+    quiet = power < power.max() * 10 ** (-RANGE / 10)
+    return binary_opening(quiet, np.ones(MIN_PAUSE))
 
 
 def _passed_on(frames: Iterable[Frame], on_frame: Callable[[Frame], None]) -> Iterator[Frame]:

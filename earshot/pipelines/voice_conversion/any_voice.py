@@ -20,7 +20,7 @@ from earshot.media.constants import FRAME_SECONDS, SAMPLE_RATE
 from earshot.models.any_voice.adapter import STRIDE
 from earshot.pipelines.any_voice import Networks
 from earshot.pipelines.checkpoint import choose_device
-from earshot.pipelines.speech import Speech
+from earshot.pipelines.speech import Speech, muted
 from earshot.pipelines.voice import Voice, check_one_voice, pitch_statistics
 from earshot.pipelines.voice_conversion import settings, waveforms
 from earshot.pipelines.voice_conversion.fitting import fit
@@ -117,7 +117,7 @@ class AnyVoiceConversion(VoiceConversion):
         mel = self.networks.invert(content, contour, voice, self.name)
         pitch = contour[:, 0] * (contour[:, 1] + voice.pitch_mean).exp()
         waveform = self.networks.vocode(mel, pitch, vocoder)
-        return waveforms.speech(waveforms.muted(waveform, units.codes == MUTED), began)
+        return waveforms.speech(muted(waveform, units.codes == MUTED), began)
 
     def reference(self, audio: Audio, reading: Reading | None = None) -> np.ndarray:
         """Cut out the speech in a recording of 10 to 30 s, to make a voice of: float32 (T,) at 16

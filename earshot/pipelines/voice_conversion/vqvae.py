@@ -19,7 +19,7 @@ from earshot.models.vocoder import Vocoder
 from earshot.models.vqvae.inverter import CodebookInverter
 from earshot.models.vqvae.vqvae import VQVAE
 from earshot.pipelines.checkpoint import choose_device
-from earshot.pipelines.speech import Speech
+from earshot.pipelines.speech import Speech, muted
 from earshot.pipelines.voice import Voice
 from earshot.pipelines.voice_conversion import settings, waveforms
 from earshot.pipelines.voice_conversion.pipeline import Content, VoiceConversion
@@ -97,11 +97,11 @@ class VQVAEConversion(VoiceConversion):
     def _speak(self, units: Units, target: str | Voice, vocoder: str, intonation: str) -> Speech:
         voice = self._check(target, vocoder, intonation)
         began = time.perf_counter()
-        muted = units.codes == MUTED
-        codes = torch.from_numpy(np.where(muted, self.silence, units.codes)).to(self.device)
+        silent = units.codes == MUTED
+        codes = torch.from_numpy(np.where(silent, self.silence, units.codes)).to(self.device)
         spectrogram, pitch = self.invert(self.vqvae.codebook.vectors[codes], voice)
         waveform = self._vocode(spectrogram, pitch, vocoder)
-        return waveforms.speech(waveforms.muted(waveform, muted), began)
+        return waveforms.speech(muted(waveform, silent), began)
 
     def _encode(self, frames: np.ndarray) -> Tensor:
         """Encode frames (S, n_features) as encoder outputs (U, code_width)."""

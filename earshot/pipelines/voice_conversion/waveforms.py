@@ -55,14 +55,6 @@ def silent_units(waveform: np.ndarray, n_units: int) -> np.ndarray:
     return loudest < 10 ** (GATE / 10)
 
 
-def muted(waveform: np.ndarray, silent: np.ndarray) -> np.ndarray:
-    """Silence the silent units (U,) of a waveform (T,), fading over 5 ms at their edges."""
-    gain = np.repeat(1.0 - silent, len(waveform) // len(silent))
-    fade = np.hanning(round(0.01 * SAMPLE_RATE))
-    gain = np.minimum(gain, np.convolve(gain, fade / fade.sum(), mode="same"))
-    return (waveform * gain).astype(np.float32)
-
-
 def speech(waveform: np.ndarray, began: float) -> Speech:
     """Wrap a waveform (T,) as pipelines do; began: time.perf_counter() before it was made."""
     return Speech(waveform, SAMPLE_RATE, log_mel(waveform), time.perf_counter() - began)

@@ -8,6 +8,7 @@ from pathlib import Path
 import cv2
 import numpy as np
 import pytest
+from scipy.ndimage import binary_erosion
 
 from earshot.core.errors import InputError
 from earshot.core.paths import ROOT
@@ -16,6 +17,7 @@ from earshot.media.constants import SAMPLE_RATE, VIDEO_RATE
 from earshot.media.video import Frame, frames
 from earshot.media.video.encode import encode_video
 from earshot.pipelines.lip_to_speech import LipToSpeech
+from earshot.pipelines.lip_to_speech.pipeline import pauses
 from earshot.pipelines.lip_to_speech.result import FaceVoice
 from earshot.pipelines.voice import Voice
 from synthetic.heads.__main__ import SENTENCES
@@ -101,6 +103,22 @@ def test_lips_speak_in_any_voice(tiny: LipToSpeech, ada: list[np.ndarray]) -> No
     assert not np.allclose(own.predicted_mel, named.predicted_mel)
     with pytest.raises(InputError, match="no voice Nobody. Choose one of SF1, TF2"):
         tiny.speak(reading, "Nobody")
+
+
+def test_pauses_are_silent_in_another_voice(tiny: LipToSpeech) -> None:
+    """The recogniser would hear words in them."""
+    rng = np.random.default_rng(0)
+    loudness = np.repeat([-60.0, -20, -60, -20, -50, -60], [4000, 8000, 1600, 8000, 8000, 2400])
+    waveform = (10 ** (loudness / 20) * rng.standard_normal(32_000)).astype(np.float32)
+    silent = pauses(waveform)
+    expected = np.repeat([True, False, True], [12, 56, 32])
+    assert (silent == expected).mean() > 0.97, "a stop consonant is shorter than a pause"
+    reading = tiny.encode(HEADS / "ada.mp4")
+    neutral = tiny.speak(reading, tiny.neutral).speech.waveform
+    quiet = np.repeat(pauses(neutral), 320)
+    quiet = binary_erosion(quiet, np.ones(400))
+    spoken = tiny.speak(reading, "TF2")
+    assert not spoken.speech.waveform[quiet].any()
 
 
 def test_checkpoint_of_before_speaks_in_the_voice_of_a_face(
