@@ -155,7 +155,7 @@ Speech Commands (CC BY 4.0), DSPSpeech-20 (MIT), Arabic Speech Commands (CC BY 4
 wake words (Apache-2.0); 1,158 Mandarin syllables that Chu Lo recorded for ChionMeilin (CC BY 3.0);
 40 minutes by 236 speakers of LibriSpeech (CC BY 4.0), with texts by Whisper base (MIT), runs of
 words that it was sure of; npvCC 2016 (CC BY 4.0) and English studio prompts (CC BY-SA 3.0) with
-their texts; 3,500 synthetic words (flite and espeak-ng); and 25,800 dictionary words and
+their texts; 3,500 synthetic words (espeak-ng); and 25,800 dictionary words and
 pseudo-words that nobody said. Noise is that of ESC-50's folds 1 to 3 (CC BY-NC 3.0 as a collection:
 the strictest, and therefore the licence of these weights).
 
