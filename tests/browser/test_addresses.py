@@ -25,7 +25,7 @@ def test_address_opens_a_tab_and_asks_what_it_holds(visit: Visit) -> None:
 
 def test_tab_and_question_become_the_address(visit: Visit) -> None:
     page = visit.page
-    page.get_by_role("tab", name="Sound search").click()
+    visit.enter("Sound search")
     page.wait_for_url("**tab=sound-search*")
     page.locator(".query textarea:visible").fill("a dog barks")
     visit.button("Search").click()

@@ -86,8 +86,9 @@ class Visit:
         expect(self.page.locator("#conversion")).not_to_contain_text("One moment")
 
     def enter(self, tab: str) -> None:
-        """Opens another tab of the page."""
+        """Opens another tab of the page; its fields are set once more, as in unfold."""
         self.page.get_by_role("tab", name=tab).click()
+        self.page.evaluate(FRAMES)
 
     def unfold(self, name: str, field: str) -> Locator:
         """Opens the last section of this name that can be seen, and gives a field in it.

@@ -154,20 +154,20 @@ def _layout(
         "show_progress_on": lanes,
         **PRIVATE,
     }
-    for slider in (pitch, timbre):
-        # Also by keyboard, which sends no release; while it speaks, only the last value counts.
+    # While it speaks, the last choice is kept, and spoken next.
+    last: dict[str, Any] = {"trigger_mode": "always_last", **again}
+    for slider in (pitch, timbre):  # also by keyboard, which sends no release
         slider.input(
             reporting(events.slide, told),
             [visit, pitch, timbre, vocoder],
             [told, message, visit, voice, *shown.result()],
-            trigger_mode="always_last",
-            **again,
+            **last,
         )
     voice.input(
         reporting(events.choose, told),
         [visit, vocoder, *chosen],
         [told, message, visit, pitch, timbre, *shown.result()],
-        **again,
+        **last,
     )
     compare.click(
         reporting(events.compare, message), visit, [message, compare, *shown.result()], **again
