@@ -59,6 +59,7 @@
     try { query = decodeURIComponent(location.hash.slice(1)); } catch { /* no text */ }
     tab?.click();
     if (tab && query) ask(query.slice(0, 500));
+    // Before Gradio hears of it, which takes a button away that starts a job.
     document.addEventListener("click", ({ target }) => {
       const clicked = target.closest?.('.tab-container [role="tab"]');
       if (clicked) show(clicked);
@@ -66,7 +67,7 @@
         const open = tabs().find((each) => each.ariaSelected === "true");
         if (open) show(open, field().value.trim());
       }
-    });
+    }, true);
   };
   const watch = new MutationObserver(() => {
     if (!tabs().length) return;
