@@ -8,6 +8,7 @@ from typing import Final
 import av
 import numpy as np
 
+from earshot.media.audio.encode import MADE_BY
 from earshot.media.audio.load import to_int16
 from earshot.media.video.decode import Frame
 
@@ -54,9 +55,12 @@ def encode_video(frames: Iterable[Frame]) -> bytes:
 
 
 def add_audio(video: bytes, waveform: np.ndarray, sample_rate: int) -> bytes:
-    """Add the waveform (T,) in [-1, 1] to a silent MP4 as AAC; its frames stay as they are."""
+    """Add speech that was made (T,), in [-1, 1], to a silent MP4 as AAC, with the comment MADE_BY;
+    its frames stay as they are.
+    """
     file = io.BytesIO()
     with av.open(io.BytesIO(video), "r") as source, av.open(file, "w", format="mp4") as container:
+        container.metadata["comment"] = MADE_BY
         track = container.add_stream_from_template(source.streams.video[0])
         audio = container.add_stream("aac", rate=sample_rate, layout="mono", bit_rate=BITRATE)
         for packet in source.demux(video=0):

@@ -6,6 +6,7 @@ import av
 import numpy as np
 import pytest
 
+from earshot.media.audio.encode import MADE_BY
 from earshot.media.audio.load import load
 from earshot.media.video import Frame, frames
 from earshot.media.video.encode import add_audio, encode_video
@@ -38,6 +39,11 @@ def test_added_audio_keeps_its_timing(video: bytes) -> None:
     decoded = load(add_audio(video, waveform, RATE), RATE).waveform
     loud = np.flatnonzero(np.abs(decoded) > 0.2) / RATE
     assert (loud[0], loud[-1]) == pytest.approx((0.5, 0.55), abs=0.01)
+
+
+def test_video_with_speech_that_was_made_says_so(video: bytes) -> None:
+    with av.open(io.BytesIO(add_audio(video, np.zeros(RATE, np.float32), RATE))) as file:
+        assert file.metadata["comment"] == MADE_BY
 
 
 def test_encoded_video_has_no_audio_before_it_is_added(video: bytes) -> None:
