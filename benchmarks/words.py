@@ -19,6 +19,7 @@ from earshot.media.audio.features import SAMPLE_RATE
 from earshot.media.audio.load import load, match_loudness, wav_bytes
 from earshot.media.audio.pitch import log_mel_and_pitch
 from earshot.pipelines.words import Words
+from earshot.pipelines.words.heard import LEVEL
 from earshot.pipelines.words.library import LibraryWord, Projection, WordLibrary
 from earshot.pipelines.words.spoken_word import find_word
 from training.words.evaluate.systems import path_means
@@ -69,7 +70,7 @@ def lines(words: Words, recordings: list[Path]) -> list[str]:
         "reading the file": percentiles(lambda path: load(path, SAMPLE_RATE), queries),
         "finding the word in it": percentiles(voice_activity.words, loaded),
         "features": percentiles(
-            lambda word: log_mel_and_pitch(match_loudness(word, SAMPLE_RATE, words.LEVEL)), cut
+            lambda word: log_mel_and_pitch(match_loudness(word, SAMPLE_RATE, LEVEL)), cut
         ),
         "features and network": percentiles(lambda word: words.embed_waveforms([word]), cut),
         "ten nearest spoken and ten nearest written words": percentiles(search, vectors),

@@ -116,7 +116,7 @@ def test_pauses_are_silent_in_another_voice(tiny: LipToSpeech) -> None:
     reading = tiny.encode(HEADS / "ada.mp4")
     neutral = tiny.speak(reading, tiny.neutral).speech.waveform
     quiet = np.repeat(pauses(neutral), 320)
-    quiet = binary_erosion(quiet, np.ones(400))
+    quiet = np.asarray(binary_erosion(quiet, np.ones(400)), bool)
     spoken = tiny.speak(reading, "TF2")
     assert not spoken.speech.waveform[quiet].any()
 
