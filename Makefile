@@ -1,5 +1,5 @@
 # make demo: the app on http://localhost:7860, with options in ARGS ("--preload --port 8000").
-# make test: every check; options of pytest in ARGS ("-k audio").
+# make test: every check, a test a core at a time; options of pytest in ARGS ("-k audio").
 # make test-scale: tests that need the 600 MB of requirements-scale.txt, and those of replicas.
 # make space-check: whether it would build and run on a Hugging Face Space; needs a network.
 # make test-quick: style and the tests of units, for work in between; under 90 s on two cores.
@@ -9,8 +9,6 @@ BIN := $(VENV)/bin
 SUPPORTED := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 12))
 PYTHON ?= $(shell for python in python3 python3.12 python3.11; do \
 	$$python -c "$(SUPPORTED)" 2>/dev/null && echo $$python && break; done)
-# One more than there are cores, for tests of the browser mostly wait; those come first.
-WORKERS := $(shell echo $$(($$(nproc) + 1)))
 SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 apt = $(SUDO) apt-get update -q && \
 	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $(1)
@@ -30,7 +28,7 @@ test: $(VENV)/dev $(VENV)/packages
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/pyright --pythonpath $(BIN)/python
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile \
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile \
 		--no-loadscope-reorder $(ARGS)
 
 test-quick: $(VENV)/dev $(VENV)/packages
