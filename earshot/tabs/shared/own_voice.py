@@ -26,7 +26,7 @@ class Owner(Protocol):
 
 
 class LentVoice:
-    """What a page's tabs know of it; to be made once, for a page."""
+    """The own voice as the tabs of one page share it: one tab makes it, others take it."""
 
     def __init__(self) -> None:
         self.visit: gr.State | None = None  # holds an Owner; the tab that makes voices sets it
