@@ -17,11 +17,14 @@ NONE_YET: Final = (
 
 
 class Owner(Protocol):
-    """A visit that holds the visitor's own voice."""
+    """A visit that may hold the visitor's own voice: ``own``, if it was made."""
+
+    @property
+    def own(self) -> object | None: ...
 
     @property
     def voice(self) -> "Voice":
-        """Take the voice. Raises InputError where it was not made, or is forgotten."""
+        """Take the voice. Raises InputError where it was not made."""
         ...
 
 
@@ -34,9 +37,6 @@ class LentVoice:
     @staticmethod
     def of(visit: Owner | None) -> "Voice":
         """Take the voice that a visit holds. Raises InputError where there is none."""
-        try:
-            if visit is not None:
-                return visit.voice
-        except InputError:
-            pass
-        raise InputError(*NONE_YET)
+        if visit is None or visit.own is None:
+            raise InputError(*NONE_YET)
+        return visit.voice

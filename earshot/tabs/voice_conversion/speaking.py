@@ -86,9 +86,7 @@ class VoiceVisit:
 
     @property
     def voice(self) -> "Voice":
-        """Take the visitor's own voice. Raises InputError where it was not made, or is
-        forgotten.
-        """
+        """Take the visitor's own voice. Raises InputError where it was not made."""
         if self.own is None:
             raise InputError(NO_OWN)
         return self.own.voice

@@ -183,7 +183,7 @@ def test_lips_speak_in_a_shipped_voice_or_the_visitors_own(
     values = events.choose(visit, "neural", "TF2", 0, 0, None, VISITOR, PROGRESS)
     assert visit.video and visit.video.speech.voice is pipeline.voice_of("TF2")
     assert SHOWN.pitch not in values, "the sliders are of another choice"
-    owner: Any = SimpleNamespace(voice=own)
+    owner: Any = SimpleNamespace(own=own, voice=own)
     events.choose(visit, "neural", OWN, 0, 0, owner, VISITOR, PROGRESS)
     assert visit.video.speech.voice is own
     for nobody in (None, VoiceVisit()):
