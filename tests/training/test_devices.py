@@ -18,9 +18,11 @@ from earshot.media.constants import N_FFT, N_MELS
 from earshot.models.lip_to_speech.face_encoder import FaceEncoder, FaceEncoderConfig
 from earshot.models.lip_to_speech.lip_reader import LipReader, LipReaderConfig
 from earshot.models.lip_to_speech.voice_encoder import VoiceEncoder, VoiceEncoderConfig
+from earshot.models.recogniser import Encoder
 from earshot.models.sound_search.patch_transformer import PatchTransformerConfig
 from earshot.models.sound_search.sound_cnn import SoundCNNConfig
 from earshot.models.sound_search.sound_embedder import SoundEmbedder, SoundEmbedderConfig
+from earshot.models.vocoder import Vocoder, VocoderConfig
 from earshot.models.vqvae.inverter import CodebookInverterConfig
 from earshot.models.vqvae.vqvae import VQVAE, VQVAEConfig
 from earshot.models.words.g2p import G2P, G2PConfig, letter_numbers
@@ -41,6 +43,7 @@ from training.lip_to_speech.train.reader import reader_losses
 from training.lip_to_speech.train.stoi_loss import stoi_loss_wave
 from training.lip_to_speech.train.voices import margin_loss
 from training.sound_search.train.train import distillation_loss, nt_xent, target_weights
+from training.voice_conversion.any_voice.auxiliary import Listener
 from training.voice_conversion.any_voice.system import Batch as AnyVoiceBatch
 from training.voice_conversion.any_voice.system import System
 from training.voice_conversion.any_voice.vocoder import VocoderTraining
@@ -83,12 +86,12 @@ def vocoder(to: Move) -> Tensor:
 
 def any_voice(to: Move) -> Tensor:
     """Every loss, the discriminator's as well."""
-    system = to(System(n_speakers=3))
-    states = 3 * wave(2, 20, 2 * 288, step=0.11)
+    system, listener = to(System(n_speakers=3)), to(Listener(Vocoder(VocoderConfig()), Encoder()))
+    states, waveform = 3 * wave(2, 20, 2 * 288, step=0.11), 0.2 * wave(2, 6400, step=0.06)
     mel = -5.5 + 2 * wave(2, 40, N_MELS, step=0.13)
     pitch, speaker = (100 + 50 * wave(2, 40)).relu(), torch.tensor([0, 2])
-    parts = (to(part) for part in (states, states, mel, mel, pitch, speaker))
-    losses = system.losses(AnyVoiceBatch(*parts), to(torch.tensor([0, 1])), sharp=True)
+    parts = (to(part) for part in (states, waveform, mel, mel, pitch, speaker))
+    losses = system.losses(AnyVoiceBatch(*parts), to(torch.tensor([0, 1])), listener)
     return torch.stack([*losses.values()]).sum()
 
 

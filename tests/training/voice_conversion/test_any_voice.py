@@ -13,10 +13,11 @@ from earshot.models.any_voice.inverter import Voices
 from earshot.pipelines.any_voice import Networks
 from training.common.corpora import Item
 from training.common.zero_shot import has_zero_shot_word
-from training.voice_conversion.any_voice import conversion, loop, prepare, tables, vocoder
+from training.voice_conversion.any_voice import conversion, loop, prepare, vocoder
 from training.voice_conversion.any_voice.augment import Halls
 from training.voice_conversion.any_voice.data import FULL_SCALE, Speech, Windows, pitch_statistics
 from training.voice_conversion.any_voice.export import export
+from training.voice_conversion.any_voice.log_mel import LogMel
 from training.voice_conversion.any_voice.loop import Length
 from training.voice_conversion.any_voice.pack import pack, unpack
 from training.voice_conversion.any_voice.system import adapted_contour, relative_contour
@@ -24,7 +25,7 @@ from training.voice_conversion.any_voice.system import adapted_contour, relative
 CPU = torch.device("cpu")
 pytestmark = pytest.mark.slow
 
-SECONDS = 3
+SECONDS = 4
 SPEAKERS = {"SF1": 210.0, "TF2": 190.0, "SM1": 110.0}  # Hz
 
 
@@ -66,6 +67,7 @@ def trained(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for module in (conversion, vocoder):
         monkeypatch.setattr(module, "CPU_BATCH", 2)
         monkeypatch.setattr(module, "VALIDATED", 2)
+    monkeypatch.setattr(conversion, "HEARD_FROM", 0.5)
     return tmp_path
 
 
@@ -86,7 +88,8 @@ def test_log_f0_is_known_of_every_speaker(run: Path) -> None:
 
 def test_faster_speech_is_of_other_higher_speakers(run: Path) -> None:
     speech = Speech.load(run / "train", CPU)
-    faster = speech.resampled(1.25, piece=200)
+    assert speech.of("npvcc2016").speakers == speech.speakers
+    faster = speech.of("npvcc2016").resampled(1.25, piece=200)
     both = speech.followed_by(faster)
     n = len(speech.speakers)
     assert len(both.speakers) == 2 * n and faster.seconds < speech.seconds / 1.2
@@ -96,10 +99,10 @@ def test_faster_speech_is_of_other_higher_speakers(run: Path) -> None:
     assert both.waveform.shape == (len(both.pitch), 160)
 
 
-def test_mel_of_the_tables_is_that_of_the_features(run: Path) -> None:
+def test_mel_of_training_is_that_of_the_features(run: Path) -> None:
     speech = Speech.load(run / "val", CPU)
     waveform = speech.samples(torch.tensor([0]), 100)
-    found = tables.LogMel(run / "constants.npz")(waveform)[0].numpy()
+    found = LogMel(run / "constants.npz")(waveform)[0].numpy()
     expected = features.log_mel(waveform[0].numpy())
     np.testing.assert_allclose(found, expected[:100], atol=1e-3)
 
@@ -114,6 +117,45 @@ def test_halls_add_noise_of_the_level_that_is_drawn(run: Path) -> None:
     louder = noisy.square().mean(dim=1) / clean.square().mean(dim=1)
     assert 0.2 < louder.median() < 8
     assert (noisy - clean).abs().mean() > 0.1 * clean.abs().mean()
+
+
+def test_batches_are_heard_in_halls_and_compared_with_what_was_said(run: Path) -> None:
+    source = conversion.source(run, "train")
+    batch = source.batch(2 * conversion.GROUPS)
+    steps = conversion.WINDOW // 2
+    assert batch.states.shape[:2] == (2 * conversion.GROUPS, steps)
+    assert batch.mel.shape == batch.reference.shape == (2 * conversion.GROUPS, 2 * steps, 80)
+    # Later speech of the same window is analysed with what is before and after it.
+    waveform = batch.waveform[0, 800:].numpy()
+    np.testing.assert_allclose(batch.mel[0, 7:-2], features.log_mel(waveform)[2:-2], atol=0.02)
+    assert not torch.allclose(batch.states, source.recogniser(batch.waveform), atol=1.0)
+
+
+def test_the_listener_hears_words_and_not_whose_they_are(run: Path) -> None:
+    """A listener hears the mel of speech as the speech itself, and other speech as other."""
+    source = conversion.source(run, "val")
+    listener = conversion.Listener(conversion.shipped_vocoder(), source.recogniser.encoder)
+    torch.manual_seed(0)
+    batch = source.batch(4)
+    mel = batch.mel.requires_grad_()
+    said = listener.speech(batch.waveform)
+    again = (listener(mel, batch.pitch) - said).square().mean()
+    other = (listener(mel.detach().flip(0), batch.pitch.flip(0)) - said).square().mean()
+    assert again.item() < 0.7 * other.item()
+    again.backward()
+    assert mel.grad is not None and float(mel.grad.abs().max()) > 0
+    assert all(weight.grad is None for weight in listener.parameters())
+
+
+def test_heart_reads_captions_and_lists_without_words_held_out(tmp_path: Path) -> None:
+    captions = tmp_path / "captions.csv"
+    told = ["A bird sings", "A dog barks"]
+    rows = [f"{n},train,{text}" for n, text in enumerate(told)]
+    captions.write_text("\n".join(["id,split,caption", *rows, "3,test,A cat"]))
+    texts = [text for text, _ in zip(prepare.heart_texts(captions), range(40), strict=False)]
+    assert texts[1::2] == ["A dog barks"] * 20
+    assert all(text.count(",") == prepare.LISTED - 1 for text in texts[::2])
+    assert len(set(texts[::2])) == 20
 
 
 def test_training_resumes_and_its_export_is_loaded(trained: Path) -> None:

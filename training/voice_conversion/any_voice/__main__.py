@@ -1,12 +1,12 @@
 """python -m training.voice_conversion.any_voice: train on a machine that is lent for some minutes.
 
     python -m training.voice_conversion.any_voice pack --out OUT --to FOLDER
-    python -m training.voice_conversion.any_voice lent --packed FOLDER --out OUT --seconds 480 \\
+    python -m training.voice_conversion.any_voice lent --packed FOLDER --out OUT --seconds 525 \\
         --recogniser encoder_model.ort [--start checkpoints/any-voice]
 
-`pack` copies what `prepare` wrote into OUT, with speech as Opus: 64 MB for five hours. `lent` needs
-torch, numpy, soundfile, safetensors, flatbuffers and transformers only: it unpacks, trains for so
-many seconds, and exports below OUT/checkpoints.
+`pack` copies what `prepare` wrote into OUT, with speech as Opus: 44 MB for five hours and a half.
+`lent` needs torch, numpy, soundfile, safetensors and flatbuffers only: it unpacks, trains for so
+many seconds, from where it was, and exports below OUT/checkpoints.
 """
 
 import argparse

@@ -1,5 +1,5 @@
 """Networks that are trained with the system and left behind: they say whose speech a mel is, whose
-the content is, what a recogniser would hear in a mel, and whether a mel is real.
+the content is, what a recogniser hears in a mel, and whether a mel is real.
 
 Shapes: B batch, S frames, M mel bands, U steps, D content width, N speakers.
 """
@@ -12,9 +12,11 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from earshot.models.any_voice.reference import ReferenceConfig, ReferenceEncoder
-from earshot.models.layers.transformer import TransformerLayer
+from earshot.models.recogniser import BEFORE, STATE, Encoder
+from earshot.models.vocoder import Vocoder
 
 COSINE_SCALE = 16.0  # of the logits
+HISS = (15.0, 40.0)  # dB of speech to noise, lowest and highest
 
 
 class SpeakerClassifier(nn.Module):
@@ -70,31 +72,31 @@ class ContentAdversary(nn.Module):
 
 
 class Listener(nn.Module):
-    """A network from a normalised log-mel spectrogram to the states that the recogniser has of its
-    speech.
+    """A recogniser that hears a mel through a vocoder; neither is trained.
 
-    It hears real speech only while it is trained. What it then hears in a conversion says which
-    words are left: a loss on mels alone counts a missing consonant as little as a blurred vowel.
+    What it hears in a conversion says which words are left: a loss on mels alone counts a missing
+    consonant as little as a blurred vowel. A little noise keeps the words from being written into
+    what only this recogniser hears.
     """
 
-    WIDTH, HEADS, INNER, LAYERS = 256, 4, 1024, 4
-
-    def __init__(self, state_width: int, n_mels: int = 80) -> None:
+    def __init__(self, vocoder: Vocoder, encoder: Encoder) -> None:
         super().__init__()
-        self.input = nn.Conv1d(n_mels, self.WIDTH, 5, padding=2)
-        self.halving = nn.Conv1d(self.WIDTH, self.WIDTH, 4, stride=2, padding=1)
-        layer = (self.WIDTH, self.HEADS, self.INNER, 0.0, True)
-        self.layers = nn.Sequential(*(TransformerLayer(*layer) for _ in range(self.LAYERS)))
-        self.norm = nn.LayerNorm(self.WIDTH)
-        self.output = nn.Linear(self.WIDTH, state_width)
+        self.vocoder = vocoder.eval().requires_grad_(False)
+        self.encoder = encoder.eval().requires_grad_(False)
 
-    def forward(self, mel: Tensor) -> Tensor:
-        """Map a spectrogram (B, S, M) to states (B, U, state_width), each of mean 0 and variance
-        1.
+    def forward(self, mel: Tensor, pitch: Tensor) -> Tensor:
+        """Hear log-mel spectrograms (B, S, M) in nepers at pitches (B, S) in Hz, 0 where unvoiced:
+        states (B, N, D), each of mean 0 and variance 1.
         """
-        x = F.gelu(self.input(mel.transpose(1, 2)))
-        x = self.layers(F.gelu(self.halving(x)).transpose(1, 2))
-        states = self.output(self.norm(x)).float()
+        with torch.autocast(mel.device.type, enabled=False):  # phases need single precision
+            waveform = self.vocoder(mel.float(), pitch)
+        power = waveform.square().mean(dim=1, keepdim=True).sqrt()
+        decibels = torch.empty_like(power).uniform_(*HISS)
+        return self.speech(waveform + torch.randn_like(waveform) * power * 10 ** (-decibels / 20))
+
+    def speech(self, waveform: Tensor) -> Tensor:
+        """Hear waveforms (B, T): states (B, N, D), each of mean 0 and variance 1."""
+        states = self.encoder(F.pad(waveform, (BEFORE, BEFORE + STATE)))[-1].float()
         return F.layer_norm(states, states.shape[-1:])
 
 

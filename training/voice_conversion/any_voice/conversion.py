@@ -6,60 +6,100 @@ from typing import Final
 
 import numpy as np
 import torch
+from safetensors.torch import load_file
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from earshot.core.paths import CHECKPOINTS
 from earshot.models.any_voice.adapter import AdapterConfig
 from earshot.models.any_voice.inverter import Voices
+from earshot.models.recogniser import RecogniserStates
+from earshot.models.vocoder import Vocoder
+from earshot.pipelines.recogniser import load_states
 from training.common.loop import device
-from training.voice_conversion.any_voice.augment import Halls
+from training.voice_conversion.any_voice.augment import Halls, equalise
+from training.voice_conversion.any_voice.auxiliary import Listener
 from training.voice_conversion.any_voice.data import (
     FULL_SCALE,
+    HEART,
     Speech,
     Windows,
     pitch_statistics,
+    speed,
 )
+from training.voice_conversion.any_voice.log_mel import LogMel
 from training.voice_conversion.any_voice.loop import Length, train
 from training.voice_conversion.any_voice.system import (
     CHOSEN,
     Batch,
     System,
     adapted_contour,
+    hertz,
     relative_contour,
 )
-from training.voice_conversion.any_voice.tables import LogMel, Tables, tables
+from training.voice_conversion.any_voice.vocoder import CONFIG as VOCODER_CONFIG
 
-WINDOW: Final = 256  # frames
-BATCH: Final = 128  # windows; a few on a CPU, whose steps take as long as the windows are many
+VOCODER: Final = "any-voice-vocoder"  # the checkpoint that conversions are heard through
+WINDOW: Final = 320  # frames
+EDGE: Final = 2  # frames: those at the ends of a window are analysed with their neighbours
+BATCH: Final = 192  # windows; a few on a CPU, whose steps take as long as the windows are many
 CPU_BATCH: Final = 12
+GROUPS: Final = 8  # of a batch, each heard at a rate of its own
 VALIDATED: Final = 96  # windows
+NORMALIZED: Final = 96  # windows whose mels have mean 0 and variance 1
 LEARNING_RATE: Final = 7e-4
-SHARP_FROM: Final = 0.06  # of the training: then the discriminator takes part
-# On a GPU everybody is there in three sizes: shorter and longer throats are other speakers.
-SIZES_OF_SPEAKERS: Final = (0.9, 1.1)
+HEARD_FROM: Final = 0.05  # of the training: then listener and discriminator take part
+# How fast speech is when the recogniser hears it: other throats say the same.
+RATES: Final = (0.82, 0.88, 0.94, 1.0, 1.06, 1.12, 1.18)
+SIZES_OF_HEART: Final = (0.82, 0.9, 1.1, 1.22)  # the synthetic voice is there in further sizes
 
 
 @dataclass(frozen=True)
-class Prepared:
-    """The data that windows are drawn from: speech, its tables, and its speakers' pitch (N,)."""
+class Source:
+    """The speech that batches are drawn from, and what is computed of it.
+
+    halls: where training speech is heard; none for speech of validation. pitch_mean, pitch_std: of
+    the speakers' log-F0 (N,).
+    """
 
     windows: Windows
-    tables: Tables
+    log_mel: LogMel
+    recogniser: RecogniserStates
+    halls: Halls | None
     pitch_mean: Tensor
     pitch_std: Tensor
 
-    def batch(self, starts: Tensor, variants: Tensor) -> Batch:
-        """Read windows that begin at frames (B,), each in a variant of the states (B,)."""
+    @torch.no_grad()
+    def batch(self, size: int) -> Batch:
+        """Draw so many windows."""
         windows, speech = self.windows, self.windows.speech
-        rows, others = windows.rows(starts), windows.rows(windows.same_speaker(starts))
+        starts = windows.draw(size)
+        waveform = speech.samples(starts, windows.frames)
         return Batch(
-            self.tables.states_of(variants, rows),
-            self.tables.states_of(torch.zeros_like(variants), rows),
-            self.tables.mel[rows].float(),
-            self.tables.mel[others].float(),
-            speech.pitch[rows],
+            self._states(waveform),
+            waveform,
+            self._mel(starts),
+            self._mel(windows.same_speaker(starts)),
+            speech.pitch[windows.rows(starts)],
             speech.speaker[starts],
         )
+
+    def _mel(self, starts: Tensor) -> Tensor:
+        frames = self.windows.frames + 2 * EDGE
+        return self.log_mel(self.windows.speech.samples(starts - EDGE, frames))[:, EDGE:-EDGE]
+
+    def _states(self, waveform: Tensor) -> Tensor:
+        """Compute the states of waveforms (B, T): of training, through other microphones, at other
+        rates, and every second group in a hall.
+        """
+        if self.halls is None:
+            return self.recogniser(waveform)
+        parts = []
+        for number, clean in enumerate(waveform.chunk(GROUPS)):
+            heard = self.halls.augment(clean) if number % 2 else equalise(clean)
+            rate = RATES[int(torch.randint(len(RATES), ()))]
+            parts.append(self.recogniser(speed(heard, rate), rate, self.windows.frames // 2))
+        return torch.cat(parts)
 
 
 def train_conversion(
@@ -74,63 +114,62 @@ def train_conversion(
     recogniser_file: encoder_model.ort where its wheel is not installed; start: a checkpoint folder
     of the same sizes whose weights initialise this one.
     """
-    data, val = (prepared(run, split, recogniser_file) for split in ("train", "val"))
+    data, val = (source(run, split, recogniser_file) for split in ("train", "val"))
+    listener = Listener(shipped_vocoder(), data.recogniser.encoder).to(device())
     system = new_system(data).to(device())
     if start:
         load_shipped(system, start)
     batch = BATCH if device().type == "cuda" else CPU_BATCH
     share_of = torch.tensor(CHOSEN, device=device())
     torch.manual_seed(1)
-    held_out = val.batch(
-        val.windows.draw(VALIDATED), torch.zeros(VALIDATED, dtype=torch.long, device=device())
-    )
+    held_out = val.batch(VALIDATED)
     pitch = val.pitch_mean[held_out.speaker], val.pitch_std[held_out.speaker]
 
     def step_losses(share: float) -> dict[str, Tensor]:
-        variants = torch.randint(len(data.tables.states), (batch,), device=device())
-        drawn = data.batch(data.windows.draw(batch), variants)
         chosen = torch.multinomial(share_of, batch, replacement=True)
-        return system.losses(drawn, chosen, share >= SHARP_FROM)
+        heard_by = listener if share >= HEARD_FROM else None
+        return system.losses(data.batch(batch), chosen, heard_by)
 
     def validate(average: nn.Module) -> dict[str, float]:
         assert isinstance(average, System)
-        return measure(average, held_out, *pitch)
+        return measure(average, listener, held_out, *pitch)
 
     torch.set_float32_matmul_precision("high")
-    if device().type == "cuda":  # their many small operations wait for each other
-        for part in (system.adapter, system.inverter, system.listener, system.contour):
-            part.compile(dynamic=False)
     train(system, step_losses, validate, run, name, length, LEARNING_RATE)
 
 
-def prepared(run: Path, split: str, recogniser_file: Path | None = None) -> Prepared:
-    """Read a split, and compute its tables: of training, noisy ones as well."""
-    from earshot.pipelines.recogniser import load_states  # late: it needs transformers
-
-    speech = Speech.load(run / split, device())
-    halls = None
+def source(run: Path, split: str, recogniser_file: Path | None = None) -> Source:
+    """Read the speech of a split: of training, the synthetic voice in further sizes as well."""
+    speech, halls = Speech.load(run / split, device()), None
     if split == "train":
+        if HEART in speech.corpora:
+            heart = speech.of(HEART)
+            for rate in SIZES_OF_HEART:
+                speech = speech.followed_by(heart.resampled(rate))
         sounds = torch.from_numpy(np.load(run / "noise.npy")).to(device()).float() / FULL_SCALE
-        if device().type == "cuda":
-            others = [speech.resampled(rate) for rate in SIZES_OF_SPEAKERS]
-            for other in others:
-                speech = speech.followed_by(other)
         halls = Halls(speech, sounds)
     log_mel = LogMel(run / "constants.npz").to(device())
     layers = AdapterConfig().recogniser_layers
     recogniser = load_states(layers, recogniser_file, device().type)
-    computed = tables(speech, recogniser, log_mel, halls)
     print(f"{split}: {speech.seconds / 60:.0f} min, {len(speech.speakers)} speakers", flush=True)
-    return Prepared(Windows(speech, WINDOW), computed, *pitch_statistics(speech))
+    return Source(Windows(speech, WINDOW), log_mel, recogniser, halls, *pitch_statistics(speech))
 
 
-def new_system(data: Prepared) -> System:
+def shipped_vocoder() -> Vocoder:
+    """Load the vocoder that conversions are heard through."""
+    folder = CHECKPOINTS / VOCODER
+    vocoder = Vocoder(VOCODER_CONFIG)
+    vocoder.load_state_dict(load_file(folder / "model.safetensors"))
+    return vocoder
+
+
+def new_system(data: Source) -> System:
     """Make an untrained system with the statistics of the speech in its buffers."""
     torch.manual_seed(0)
     system = System(len(data.windows.speech.speakers))
     system.pitch_mean.copy_(data.pitch_mean)
     system.pitch_std.copy_(data.pitch_std)
-    mel = data.tables.mel[data.windows.rows(data.windows.draw(400))].float()
+    mel = data.batch(NORMALIZED).mel
     system.inverter.output_mean.copy_(mel.mean(dim=(0, 1)))
     system.inverter.output_std.copy_(mel.flatten(0, 1).std(dim=0))
     return system
@@ -138,8 +177,6 @@ def new_system(data: Prepared) -> System:
 
 def load_shipped(system: System, folder: Path) -> None:
     """Begin with the weights of a checkpoint. Raises ValueError where they are of other sizes."""
-    from safetensors.torch import load_file
-
     files = (folder / "model.safetensors", folder.parent / f"{folder.name}-inverter")
     inverter = load_file(files[1] / "model.safetensors")
     weights = load_file(files[0]) | {f"inverter.{name}": w for name, w in inverter.items()}
@@ -152,7 +189,7 @@ def load_shipped(system: System, folder: Path) -> None:
 
 @torch.no_grad()
 def measure(
-    system: System, batch: Batch, pitch_mean: Tensor, pitch_std: Tensor
+    system: System, listener: Listener, batch: Batch, pitch_mean: Tensor, pitch_std: Tensor
 ) -> dict[str, float]:
     """Measure on speech of validation, for the continuous bottleneck and 512 units: how far the
     mel is; how far what the listener hears in conversions is from what it hears in the source;
@@ -164,7 +201,7 @@ def measure(
     voices = Voices(vector, pitch_mean, pitch_std)
     contour = relative_contour(batch.pitch, voices)
     real = system.inverter.normalize(batch.mel)
-    heard = system.listener(real)
+    heard = listener.speech(batch.waveform)
     order = torch.arange(len(real), device=real.device).roll(len(real) // 2)
     targets = voices[order]
     moved = adapted_contour(contour, voices, targets)
@@ -175,7 +212,8 @@ def measure(
         passed, _ = system.bottleneck(content, chosen)
         values[f"mel {name}"] = F.l1_loss(system.inverter(passed, contour, voices, chosen), real)
         converted = system.inverter(passed, moved, targets, chosen)
-        values[f"words {name}"] = F.mse_loss(system.listener(converted), heard)
+        said = listener(system.inverter.denormalize(converted), hertz(moved, targets))
+        values[f"words {name}"] = F.mse_loss(said, heard)
         vector = system.classifier.encoder(converted)
         to_target = F.cosine_similarity(vector, known[order])
         to_source = F.cosine_similarity(vector, known)

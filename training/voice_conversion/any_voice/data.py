@@ -18,11 +18,11 @@ FULL_SCALE: Final = 32767
 HEART: Final = "heart"  # a synthetic voice, speaker and corpus
 # How often a window is of each corpus.
 SHARES: Final = {
-    "librispeech_251": 0.40,
-    "studio_prompts": 0.22,
-    "npvcc2016": 0.13,
-    HEART: 0.11,
-    "grid": 0.08,
+    "librispeech_251": 0.37,
+    "studio_prompts": 0.21,
+    HEART: 0.18,
+    "npvcc2016": 0.11,
+    "grid": 0.07,
     "picovoice_commands": 0.06,
 }
 
@@ -66,7 +66,7 @@ class Speech:
     def samples(self, starts: Tensor, frames: int) -> Tensor:
         """Read waveforms (B, frames * 160) in [-1, 1] that begin at frames (B,)."""
         rows = starts[:, None] + torch.arange(frames, device=starts.device)
-        rows = rows.clamp(max=len(self.waveform) - 1)
+        rows = rows.clamp(0, len(self.waveform) - 1)
         return self.waveform[rows].flatten(1).float() / FULL_SCALE
 
     def resampled(self, rate: float, piece: int = 1024) -> "Speech":
@@ -92,6 +92,19 @@ class Speech:
             speaker=self.speaker[rows],
             corpus=self.corpus[rows],
             speakers=tuple(f"{name} at {rate:g}" for name in self.speakers),
+        )
+
+    def of(self, corpus: str) -> "Speech":
+        """Take the recordings of one corpus, and its speakers."""
+        here = self.corpus == self.corpora.index(corpus)
+        numbers, speaker = self.speaker[here].unique(return_inverse=True)
+        return Speech(
+            self.waveform[here],
+            self.pitch[here],
+            speaker,
+            self.corpus[here],
+            tuple(self.speakers[number] for number in numbers.tolist()),
+            self.corpora,
         )
 
     def followed_by(self, other: "Speech") -> "Speech":

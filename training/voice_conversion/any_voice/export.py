@@ -9,9 +9,10 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from training.common.checkpoints import update_metrics, write_weights
+from training.voice_conversion.any_voice.conversion import VOCODER
 from training.voice_conversion.any_voice.data import HEART, Speech, Windows, pitch_statistics
+from training.voice_conversion.any_voice.log_mel import LogMel
 from training.voice_conversion.any_voice.system import Sizes, System
-from training.voice_conversion.any_voice.tables import LogMel
 from training.voice_conversion.any_voice.vocoder import CONFIG as VOCODER_CONFIG
 
 SHIPPED: Final = {  # speaker → name
@@ -25,7 +26,6 @@ REFERENCES: Final = 64  # windows of a voice, of whose vectors the mean is shipp
 WINDOW: Final = 256  # frames
 NAME: Final = "any-voice"
 INVERTER: Final = "any-voice-inverter"
-VOCODER: Final = "any-voice-vocoder"
 
 
 def export(run: Path, out: Path) -> None:

@@ -1,4 +1,4 @@
-"""Turn every speech corpus into arrays, so that training needs only torch, numpy and transformers.
+"""Turn every speech corpus into arrays, so that training needs little more than torch and numpy.
 
 Written below OUT/SPLIT (train, val), one file an array, N frames of 10 ms of all recordings:
   waveform.npy   int16 (N, 160)     levelled to -23 LUFS
@@ -9,8 +9,8 @@ Written below OUT/SPLIT (train, val), one file an array, N frames of 10 ms of al
 and OUT/noise.npy, int16 (T,): the beginnings of the sounds of assets/sounds, for noise;
 OUT/constants.npz: the mel filters that training shares with media.audio.features.
 
-Where hibari-tts is installed, the synthetic voice Heart says captions of AudioCaps, and is a corpus
-like the others.
+Where hibari-tts is installed, the synthetic voice Heart reads captions of AudioCaps and lists of
+words of a pronouncing dictionary, and is a corpus like the others.
 """
 
 import csv
@@ -29,6 +29,7 @@ from earshot.media.audio import features
 from earshot.media.audio.load import load, match_loudness, to_int16
 from earshot.media.audio.pitch import track_pitch
 from earshot.media.constants import HOP_LENGTH, N_FFT, N_MELS, SAMPLE_RATE
+from earshot.pipelines.words.dictionary import pronunciations
 from training.common.corpora import LEVEL, Item, speech_items, waveforms
 from training.common.zero_shot import has_zero_shot_word
 from training.voice_conversion.any_voice.data import HEART
@@ -46,7 +47,8 @@ CORPORA: Final = (
     "grid",
     "picovoice_commands",
 )
-HEART_SENTENCES: Final = 400
+HEART_SENTENCES: Final = 1_300
+LISTED: Final = 8  # words of a list that Heart reads
 HEART_PACKAGE: Final = "hibari"
 HEART_SPEEDS: Final = (0.85, 1.0, 1.15)
 
@@ -87,13 +89,26 @@ def heart(data: Path) -> Iterator[np.ndarray]:
     import soxr
 
     voice = import_module(HEART_PACKAGE).Hibari()
-    with captions.open(encoding="utf-8", newline="") as file:
-        texts = [row["caption"] for row in csv.DictReader(file) if row["split"] == "train"]
-    random = np.random.default_rng(0)
-    for n, row in enumerate(random.choice(len(texts), HEART_SENTENCES, replace=False)):
-        spoken = voice(texts[row], speed=HEART_SPEEDS[n % len(HEART_SPEEDS)], seed=n)
+    for n, text in enumerate(heart_texts(captions)):
+        spoken = voice(text, speed=HEART_SPEEDS[n % len(HEART_SPEEDS)], seed=n)
         waveform = soxr.resample(spoken, voice.sample_rate, SAMPLE_RATE)
         yield match_loudness(waveform[: len(waveform) // CUT * CUT], SAMPLE_RATE, LEVEL)
+
+
+def heart_texts(captions: Path) -> Iterator[str]:
+    """Yield what Heart reads: by turns a caption, and a list of words, in which every sound meets
+    every other. No text has a word that no model may be trained on.
+    """
+    with captions.open(encoding="utf-8", newline="") as file:
+        told = [row["caption"] for row in csv.DictReader(file) if row["split"] == "train"]
+    random, words = np.random.default_rng(0), [word for word in pronunciations() if word.isalpha()]
+    read = 0
+    while read < HEART_SENTENCES:
+        listed = ", ".join(random.choice(words, LISTED, replace=False))
+        text = str(random.choice(told)) if read % 2 else f"{listed}."
+        if not has_zero_shot_word(Item(HEART, captions, HEART, "train", text=text)):
+            read += 1
+            yield text
 
 
 def _noises() -> Iterator[np.ndarray]:

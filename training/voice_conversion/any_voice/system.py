@@ -26,9 +26,9 @@ from training.voice_conversion.any_voice.auxiliary import (
 # How often each bottleneck is chosen: continuous, 64 … 512, the residual ones.
 CHOSEN: Final = (0.5, 0.03, 0.04, 0.05, 0.2, 0.09, 0.09)
 COMMITMENT: Final = 0.1
-SPEAKER_WEIGHT: Final = 0.25  # that a conversion is taken for its target
+SPEAKER_WEIGHT: Final = 0.4  # that a conversion is taken for its target
 ADVERSARY: Final = 0.2  # how far the content is kept from telling whose it is
-WORDS_WEIGHT: Final = 0.5  # that the listener hears in a conversion what is in the source
+WORDS_WEIGHT: Final = 3.0  # that the listener hears in a conversion what is in the source
 REAL_WEIGHT: Final = 0.1
 FEATURE_WEIGHT: Final = 1.0
 MAX_RATIO: Final = 1.5  # by which a contour is widened or narrowed for another voice
@@ -39,7 +39,7 @@ PARTS: Final = ("adapter", "bottleneck", "reference", "inverter", "contour")  # 
 class Sizes:
     """The configurations of the parts that are shipped."""
 
-    adapter: AdapterConfig = AdapterConfig()
+    adapter: AdapterConfig = AdapterConfig(layers=3)
     bottleneck: BottleneckConfig = BottleneckConfig(noise=0.1)
     reference: ReferenceConfig = ReferenceConfig()
     inverter: InverterConfig = InverterConfig(
@@ -49,13 +49,13 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Batch:
-    """A batch of speech. states (B, U, D), maybe of noisy or faster speech; clean, those of the
+    """A batch of speech. states (B, U, D), maybe of noisy or faster speech; waveform (B, T) of the
     speech itself; mel (B, S, M) in nepers; reference (B, S, M), other speech of the same speakers;
     pitch (B, S) in Hz; speaker (B,).
     """
 
     states: Tensor
-    clean: Tensor
+    waveform: Tensor
     mel: Tensor
     reference: Tensor
     pitch: Tensor
@@ -77,7 +77,6 @@ class System(nn.Module):
         self.contour = ContourPredictor(sizes.inverter)
         self.classifier = SpeakerClassifier(n_speakers)
         self.adversary = ContentAdversary(sizes.adapter.content_width, n_speakers)
-        self.listener = Listener(sizes.adapter.state_width)
         self.discriminator = MelDiscriminator()
         self.known_voices = CosineHead(sizes.reference.voice_width, n_speakers)
         self.register_buffer("pitch_mean", torch.zeros(n_speakers))
@@ -96,10 +95,11 @@ class System(nn.Module):
         vector = self.reference(self.inverter.normalize(reference)).float()
         return Voices(vector, self.pitch_mean[speaker], self.pitch_std[speaker])
 
-    def losses(self, batch: Batch, chosen: Tensor, sharp: bool) -> dict[str, Tensor]:
+    def losses(self, batch: Batch, chosen: Tensor, listener: Listener | None) -> dict[str, Tensor]:
         """Compute the weighted losses of a batch, of which one half speaks with the other's voices.
 
-        chosen: bottlenecks (B,); sharp: whether the discriminator takes part.
+        chosen: bottlenecks (B,). Until there are mels to be heard there is no listener, and no
+        discriminator.
         """
         real = self.inverter.normalize(batch.mel)
         content = self.adapter(batch.states)
@@ -112,13 +112,8 @@ class System(nn.Module):
         sources, targets = slice(0, half), slice(half, 2 * half)
         moved = adapted_contour(contour[sources], voices[sources], voices[targets])
         converted = self.inverter(passed[sources], moved, voices[targets], chosen[sources]).float()
-        last = batch.clean[..., -self.adapter.config.state_width :]
-        heard = self.listener(real)
         with frozen(self.classifier):
             taken_for = self.classifier(converted).float()
-        with frozen(self.listener):
-            again = self.listener(torch.cat([converted, made[targets]]))
-        # Half a batch is converted and half said in its own voice: both are to be understood.
         losses = {
             "mel": F.l1_loss(made, real),
             "commitment": COMMITMENT * commitment,
@@ -127,12 +122,18 @@ class System(nn.Module):
             "classifier": 0.3 * F.cross_entropy(self.classifier(real).float(), batch.speaker),
             "voice": 0.05
             * F.cross_entropy(self.known_voices(voices.vector).float(), batch.speaker),
-            "listener": F.mse_loss(heard, F.layer_norm(last, last.shape[-1:])),
-            "words": WORDS_WEIGHT * F.mse_loss(again, heard[: 2 * half].detach()),
             "speaker": SPEAKER_WEIGHT * F.cross_entropy(taken_for, batch.speaker[targets]),
             **self._contour_losses(passed.detach(), contour, voices),
         }
-        return losses | (self._sharpness(made, converted, real) if sharp else {})
+        if listener is None:
+            return losses
+        # Half a batch is converted and half said in its own voice: both are to be understood.
+        said = self.inverter.denormalize(torch.cat([converted, made[targets]]))
+        pitch = torch.cat([hertz(moved, voices[targets]), batch.pitch[targets]])
+        with torch.no_grad():
+            heard = listener.speech(batch.waveform[: 2 * half])
+        losses["words"] = WORDS_WEIGHT * F.mse_loss(listener(said, pitch), heard)
+        return losses | self._sharpness(made, converted, real)
 
     def _contour_losses(self, passed: Tensor, contour: Tensor, voices: Voices) -> dict[str, Tensor]:
         known = Voices(voices.vector.detach(), voices.pitch_mean, voices.pitch_std)
@@ -170,6 +171,11 @@ def relative_contour(pitch: Tensor, voices: Voices) -> Tensor:
     voiced = pitch > 0
     relative = torch.where(voiced, pitch.clamp(min=1).log() - voices.pitch_mean[:, None], 0.0)
     return torch.stack([voiced.float(), relative], dim=-1)
+
+
+def hertz(contour: Tensor, voices: Voices) -> Tensor:
+    """Map a contour (B, S, 2) to the pitch of voices in Hz (B, S), 0 where unvoiced."""
+    return contour[..., 0] * (contour[..., 1] + voices.pitch_mean[:, None]).exp()
 
 
 def adapted_contour(contour: Tensor, source: Voices, target: Voices) -> Tensor:

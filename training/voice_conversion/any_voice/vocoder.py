@@ -20,8 +20,8 @@ from training.common.loop import device
 from training.common.spectral_loss import RESOLUTIONS, SpectralLoss
 from training.voice_conversion.any_voice.auxiliary import frozen
 from training.voice_conversion.any_voice.data import Speech, Windows
+from training.voice_conversion.any_voice.log_mel import FLOOR, LogMel
 from training.voice_conversion.any_voice.loop import Length, train
-from training.voice_conversion.any_voice.tables import FLOOR, LogMel
 
 CONFIG: Final = VocoderConfig(width=288, inner=864, layers=6, learned_phase=True)
 WINDOW: Final = 104  # frames, of which two at each end lack their neighbours

@@ -43,15 +43,17 @@ says “Converted by Earshot” in its metadata.
 
     python -m training.voice_conversion prepare --data DATA --out OUT
     python -m training.voice_conversion.any_voice pack --out OUT --to FOLDER
-    python -m training.voice_conversion.any_voice lent --packed FOLDER --out OUT --seconds 555 \\
+    python -m training.voice_conversion.any_voice lent --packed FOLDER --out OUT --seconds 525 \\
+        --recogniser encoder_model.ort
+    python -m training.voice_conversion.any_voice lent --packed FOLDER --out OUT --seconds 185 \\
         --recogniser encoder_model.ort
 
-{steps} steps of 128 windows of 2.56 s in {minutes:.0f} minutes on one NVIDIA H200, a quarter of
-them taken by compilation, another training ran on it for half of the rest; on speech that had
-passed Opus at 21 kbit/s. States were computed once, of five variants of all speech: as it is,
-7 % slower and faster, and 3 % slower and faster in rooms, babble of the corpora's own speakers
-and sounds at 0 to 22 dB. All speech is there in three sizes (10 % slower and faster: 1,965
-speakers). Losses: docs/voice_conversion.md. The rate falls to zero over the last 35 %.
+{steps} steps of 192 windows of 3.2 s in {minutes:.0f} minutes on one NVIDIA H200, on speech that
+had passed Opus at 18 kbit/s; in each part the rate falls to zero over the last 35 %, the second
+goes on from where the first was. The recogniser hears every window through another microphone, at
+.82 to 1.18 of its rate, every second one in a room with babble of the corpora's own speakers,
+sounds or noise at 0 to 22 dB. Losses: docs/voice_conversion.md. Chosen on validation between the
+end of the first part and of the second.
 
 ## Evaluation
 
@@ -64,17 +66,18 @@ speakers whom no training knew (visitors, test).
 ## Limits
 
 English: the recogniser knows no other language, and words of others come out as English sounds.
-Words of open sentences are still lost: the rows above say how many, and how many more in babble.
-Singing and whispering are converted to babble. A voice that was not trained on is met only
-roughly: see *nearer unseen*. A voice can be imitated without its owner's agreement: the app asks
-for a text of random words to be read into the microphone, and accepts no uploads.
+The rows above say how many words of open sentences are lost, and how many more in babble. Singing
+and whispering are converted to babble. A voice that was not trained on is met only roughly: see
+*nearer unseen*. A voice can be imitated without its owner's agreement: the app asks for a text of
+random words to be read into the microphone, and accepts no uploads.
 """
 DATA: Final = """\
-234 minutes by 655 speakers, sampled by fixed shares: LibriSpeech, 251 speakers (CC BY 4.0) 40 %;
+306 minutes by 655 speakers, sampled by fixed shares: LibriSpeech, 251 speakers (CC BY 4.0) 37 %;
 prompts by four professional speakers in English, French, Italian and Russian (CC BY-SA 3.0 and CC
-BY 3.0) 22 %; npVCC2016 (CC BY 4.0) 13 %; 400 captions of AudioCaps (MIT) said by the synthetic
-voice Heart (hibari-tts, Apache-2.0) 11 %; GRID (CC BY 4.0) 8 %; Picovoice commands (Apache-2.0)
-6 %. CC BY-SA 3.0 is the strictest, and these weights are under CC BY-SA 4.0, which it allows.
+BY 3.0) 21 %; captions of AudioCaps (MIT) and lists of words of CMUdict (BSD), 1,300 in all, said by
+the synthetic voice Heart (hibari-tts, Apache-2.0) in five sizes, as by five speakers, 18 %;
+npVCC2016 (CC BY 4.0) 11 %; GRID (CC BY 4.0) 7 %; Picovoice commands (Apache-2.0) 6 %. CC BY-SA 3.0
+is the strictest, and these weights are under CC BY-SA 4.0, which it allows.
 Noise: sounds of assets/sounds (CC0). Where a corpus names no speaker, a recording counts as one.
 The test speakers, and recordings with words that no model of this repository may be trained on,
 are left out."""
