@@ -208,6 +208,22 @@ def test_training_stops_where_a_loss_is_not_a_number(
     assert not (tmp_path / "run.state").exists()
 
 
+def test_no_state_is_saved_once_a_loss_is_not_a_number(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A state is saved between two reports: its weights are checked as well."""
+    monkeypatch.setattr(loop, "SAVE_EVERY", 0.0)
+    network = torch.nn.Linear(2, 1)
+
+    def losses(share: float) -> dict[str, torch.Tensor]:
+        return {"root": (network.weight * (0.0 if share >= 0.5 else 1.0)).square().sum().sqrt()}
+
+    with pytest.raises(FloatingPointError, match="at step 4"):
+        loop.train(network, losses, lambda average: {}, tmp_path, "run", Length(steps=6), 1e-3)
+    saved = torch.load(tmp_path / "run.state", weights_only=True)
+    assert saved["step"] == 3 and bool(saved["network"]["weight"].isfinite().all())
+
+
 def test_a_contour_moves_as_widely_as_the_targets() -> None:
     vector = torch.zeros(1, 4)
     source = Voices(vector, torch.tensor([5.0]), torch.tensor([0.2]))

@@ -57,7 +57,7 @@ def train(
 
     step_losses(share) gives the weighted losses that are added up; validate gives numbers for the
     averaged network, appended to run/name.jsonl with steps and hours. Raises FloatingPointError
-    where a loss is not a number: the last state on disk is whole.
+    where a loss or its gradient is not a number: the last state on disk is whole.
     """
     parameters: list[Tensor] = list(network.parameters())
     optimizer = torch.optim.AdamW(
@@ -85,22 +85,23 @@ def train(
         values = torch.stack([loss.float() for loss in losses.values()])
         optimizer.zero_grad()
         values.sum().backward()
-        nn.utils.clip_grad_norm_(parameters, CLIP)
+        norm = nn.utils.clip_grad_norm_(parameters, CLIP)
         optimizer.step()
         with torch.no_grad():
             towards = 1 - min(AVERAGE, (1 + step) / (10 + step))
             torch._foreach_lerp_(averaged, parameters, towards)  # pyright: ignore
         reported.append(values.detach())
+        last = norm.isfinite() & values.isfinite().all()
         step += 1
         now = time.monotonic()
         if step % REPORT_EVERY == 0:
+            _check(last, step)
             means = torch.stack([row for row in reported if len(row) == len(values)]).mean(dim=0)
-            if not means.isfinite().all():
-                raise FloatingPointError(f"A loss is no number at step {step}.")
             told = "  ".join(f"{k} {v:.3f}" for k, v in zip(losses, means.tolist(), strict=True))
             print(f"{step}  {now - began:.0f} s  {share:.0%}  {told}", flush=True)
             reported.clear()
         if now - saved_at > SAVE_EVERY or length.share(step, now - began) >= 1:
+            _check(last, step)
             hours += (now - saved_at) / 3600
             saved_at = now
             _take_over_buffers(average, network)
@@ -111,6 +112,12 @@ def train(
             print(row, flush=True)
             _save(state, network, average, optimizer, step, hours)
     return average
+
+
+def _check(finite: Tensor, step: int) -> None:
+    """Stop where losses or gradients are not numbers: neither are the weights from there on."""
+    if not finite:
+        raise FloatingPointError(f"A loss or its gradient is no number at step {step}.")
 
 
 def _save(
