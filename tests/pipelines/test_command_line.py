@@ -126,6 +126,20 @@ def test_voice_conversion_takes_the_voice_of_a_clip_and_prints_what_is_heard(
         voice_conversion.main([str(SPEECH), "-o", str(tmp_path / "o.wav"), *options])
 
 
+def test_voice_conversion_names_the_clip_that_cannot_be_a_voice(
+    tiny_checkpoints: Path, tmp_path: Path
+) -> None:
+    def refusal(clip: Path) -> str:
+        with pytest.raises(SystemExit) as refused:
+            voice_conversion.main([*arguments, "--reference", str(clip)])
+        return str(refused.value)
+
+    model = str(tiny_checkpoints / "any-voice")
+    arguments = [str(SPEECH), "-o", str(tmp_path / "o.wav"), "--model", model, "--device", "cpu"]
+    assert refusal(SPEECH).startswith(f"{SPEECH}: The recording is too short")
+    assert refusal(tmp_path / "no.wav") == f"{tmp_path / 'no.wav'}: There is no such file."
+
+
 def test_voice_conversion_with_a_model_that_is_not_there_says_so(tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match="neither a checkpoint folder nor a hub id|no checkpoint"):
         voice_conversion.main([str(SPEECH), "-o", str(tmp_path / "o.wav"), "--model", "nowhere"])

@@ -3,14 +3,15 @@
 python -m earshot.pipelines.voice_conversion in.wav --to TF2 -o out.wav
 python -m earshot.pipelines.voice_conversion FOLDER --to SM1 -o OUT
 python -m earshot.pipelines.voice_conversion in.wav -o units.json    # encode only
-python -m earshot.pipelines.voice_conversion units.json --to S1 -o out.wav
-python -m earshot.pipelines.voice_conversion in.wav --reference clip.wav -o out.wav
+python -m earshot.pipelines.voice_conversion units.json --to S1 -o edited.wav
+python -m earshot.pipelines.voice_conversion in.wav --reference clip.wav -o like-clip.wav
 """
 
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from earshot.core.errors import InputError
 from earshot.core.files import write
 from earshot.core.paths import CHECKPOINTS
 from earshot.media.audio.encode import FORMATS, encode_audio
@@ -74,8 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         pipeline = _load(options.model, options.device)
         vocoder = options.vocoder or pipeline.vocoders[0]
         intonation = options.intonation or pipeline.intonations[0]
-        target = pipeline.voice_from(options.reference) if options.reference else options.to
-
+        target = _voice(pipeline, options.reference) if options.reference else options.to
         transcriber = _transcriber(options.device) if options.transcripts else None
 
         def convert(job: Job) -> command_line.Outcome:
@@ -97,6 +97,15 @@ def _load(model: str, device: str) -> "VoiceConversion":
     from earshot.pipelines.voice_conversion import VoiceConversion  # late: it loads torch
 
     return VoiceConversion.from_pretrained(model, device)
+
+
+def _voice(pipeline: "VoiceConversion", clip: Path) -> "Voice":
+    """Make the voice of a clip; what is wrong with it is said with its name."""
+    try:
+        with command_line.readable(Job(clip, clip.name, clip)) as job:
+            return pipeline.voice_from(job.path)
+    except InputError as error:
+        raise InputError(f"{clip}: {command_line.told(error)}") from error
 
 
 def _transcriber(device: str) -> "Transcriber":
