@@ -132,8 +132,10 @@ class VoiceConversion(ABC):
         vectors, intonation = self.encode_waveform(waveform)
         source = waveforms.speech(waveform, began)
         lufs = loudness(recording.waveform, SAMPLE_RATE)
-        covered = (waveforms.COVERED,) if waveforms.is_covered(recording.waveform) else ()
-        return Content(source, vectors, intonation, lufs, (*recording.notices, *covered))
+        # Of a recording below the gate its own notice says that it is silent.
+        covered = waveform.any() and waveforms.is_covered(recording.waveform)
+        notices = (*recording.notices, waveforms.COVERED) if covered else recording.notices
+        return Content(source, vectors, intonation, lufs, notices)
 
     def encode(self, audio: Audio) -> tuple[Speech, Units, tuple[str, ...]]:
         """Encode a recording: the speech at the level of the networks' input, its units, and

@@ -120,6 +120,15 @@ def test_silence_comes_out_as_silence(pipeline: AnyVoiceConversion, vocoder: str
     assert "silent" in result.notices[0]
 
 
+def test_what_is_below_the_gate_is_called_silent_and_not_noisy(
+    pipeline: AnyVoiceConversion,
+) -> None:
+    hum = (8e-4 * np.sin(np.arange(2 * RATE))).astype(np.float32)
+    result = pipeline((RATE, hum))
+    assert not result.converted.waveform.any()
+    assert ["silent" in notice for notice in result.notices] == [True]
+
+
 def test_level_does_not_change_the_content(pipeline: AnyVoiceConversion) -> None:
     rate, waveform = speech_like(2.0)
     loud, quiet = (pipeline.encode((rate, g * waveform))[1].vectors for g in (1.0, 0.1))
