@@ -27,9 +27,9 @@ from earshot.pipelines.recogniser import load_states
 from earshot.pipelines.voice import Voice
 from earshot.pipelines.windows import in_windows
 
-WINDOW: Final = 256  # frames in one pass of a network, as in training
+WINDOW: Final = 256  # frames in one pass of inverter or contour predictor
 OVERLAP: Final = 40  # frames
-HEARD: Final = 512  # steps that the recogniser hears at once, as in training
+HEARD: Final = 512  # steps that recogniser and adapter hear at once
 HEARD_OVERLAP: Final = 100  # steps
 
 

@@ -99,7 +99,7 @@ class VoiceConversion(ABC):
 
         audio: a recording, or what this model or another of its checkpoint has heard in one.
         vocoder, intonation: without them, the first of ``vocoders`` and ``intonations``. loudness:
-        "level", that of the model whatever was recorded, -23 to -26 LUFS, or "source", that of the
+        "level", that of the model whatever was recorded, -23 to -28 LUFS, or "source", that of the
         recording. Raises InputError for audio that cannot be used, and for choices that do not
         exist.
         """

@@ -78,7 +78,7 @@ ANY_VOICE: Final = (
     "are among the options. Yours can be the new voice, too."
 )
 LOUDNESS: Final = (
-    '<p class="hint">However loud the recording, its conversion is at −23 to −26 LUFS. '
+    '<p class="hint">However loud the recording, its conversion is at −23 to −28 LUFS. '
     "From Python and the command line it can be as loud as the recording.</p>"
 )
 RATES: Final = "The speech above by every model, from 150 bit/s up, in the voice that you chose."

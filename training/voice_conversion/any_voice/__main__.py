@@ -5,8 +5,9 @@
         --recogniser encoder_model.ort [--start checkpoints/any-voice]
 
 `pack` copies what `prepare` wrote into OUT, with speech as Opus: 44 MB for five hours and a half.
-`lent` needs torch, numpy, soundfile, safetensors and flatbuffers only: it unpacks, trains for so
-many seconds, from where it was, and exports below OUT/checkpoints.
+`lent` needs torch, numpy, soundfile, safetensors, flatbuffers and lazy_loader only, and the
+repository with checkpoints/any-voice-vocoder: it unpacks, trains for so many seconds, from where it
+was, and exports below OUT/checkpoints.
 """
 
 import argparse
@@ -22,7 +23,12 @@ def main() -> None:
     lent = stages.add_parser("lent", help="a carried folder → checkpoints")
     lent.add_argument("--packed", type=Path, required=True)
     lent.add_argument("--seconds", type=float, required=True, help="of training")
-    lent.add_argument("--recogniser", type=Path, required=True, help="encoder_model.ort")
+    lent.add_argument(
+        "--recogniser",
+        type=Path,
+        required=True,
+        help="assets/tiny-en/encoder_model.ort of the wheel moonshine-voice",
+    )
     lent.add_argument("--start", type=Path, help="a checkpoint to begin with")
     for stage in (packing, lent):
         stage.add_argument("--out", type=Path, required=True)

@@ -56,7 +56,7 @@ SIZES_OF_HEART: Final = (0.82, 0.9, 1.1, 1.22)  # the synthetic voice is there i
 
 @dataclass(frozen=True)
 class Source:
-    """The speech that batches are drawn from, and what is computed of it.
+    """The speech that batches are drawn from, and how it is heard.
 
     halls: where training speech is heard; none for speech of validation. pitch_mean, pitch_std: of
     the speakers' log-F0 (N,).
@@ -194,7 +194,8 @@ def measure(
     """Measure on speech of validation, for the continuous bottleneck and 512 units: how far the
     mel is; how far what the listener hears in conversions is from what it hears in the source;
     how often the classifier takes a conversion for its target rather than its source (by cosine
-    to references)."""
+    to references).
+    """
     values = {}
     content = system.adapter(batch.states)
     vector = system.reference(system.inverter.normalize(batch.reference))
@@ -214,8 +215,8 @@ def measure(
         converted = system.inverter(passed, moved, targets, chosen)
         said = listener(system.inverter.denormalize(converted), hertz(moved, targets))
         values[f"words {name}"] = F.mse_loss(said, heard)
-        vector = system.classifier.encoder(converted)
-        to_target = F.cosine_similarity(vector, known[order])
-        to_source = F.cosine_similarity(vector, known)
+        found = system.classifier.encoder(converted)
+        to_target = F.cosine_similarity(found, known[order])
+        to_source = F.cosine_similarity(found, known)
         values[f"nearer {name}"] = (to_target > to_source).float().mean()
     return {key: float(value) for key, value in values.items()}

@@ -40,8 +40,9 @@ def export(run: Path, out: Path) -> None:
     speech = Speech.load(run / "train", torch.device("cpu"))
     voices = shipped_voices(system, speech, LogMel(run / "constants.npz"))
     shipped = system.shipped()
-    inverter = {n.removeprefix("inverter."): w for n, w in shipped.items() if "inverter." in n}
-    others = {name: weight for name, weight in shipped.items() if "inverter." not in name}
+    inner = [name for name in shipped if name.startswith("inverter.")]
+    inverter = {name.removeprefix("inverter."): shipped[name] for name in inner}
+    others = {name: weight for name, weight in shipped.items() if name not in inner}
     config = {
         "name": NAME,
         "vocoder": VOCODER,

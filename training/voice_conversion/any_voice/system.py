@@ -30,7 +30,7 @@ SPEAKER_WEIGHT: Final = 0.4  # that a conversion is taken for its target
 ADVERSARY: Final = 0.2  # how far the content is kept from telling whose it is
 WORDS_WEIGHT: Final = 3.0  # that the listener hears in a conversion what is in the source
 REAL_WEIGHT: Final = 0.1
-FEATURE_WEIGHT: Final = 1.0
+FEATURE_WEIGHT: Final = 1 / 3
 MAX_RATIO: Final = 1.5  # by which a contour is widened or narrowed for another voice
 PARTS: Final = ("adapter", "bottleneck", "reference", "inverter", "contour")  # that are shipped
 
@@ -162,7 +162,7 @@ class System(nn.Module):
         return {
             "discriminator": torch.stack(judged).mean(),
             "real": REAL_WEIGHT * torch.stack(fooled).mean(),
-            "features": FEATURE_WEIGHT * torch.stack(matching).mean() / 3,
+            "features": FEATURE_WEIGHT * torch.stack(matching).mean(),
         }
 
 

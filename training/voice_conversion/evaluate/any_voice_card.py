@@ -69,7 +69,7 @@ English: the recogniser knows no other language, and words of others come out as
 The rows above say how many words of open sentences are lost, and how many more in babble. Singing
 and whispering are converted to babble. A voice that was not trained on is met only roughly: see
 *nearer unseen*. A voice can be imitated without its owner's agreement: the app asks for a text of
-random words to be read into the microphone, and accepts no uploads.
+random words to be read into the microphone, and accepts uploads only with --allow-reference.
 """
 DATA: Final = """\
 306 minutes by 655 speakers, sampled by fixed shares: LibriSpeech, 251 speakers (CC BY 4.0) 37 %;
