@@ -6,6 +6,7 @@ somebody asks for it.
 """
 
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -27,6 +28,7 @@ TOKENS_PER_SECOND: Final = 6.5  # at most, as the paper limits them; else it may
 PIECE: Final = (8.0, 16.0)  # seconds that are heard at once; between, where it is quietest
 QUIET: Final = 1600  # samples whose power tells where
 MIN_CONFIDENCE: Final = 0.6  # of a transcript; below it, the words are guesses
+DIGITS: Final = "zero one two three four five six seven eight nine".split()
 SPACE: Final = "\u2581".encode()  # begins a word
 
 
@@ -38,9 +40,13 @@ class HeardWord:
     confidence: float
 
     @property
-    def plain(self) -> str:
-        """Write the word as it is compared: letters and digits, in small."""
-        return "".join(c for c in self.text.lower() if c.isalnum())
+    def spoken(self) -> tuple[str, ...]:
+        """List the words as they are compared: in small letters, and figures digit by digit, for
+        the recogniser writes "seven, three" and "7.3" as it likes.
+        """
+        text = self.text.lower().replace("'", "").replace("\u2019", "")
+        parts = re.findall(r"\d|[^\W\d_]+", text)
+        return tuple(DIGITS[int(part)] if part.isdecimal() else part for part in parts)
 
 
 @dataclass(frozen=True)
@@ -67,14 +73,20 @@ class Transcript:
     def kept_in(self, other: "Transcript") -> tuple[tuple[bool, ...], tuple[bool, ...]]:
         """Tell which words of this one are heard in the other, in order, and which of the
         other's are words of this one."""
-        ours, theirs = ([word.plain for word in each.words] for each in (self, other))
-        matches = SequenceMatcher(None, ours, theirs, autojunk=False).get_matching_blocks()
-        kept = {match.a + k for match in matches for k in range(match.size)}
-        found = {match.b + k for match in matches for k in range(match.size)}
+        ours, theirs = self._spoken(), other._spoken()
+        said = [[word for _, word in each] for each in (ours, theirs)]
+        matches = SequenceMatcher(None, *said, autojunk=False).get_matching_blocks()
+        lost = set(range(len(ours))) - {m.a + k for m in matches for k in range(m.size)}
+        new = set(range(len(theirs))) - {m.b + k for m in matches for k in range(m.size)}
+        parts_lost, parts_new = {ours[k][0] for k in lost}, {theirs[k][0] for k in new}
         return (
-            tuple(i in kept for i in range(len(ours))),
-            tuple(i in found for i in range(len(theirs))),
+            tuple(n not in parts_lost for n in range(len(self.words))),
+            tuple(n not in parts_new for n in range(len(other.words))),
         )
+
+    def _spoken(self) -> list[tuple[int, str]]:
+        """List what is compared, each with the number of the word that it is of."""
+        return [(n, part) for n, word in enumerate(self.words) for part in word.spoken]
 
 
 class Transcriber:

@@ -124,6 +124,17 @@ def test_words_kept_are_those_in_the_same_order() -> None:
     ]
 
 
+def test_figures_are_compared_digit_by_digit() -> None:
+    def heard(text: str) -> Transcript:
+        return Transcript(tuple(HeardWord(word, 1.0) for word in text.split()))
+
+    source, converted = heard("Seven, three, nine, zero at F2."), heard("7.39. Literal at F two.")
+    kept, found = source.kept_in(converted)
+    assert kept == (True, True, True, False, True, True)
+    assert found == (True, False, True, True, True)
+    assert heard("doesn't -").kept_in(heard("doesn\u2019t")) == ((True, True), (True,))
+
+
 def test_other_decoder_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setitem(recogniser.FILES, "decoder_model_merged.ort", "0" * 64)
     recogniser.load_recogniser.cache_clear()
