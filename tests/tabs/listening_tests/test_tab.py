@@ -194,7 +194,7 @@ def test_open_test_comes_back_by_its_link_and_is_changed_by_the_form(
     with pytest.raises(InputError, match="Somebody has begun"):
         handlers.edit(values, request)
     with pytest.raises(InputError, match="key in this link"):
-        handlers.edit({**values, parts.link: f"{link[:-1]}x"}, request)
+        handlers.edit({**values, parts.link: f"{link}x"}, request)
 
 
 def test_rehearsal_is_shown_of_a_whole_test_only(tmp_path: Path, handlers: StudyEvents) -> None:

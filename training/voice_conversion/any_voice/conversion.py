@@ -6,7 +6,6 @@ from typing import Final
 
 import numpy as np
 import torch
-from safetensors.torch import load_file
 from torch import Tensor, nn
 from torch.nn import functional as F
 
@@ -15,7 +14,6 @@ from earshot.models.any_voice.adapter import AdapterConfig
 from earshot.models.any_voice.inverter import Voices
 from earshot.models.recogniser import RecogniserStates
 from earshot.models.vocoder import Vocoder
-from earshot.pipelines.recogniser import load_states
 from training.common.loop import device
 from training.voice_conversion.any_voice.augment import Halls, equalise
 from training.voice_conversion.any_voice.auxiliary import Listener
@@ -140,6 +138,8 @@ def train_conversion(
 
 def source(run: Path, split: str, recogniser_file: Path | None = None) -> Source:
     """Read the speech of a split: of training, the synthetic voice in further sizes as well."""
+    from earshot.pipelines.recogniser import load_states  # late: it needs flatbuffers
+
     speech, halls = Speech.load(run / split, device()), None
     if split == "train":
         if HEART in speech.corpora:
@@ -157,6 +157,8 @@ def source(run: Path, split: str, recogniser_file: Path | None = None) -> Source
 
 def shipped_vocoder() -> Vocoder:
     """Load the vocoder that conversions are heard through."""
+    from safetensors.torch import load_file  # late: without arrays, nothing needs it
+
     folder = CHECKPOINTS / VOCODER
     vocoder = Vocoder(VOCODER_CONFIG)
     vocoder.load_state_dict(load_file(folder / "model.safetensors"))
@@ -177,6 +179,8 @@ def new_system(data: Source) -> System:
 
 def load_shipped(system: System, folder: Path) -> None:
     """Begin with the weights of a checkpoint. Raises ValueError where they are of other sizes."""
+    from safetensors.torch import load_file  # late, as above
+
     files = (folder / "model.safetensors", folder.parent / f"{folder.name}-inverter")
     inverter = load_file(files[1] / "model.safetensors")
     weights = load_file(files[0]) | {f"inverter.{name}": w for name, w in inverter.items()}
