@@ -15,7 +15,8 @@
       if (error.name !== "AbortError") throw error;
     });
   };
-  document.addEventListener("play", (event) => only(event.target), true);
+  // Told late, of a player that another has silenced by now, it must not silence that one.
+  document.addEventListener("play", ({ target }) => target.paused || only(target), true);
   // What a webcam recorded has no duration until it was played to its end.
   document.addEventListener("loadedmetadata", ({ target }) => {
     if (target.duration !== Infinity || target.srcObject) return;
