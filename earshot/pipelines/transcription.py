@@ -19,6 +19,7 @@ import torch
 
 from earshot.media.audio.load import Audio, load
 from earshot.media.constants import SAMPLE_RATE
+from earshot.media.text.grammar import DIGITS
 from earshot.pipelines.checkpoint import choose_device
 from earshot.pipelines.recogniser import load_recogniser, load_vocabulary
 from earshot.pipelines.speech import Speech
@@ -28,7 +29,7 @@ TOKENS_PER_SECOND: Final = 6.5  # at most, as the paper limits them; else it may
 PIECE: Final = (8.0, 16.0)  # seconds that are heard at once; between, where it is quietest
 QUIET: Final = 1600  # samples whose power tells where
 MIN_CONFIDENCE: Final = 0.6  # of a transcript; below it, the words are guesses
-DIGITS: Final = "zero one two three four five six seven eight nine".split()
+DIGIT_NAMES: Final = tuple(DIGITS)  # from zero on
 SPACE: Final = "\u2581".encode()  # begins a word
 
 
@@ -46,7 +47,7 @@ class HeardWord:
         """
         text = self.text.lower().replace("'", "").replace("\u2019", "")
         parts = re.findall(r"\d|[^\W\d_]+", text)
-        return tuple(DIGITS[int(part)] if part.isdecimal() else part for part in parts)
+        return tuple(DIGIT_NAMES[int(part)] if part.isdecimal() else part for part in parts)
 
 
 @dataclass(frozen=True)
