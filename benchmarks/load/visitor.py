@@ -16,6 +16,7 @@ from earshot.pipelines.voice_conversion.settings import (
     INTONATIONS,
     VOCODERS,
 )
+from earshot.tabs.lip_to_speech.events import FACE
 
 SPEECH: Final = ASSETS / "examples" / "woman-lighthouse.ogg"
 VIDEO: Final = min((ASSETS / "heads").glob("*.mp4"))
@@ -127,4 +128,4 @@ class Visitor:
             case "embed_text":
                 return ["butterfly"]
             case _:
-                return [self.upload(VIDEO), "neural"]
+                return [self.upload(VIDEO), VOCODERS[0], FACE]
