@@ -43,7 +43,7 @@ def write_test(
         "systems": {system: f"{system}/*.wav" for system in SYSTEMS},
         "practice": 1,
         "instructions": "Listen closely.\n\nTake your time.",
-        "consent": "RaterForm part is voluntary.",
+        "consent": "Taking part is voluntary.",
     }
     if design in DESIGNS and DESIGNS[design].referenced:
         spec["reference"] = "reference/*.wav"
