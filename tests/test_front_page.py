@@ -1,6 +1,7 @@
 """The first page before it is opened: description, picture, size and QR code."""
 
 import re
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,9 +9,13 @@ import cv2
 import httpx
 import numpy as np
 import pytest
+from fastapi.testclient import TestClient
+from gradio import route_utils
+from starlette.responses import PlainTextResponse
+from starlette.types import Receive, Scope, Send
 
 from earshot.app import launch, site
-from earshot.app.front_page import DESCRIPTION, qr_code
+from earshot.app.front_page import DESCRIPTION, MAX_KEPT, FrontPage, qr_code
 from earshot.core.paths import ASSETS
 
 pytestmark = pytest.mark.slow
@@ -39,6 +44,38 @@ def test_large_answers_are_compressed_for_who_can_read_that(address: str, path: 
     assert "content-encoding" not in plain.headers
     assert packed.headers["content-encoding"] == "gzip" and packed.text == plain.text
     assert int(packed.headers["content-length"]) < 0.4 * len(plain.content)
+
+
+def test_page_is_made_once_for_each_name_that_it_is_asked_for_by(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    named = {"Host": "earshot.example"}
+    here, there = httpx.get(address), httpx.get(address, headers=named)
+    assert "http://earshot.example" in there.text and "earshot.example" not in here.text
+    monkeypatch.setattr(route_utils, "update_root_in_config", None)  # of which Gradio makes it
+    again = httpx.get(address)
+    assert (again.content, again.headers["content-type"]) == (
+        here.content,
+        here.headers["content-type"],
+    )
+    assert len(again.headers.multi_items()) == len(here.headers.multi_items())
+    assert httpx.get(address, headers=named).content == there.content
+
+
+def test_pages_that_are_kept_are_few() -> None:
+    made: list[int] = []
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        made.append(1)
+        await PlainTextResponse("a")(scope, receive, send)
+
+    client = TestClient(FrontPage(answer, threading.Event()))
+    for number in range(2 * MAX_KEPT):
+        assert client.get(f"/config?{number}").text == "a"
+    client.get(f"/config?{2 * MAX_KEPT - 1}")
+    assert len(made) == 2 * MAX_KEPT
+    client.get("/config?0")  # it was let go
+    assert len(made) == 2 * MAX_KEPT + 1
 
 
 @pytest.mark.parametrize("text", ["http://192.168.1.7:7860/", "https://user-name.hf.space/" * 3])

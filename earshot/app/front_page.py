@@ -25,6 +25,9 @@ GRADIOS: Final = re.compile(
 )
 # What is large and text, in addition to what Gradio compresses by itself.
 COMPRESSED: Final = ("/", "/config", "/gradio_api/info", "/gradio_api/openapi.json")
+# What Gradio's answers to them depend on, in addition to the address: where the page says it is.
+NAMING: Final = ("host", "x-forwarded-host", "x-forwarded-proto", "x-gradio-server")
+MAX_KEPT: Final = 16  # answers
 LEVEL: Final = 5  # of 9: a fifth of the size in a sixth of the time
 MARGIN: Final = 4  # modules around a QR code
 MAX_ADDRESS: Final = 500  # characters of an address that is drawn as one
@@ -37,23 +40,47 @@ META: Final = """<meta name="description" content="{description}">
 
 
 class FrontPage:
-    """ASGI middleware that describes the page as ours, not as Gradio's, and compresses it."""
+    """ASGI middleware that describes the page as ours, not as Gradio's, compresses it, and keeps
+    it: it is the same for everybody, and Gradio takes 0.1 s, in which all others wait, to make it.
+    """
 
     def __init__(self, app: ASGIApp, opened: threading.Event) -> None:
         """Wrap the app. opened: is set when the page is first asked for."""
         self.app, self._opened = app, opened
+        self._kept: dict[tuple, list[Message]] = {}  # the oldest first
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve the request."""
-        if scope["type"] == "http" and scope["path"] == "/":
-            self._opened.set()
-        compressed = scope["type"] == "http" and scope["path"] in COMPRESSED
-        if compressed and "gzip" in Headers(scope=scope).get("Accept-Encoding", ""):
-            await GZipResponder(self._described, 500, LEVEL)(scope, receive, send)
-        elif compressed:
-            await self._described(scope, receive, send)
-        else:
+        if scope["type"] != "http" or scope["path"] not in COMPRESSED:
             await self.app(scope, receive, send)
+            return
+        if scope["path"] == "/":
+            self._opened.set()
+        headers = Headers(scope=scope)
+        zipped = "gzip" in headers.get("Accept-Encoding", "")
+        where = (scope["scheme"], scope.get("root_path"), *map(headers.get, NAMING))
+        asked = (scope["method"], scope["path"], scope["query_string"], zipped, *where)
+        answer = self._kept.get(asked)
+        if answer is None:
+            answer = await self._made(scope, receive, zipped)
+            if answer[0]["status"] == 200:
+                self._kept[asked] = answer
+                if len(self._kept) > MAX_KEPT:
+                    del self._kept[next(iter(self._kept))]
+        for message in answer:
+            # A copy, for whoever passes it on adds headers to it.
+            copied = {"headers": [*message["headers"]]} if "headers" in message else {}
+            await send({**message, **copied})
+
+    async def _made(self, scope: Scope, receive: Receive, zipped: bool) -> list[Message]:
+        answer: list[Message] = []
+
+        async def keep(message: Message) -> None:
+            answer.append(message)
+
+        responder = GZipResponder(self._described, 500, LEVEL) if zipped else self._described
+        await responder(scope, receive, keep)
+        return answer
 
     async def _described(self, scope: Scope, receive: Receive, send: Send) -> None:
         start: Message = {}
