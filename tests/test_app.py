@@ -334,6 +334,21 @@ def test_calls_of_programs_without_a_page_keep_no_more_sessions_than_pages_do(
         page.close()
 
 
+def test_call_of_a_program_that_leaves_out_later_parameters_has_their_first_values() -> None:
+    """As one that was written before they were added does."""
+    with gr.Blocks() as page:
+        inputs = [gr.Textbox(), gr.State(1), gr.Radio(["neural", "old"], value="neural")]
+        gr.Button().click(lambda *given: str(given), inputs, gr.Textbox(), api_name="say")
+    address = launch.launch(page, launch.options([], {}), block=False)
+    try:
+        for given, said in ((["a"], "('a', 1, 'neural')"), (["a", "old"], "('a', 1, 'old')")):
+            joined = httpx.post(f"{address}gradio_api/call/say", json={"data": given})
+            event = joined.raise_for_status().json()["event_id"]
+            assert said in httpx.get(f"{address}gradio_api/call/say/{event}", timeout=60).text
+    finally:
+        page.close()
+
+
 def test_addresses_take_turns_however_many_jobs_one_has_waiting() -> None:
     order: list[str] = []
     begins, release = threading.Event(), threading.Event()

@@ -46,6 +46,7 @@ from earshot.tabs.shared.gradio_internals import (
     STRANGE_ERRORS,
     UPLOADS,
     Waiting,
+    fill_in_defaults,
     keep_sessions_light,
     keep_uploads_apart,
     limit_messages,
@@ -116,6 +117,7 @@ def launch(
     keep_sessions_light()
     write_results_whole()
     shipped_examples()  # also for pages that were open before the app was started again
+    fill_in_defaults(page)
     limit_queue(page, chosen.max_queue, chosen.allow_urls)
     offer_tools(page)
     # A deep link would write a visitor's whole page to the disk, for whoever knows their session.

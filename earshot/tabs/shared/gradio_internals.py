@@ -23,6 +23,7 @@ from weakref import WeakKeyDictionary
 import gradio as gr
 from fastapi import Request
 from gradio import processing_utils, route_utils
+from gradio.block_function import BlockFunction
 from gradio.blocks import BlocksConfig
 from gradio.context import Context, LocalContext, get_blocks_context
 from gradio.data_classes import FileData, PredictBodyInternal
@@ -306,6 +307,17 @@ def limit_waiting(page: gr.Blocks, limits: Waiting, addresses: Addresses) -> Non
 
     queue.push = limited  # type: ignore[method-assign]
     queue.get_events = in_turn  # type: ignore[method-assign]
+
+
+def fill_in_defaults(page: gr.Blocks) -> None:
+    """Take a program's request that leaves out its last parameters, as one made before they were
+    added does: they are as the page has them at first. Call it before page.launch."""
+
+    def filled(function: BlockFunction, inputs: list[Any]) -> None:
+        left_out = function.inputs[len(inputs) :]
+        inputs.extend(getattr(component, "value", None) for component in left_out)
+
+    page.validate_inputs = filled  # type: ignore[method-assign]
 
 
 async def refuse_strange(request: Request, error: Exception) -> JSONResponse:
