@@ -140,6 +140,17 @@ def test_many_reports_at_once_leave_the_server_to_raters(
     assert codes[503] >= 60 - MAX_AT_ONCE - MAX_WAITING and codes[200] >= MAX_AT_ONCE
 
 
+def test_results_asked_for_without_end_are_refused_before_the_key_is_looked_up(
+    client: TestClient, tests: TestLibrary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, params = "/results/first", {"key": tests.open("first").key}
+    assert all(client.get(path, params={"key": "x"}).status_code == 403 for _ in range(60))
+    monkeypatch.setattr(TestLibrary, "with_key", None)
+    refused = client.get(path, params=params)
+    assert refused.status_code == 429 and "Try again in a minute" in refused.text
+    assert client.get("/listen/first").status_code == 200  # raters come and go as before
+
+
 def test_page_of_a_test_that_nobody_took_is_shown(client: TestClient, tests: TestLibrary) -> None:
     key = tests.open("pairs").key
     page = client.get("/results/pairs", params={"key": key})

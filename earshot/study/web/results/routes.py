@@ -7,13 +7,13 @@ from functools import partial
 from typing import Any, Final, Literal
 from urllib.parse import parse_qs
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 
 from earshot.core.errors import InputError
-from earshot.core.http import SmallRequest
+from earshot.core.http import RateLimit, SmallRequest, address_of
 from earshot.study import preregistration, publishing
 from earshot.study.library import BusyError, Opened, TestLibrary, parsed
 from earshot.study.storage import dataset
@@ -24,6 +24,7 @@ from earshot.study.web.results import parts
 from earshot.study.web.results.reports import Reports
 
 NOT_TYPED: Final = "To delete a test, type its name as it is in the link."
+MANY: Final = "Results were asked for many times from your network just now. Try again in a minute."
 GONE: Final = ("The test is deleted", "Nothing of it is left.")
 EMPTIED: Final = ("All answers are deleted", "Raters may begin the test anew.")
 PRIVATE: Final = {
@@ -44,7 +45,16 @@ def router(library: TestLibrary) -> APIRouter:
     reopen and delete. The report of a public test, and nothing else of it, is shown without the
     key.
     """
-    routes = APIRouter(route_class=PagesThatSayWhy, include_in_schema=False)
+    asked = RateLimit(burst=60, per_minute=60)  # of one address
+
+    async def limited(request: Request) -> None:
+        if asked.take(address_of(request)):
+            again = {"Retry-After": str(RETRY)}
+            raise RefusalError(rater_page.message("One moment", MANY, 429, again))
+
+    routes = APIRouter(
+        route_class=PagesThatSayWhy, include_in_schema=False, dependencies=[Depends(limited)]
+    )
     reports = Reports(library)
 
     mine = library.with_key
