@@ -26,7 +26,8 @@ from earshot.app.site import SOUNDS, Site, build
 from earshot.core.bodies import CutStalledBodies, LimitBodies, LimitUploads
 from earshot.core.connections import believed_proxies, limit_connections
 from earshot.core.headers import SafeHeaders
-from earshot.core.http import address_of
+from earshot.core.http import LOCAL, address_of
+from earshot.core.pacing import PaceCalls
 from earshot.core.paths import CHECKPOINTS
 from earshot.media import workers
 from earshot.pipelines import accelerator  # noqa: F401  (before torch, as ZeroGPU needs it)
@@ -72,8 +73,8 @@ SHARE_OF_ADDRESS: Final = 0.75
 MAX_BYTES: Final = 131_072  # of a WebSocket's message
 MAX_UNOPENED: Final = 5.0  # seconds that the first model waits for a page to be opened before it
 OPENING: Final = 1.5  # seconds in which a page is shown
+CALLS: Final = ("/gradio_api/call/", "/gradio_api/run/", "/gradio_api/mcp/")  # pages make none
 COLLECTIONS: Final = (10_000, 10, 50)  # see gc.set_threshold; Python's own are 700, 10, 10
-LOCAL: Final = ("127.0.0.1", "localhost", "::1")
 WAITING: Final = (
     f"You have {MAX_WAITING} jobs waiting already. Wait until one of them is done, or stop it."
 )
@@ -153,6 +154,7 @@ def launch(
             "middleware": [
                 Middleware(SafeHeaders, os.environ),
                 Middleware(FrontPage, opened),
+                Middleware(PaceCalls, CALLS),
                 Middleware(CutStalledBodies),
                 Middleware(LimitUploads, UPLOADS, upload_folder),
                 Middleware(LimitBodies, UPLOADS),

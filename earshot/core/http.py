@@ -14,6 +14,7 @@ from starlette.requests import HTTPConnection
 MAX_BYTES: Final = 16_384  # of a request; the longest that the page sends has 500
 TOO_LONG: Final = "This request is too long."
 MAX_ADDRESSES: Final = 10_000
+LOCAL: Final = ("127.0.0.1", "localhost", "::1")  # this machine
 
 
 class SmallRequest(Request):
