@@ -273,7 +273,7 @@ def test_waiting_jobs_of_a_visitor_an_address_and_all_are_limited_with_a_sentenc
             lambda: (release.wait(), None)[1], concurrency_id="model", concurrency_limit=1
         )
     page.queue(max_size=5, api_open=False)
-    limits = Waiting(launch.MAX_WAITING, 4, launch.WAITING, launch.FULL, address_of)
+    limits = Waiting(launch.MAX_WAITING, 4, launch.WAITING, launch.UNREAD, launch.FULL, address_of)
     limit_waiting(page, limits, Addresses(fetched=False))
     _, address, _ = page.launch(prevent_thread_lock=True)
 

@@ -78,6 +78,7 @@ COLLECTIONS: Final = (10_000, 10, 50)  # see gc.set_threshold; Python's own are 
 WAITING: Final = (
     f"You have {MAX_WAITING} jobs waiting already. Wait until one of them is done, or stop it."
 )
+UNREAD: Final = "Nobody fetches the answers to this session. Load the page again."
 NO_TESTS: Final = (
     "There are no listening tests: their answers cannot be opened. Bring back answers.db from a "
     "copy, or move it away, and start again."
@@ -181,7 +182,7 @@ def limit_queue(page: gr.Blocks, size: int, allow_urls: bool = False) -> None:
     # api_open=False: programs wait in the queue like everybody.
     page.queue(max_size=size, default_concurrency_limit=1, api_open=False)
     of_address = max(MAX_WAITING, round(SHARE_OF_ADDRESS * size))
-    limits = Waiting(MAX_WAITING, of_address, WAITING, FULL, address_of)
+    limits = Waiting(MAX_WAITING, of_address, WAITING, UNREAD, FULL, address_of)
     limit_waiting(page, limits, Addresses(allow_urls))
     limit_unread(page, address_of)
 

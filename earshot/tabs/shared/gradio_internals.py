@@ -231,12 +231,14 @@ def _whole(save: Callable[..., str]) -> Callable[..., str]:
 @dataclass(frozen=True)
 class Waiting:
     """The limit of jobs that may wait of one visitor, and of one address, and what is said of more,
-    or when the queue has no room. address: whom a request comes from.
+    where answers are not fetched, or when the queue has no room. address: whom a request comes
+    from.
     """
 
     of_visitor: int
     of_address: int
     too_many: str
+    unread: str
     full: str
     address: Callable[[Request], str]
 
@@ -288,6 +290,9 @@ def limit_waiting(page: gr.Blocks, limits: Waiting, addresses: Addresses) -> Non
         session, address = body.session_hash, limits.address(request)
         if session and sum(e.session_hash == session for e in waiting) >= limits.of_visitor:
             return False, limits.too_many, REFUSED
+        unread = queue.pending_messages_per_session.get(session) if session else None
+        if unread and unread.qsize() >= MAX_UNREAD:  # whoever reads none needs no more
+            return False, limits.unread, REFUSED
         # Events without a request are the page's own.
         others = [event.request for event in waiting if event.request]
         if sum(limits.address(other) == address for other in others) >= limits.of_address:

@@ -142,8 +142,10 @@ def test_answers_that_nobody_fetches_are_let_go(
     try:
         for number in range(80):
             body = {"data": [], "fn_index": 0, "session_hash": f"s{number % sessions}"}
-            httpx.post(f"{address}gradio_api/queue/join", json=body, timeout=PATIENCE)
+            reply = httpx.post(f"{address}gradio_api/queue/join", json=body, timeout=PATIENCE)
             time.sleep(0.02)
+        # Nothing more is computed for whoever reads none of it.
+        assert (launch.UNREAD in reply.text) == (sessions == 1)
         time.sleep(2)
         held = [messages.qsize() for messages in pending.values()]
         assert len(held) == min(sessions, gradio_internals.MAX_SESSIONS)
