@@ -73,6 +73,9 @@ SHARE_OF_ADDRESS: Final = 0.75
 MAX_BYTES: Final = 131_072  # of a WebSocket's message
 MAX_UNOPENED: Final = 5.0  # seconds that the first model waits for a page to be opened before it
 OPENING: Final = 1.5  # seconds in which a page is shown
+# Seconds until Python lets another thread go on (its own: 0.005): all requests are taken in and
+# answered in one thread, which waits so long for each model that computes.
+SWITCH: Final = 0.0005
 CALLS: Final = ("/gradio_api/call/", "/gradio_api/run/", "/gradio_api/mcp/")  # pages make none
 COLLECTIONS: Final = (10_000, 10, 50)  # see gc.set_threshold; Python's own are 700, 10, 10
 WAITING: Final = (
@@ -115,6 +118,7 @@ def launch(
         processes, tickets or voice_conversion.Tickets(), chosen.live
     )
     spare_own_address(os.environ, chosen.host)
+    sys.setswitchinterval(SWITCH)
     keep_uploads_apart()
     keep_sessions_light()
     write_results_whole()
