@@ -6,6 +6,7 @@ from typing import Any
 import gradio as gr
 import pytest
 
+from benchmarks.load.visitor import TASKS, Visitor
 from earshot.app import site
 from earshot.core.paths import CHECKPOINTS
 from earshot.tabs import listening_tests
@@ -69,3 +70,12 @@ def test_endpoints_explain_each_parameter_and_return(
             assert f"{parameter['parameter_name']}:" in arguments, (name, parameter)
         for value in endpoint["returns"]:
             assert f"{value['label']}:" in returns, (name, value["label"])
+
+
+def test_visitors_of_the_load_benchmark_give_all_that_the_endpoints_take(
+    endpoints: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Visitor, "upload", lambda *_: {})
+    visitor = Visitor("http://127.0.0.1")
+    for task in TASKS:
+        assert len(visitor.inputs(task)) == len(endpoints[f"/{task}"]["parameters"]), task

@@ -67,7 +67,7 @@ class Visitor:
     def call(self, task: str) -> None:
         """Run a task and wait for its result. Raises RuntimeError, with what the visitor is
         told, if it is refused or fails."""
-        self.ask(task, self._inputs(task))
+        self.ask(task, self.inputs(task))
 
     def ask(self, task: str, inputs: list[Any]) -> None:
         """Run a task on these inputs, as ``call`` does."""
@@ -119,7 +119,8 @@ class Visitor:
                     return message["output"]["data"]
         raise RuntimeError("no result")
 
-    def _inputs(self, task: str) -> list[Any]:
+    def inputs(self, task: str) -> list[Any]:
+        """List what a page sends for a task, its file uploaded."""
         match task:
             case "convert":
                 return [self.upload(SPEECH), *CHOICES]
