@@ -13,11 +13,10 @@ from earshot.media.audio.load import wav_bytes
 from earshot.pipelines.sound_search import SoundSearch
 from earshot.tabs.sound_search import MODELS
 from earshot.tabs.voice_conversion import Tickets
-from tests.browser.visit import FLAGS, Visit
+from tests.browser.visit import FLAGS, SIZES, Visit
 from tests.support.sounds import write_library
 
 RATE = 16_000
-SIZES = {"desktop": (1440, 900), "phone": (390, 844)}
 
 
 @pytest.fixture(scope="session")

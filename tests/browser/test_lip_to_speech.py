@@ -12,7 +12,6 @@ from earshot.tabs.lip_to_speech import HEADS
 from tests.browser.visit import Visit
 from tests.support.videos import write_pictures
 
-LOOKS = [("desktop", "light"), ("phone", "dark")]
 SPEECH = "() => document.querySelector('#lips .tl-players video, #lips video').src"
 
 
@@ -46,7 +45,7 @@ def done(visit: Visit) -> None:
     expect(visit.button("Read my lips")).to_be_visible()
 
 
-@pytest.mark.parametrize("visit", LOOKS, indirect=True)
+@pytest.mark.parametrize("visit", [("phone", "dark")], indirect=True)
 def test_camera_recording_is_read_when_the_countdown_ends(visit: Visit, page: Page) -> None:
     sentence = page.locator(".coach-sentence").inner_text()
     assert len(sentence.split()) == 6
@@ -65,10 +64,7 @@ def test_camera_recording_is_read_when_the_countdown_ends(visit: Visit, page: Pa
     expect(page.locator(".room-result:visible .found")).to_contain_text(f"of 6 words of “{asked}”")
     expect(page.locator(".block.numbers:visible")).to_contain_text("frames")
     expect(page.get_by_role("button", name="Compare with the original audio")).to_be_hidden()
-    visit.shoot("spoken")
-    assert visit.faint() == []
-    root = "document.documentElement"
-    assert page.evaluate(f"() => {root}.scrollWidth <= {root}.clientWidth")
+    visit.look("spoken")
 
 
 def test_record_pressed_in_countdown_begins_at_once(visit: Visit, page: Page) -> None:

@@ -11,7 +11,6 @@ from earshot.pipelines.voice_conversion.live import LiveProcess
 from tests.browser.visit import PLAYING, Visit
 
 LOADING = 300_000  # ms: its process imports torch, beside other work
-LOOKS = [("desktop", "light"), ("phone", "dark")]
 DRAWN = """() => {
   const canvas = document.querySelector(".live-units");
   const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
@@ -19,7 +18,7 @@ DRAWN = """() => {
 }"""
 
 
-@pytest.mark.parametrize("visit", LOOKS, indirect=True)
+@pytest.mark.parametrize("visit", [("phone", "dark")], indirect=True)
 def test_live_shows_units_and_delay_and_gives_what_was_said_to_the_tab(visit: Visit) -> None:
     page = visit.page
     visit.button("Live").click()
@@ -33,8 +32,7 @@ def test_live_shows_units_and_delay_and_gives_what_was_said_to_the_tab(visit: Vi
     visit.choose("Sophie")
     page.wait_for_timeout(1000)
     assert page.evaluate(PLAYING) == 0, "it is heard live, and nothing else starts"
-    assert visit.faint() == []
-    visit.shoot("live")
+    visit.look("live")
 
     page.keyboard.press("Escape")
     expect(page.locator(".live")).to_have_attribute("data-state", "off")

@@ -32,10 +32,9 @@ HEAR = """() => {
 CONVERSION_PLAYS = """() => [...document.querySelectorAll("#conversion audio")].length > 1
   && ![...document.querySelectorAll("#conversion audio")].at(-1).paused"""
 TIMES = "() => [...document.querySelectorAll('#conversion audio')].map((a) => a.currentTime)"
-LOOKS = [(size, scheme) for size in ("desktop", "phone") for scheme in ("light", "dark")]
 
 
-@pytest.mark.parametrize("visit", LOOKS, indirect=True)
+@pytest.mark.parametrize("visit", [("phone", "dark")], indirect=True)
 def test_visitor_records_converts_edits_and_speaks_again(visit: Visit) -> None:
     page = visit.page
     expect(visit.button("Convert")).to_be_disabled()
@@ -63,9 +62,7 @@ def test_visitor_records_converts_edits_and_speaks_again(visit: Visit) -> None:
     visit.button("Speak it again").click()
     expect(page.locator("#conversion")).not_to_contain_text("not spoken yet")
     expect(page.locator(".block.numbers")).to_contain_text("s of speech")
-    assert fits(visit), "the page scrolls sideways"
-    assert visit.faint() == []
-    visit.shoot("spoken")
+    visit.look("spoken")
 
 
 def test_convert_of_a_file_without_sound_shows_an_error_and_changes_nothing_else(
@@ -194,7 +191,7 @@ def test_all_voices_in_one_click_play_one_after_another(visit: Visit, tmp_path: 
     expect(plays).to_have_count(2)
 
 
-@pytest.mark.parametrize("visit", [("desktop", "light"), ("phone", "light")], indirect=True)
+@pytest.mark.parametrize("visit", [("phone", "light")], indirect=True)
 def test_minute_fits_its_card_and_can_be_looked_at_closely(visit: Visit, tmp_path: Path) -> None:
     page = visit.page
     visit.convert(long_speech(tmp_path, 60.0))
@@ -222,7 +219,8 @@ def test_minute_fits_its_card_and_can_be_looked_at_closely(visit: Visit, tmp_pat
     while out.is_enabled():
         out.click()
     assert width() == pytest.approx(1, abs=0.01)
-    assert fits(visit)
+    visit.look("minute out")
+    assert width() == pytest.approx(1, abs=0.01)
 
 
 def test_units_can_be_heard_before_one_is_put_in(visit: Visit, speech: Path) -> None:
@@ -421,11 +419,6 @@ def test_stop_restores_the_button_and_leaves_the_result(
     stopped.set()
     visit.page.wait_for_timeout(3000)
     assert visit.units() == before
-
-
-def fits(visit: Visit) -> bool:
-    root = "document.documentElement"
-    return visit.page.evaluate(f"() => {root}.scrollWidth <= {root}.clientWidth")
 
 
 def long_speech(folder: Path, seconds: float) -> Path:

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, expect
 from earshot.app import launch, site
 from earshot.study.shipped import VOTE
 from earshot.tabs import listening_tests
-from tests.browser.visit import PLAYING, Visit
+from tests.browser.visit import DARK, FITS, PLAYING, Visit
 
 LOOKS = [
     ((1440, 900), "light"),
@@ -28,34 +28,34 @@ def served(tiny_checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     page.close()
 
 
-@pytest.mark.parametrize(("size", "scheme"), LOOKS)
-def test_visitor_votes_and_sees_the_score_move(
-    browser: Browser, served: tuple, tmp_path: Path, size: tuple[int, int], scheme: str
+def test_visitor_votes_on_pair_after_pair_and_sees_the_score_move(
+    browser: Browser, served: tuple, tmp_path: Path
 ) -> None:
     address, tests = served
-    viewport = {"width": size[0], "height": size[1]}
-    context = browser.new_context(viewport=viewport)  # type: ignore[arg-type]
+    context = browser.new_context()
     visit = Visit(context.new_page(), address, tmp_path)
-    visit.open(scheme)
+    visit.open()
     page, test = visit.page, tests.open(VOTE.name).test
-    before = len(tests.store.ratings(test))
-    visit.button("Listen and vote").click()
-    better = visit.button("A is clearer")
-    expect(page.locator(".vote-play").nth(0)).to_have_class("vote-play tl-on")
-    expect(better).to_be_disabled()
-    expect(page.locator(".vote-play").nth(1)).to_have_class("vote-play tl-on")
-    assert page.evaluate(PLAYING) == 0, "the sounds are of no player that could tell them"
-    expect(better).to_be_enabled()
-    visit.shoot("pair")
-    better.click()
-    score = page.locator("#vote-score")
-    expect(score).to_contain_text("A was")
-    expect(score).to_contain_text("votes on this pair")
-    assert len(tests.store.ratings(test)) == before + 1
-    assert visit.faint() == []
-    visit.shoot("voted")
-    sideways = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-    assert page.evaluate(sideways) == 0
-    expect(visit.button("Another pair")).to_be_visible()
+    score, better = page.locator("#vote-score"), visit.button("A is clearer")
+    for votes, ((width, height), scheme) in enumerate(LOOKS):
+        page.set_viewport_size({"width": width, "height": height})
+        page.evaluate(DARK, scheme == "dark")
+        told = score.inner_text()
+        visit.button("Another pair" if votes else "Listen and vote").click()
+        expect(page.locator(".vote-play").nth(0)).to_have_class("vote-play tl-on")
+        expect(better).to_be_disabled()
+        expect(page.locator(".vote-play").nth(1)).to_have_class("vote-play tl-on")
+        assert page.evaluate(PLAYING) == 0, "the sounds are of no player that could tell them"
+        expect(better).to_be_enabled()
+        visit.shoot(f"pair {votes}")
+        better.click()
+        expect(score).not_to_have_text(told)
+        expect(score).to_contain_text("A was")
+        expect(score).to_contain_text("votes on this pair")
+        assert len(tests.store.ratings(test)) == votes + 1
+        assert visit.faint() == []
+        visit.shoot(f"voted {votes}")
+        assert page.evaluate(FITS)
+        expect(visit.button("Another pair")).to_be_visible()
     assert visit.complaints == []
     context.close()

@@ -14,8 +14,7 @@ from earshot.pipelines.hub_download import Permission
 from earshot.pipelines.words import spoken_word
 from earshot.tabs.components import hub_picker
 from earshot.tabs.words.baseline import baseline_section
-from tests.browser.conftest import SIZES
-from tests.browser.visit import Visit
+from tests.browser.visit import SIZES, Visit
 from tests.pipelines.words.test_averaged_states import save as save_speech_model
 from tests.support.fake_words import RATE, FakeLibrary
 

@@ -16,14 +16,12 @@ from earshot.tabs.words.compare import compare_section
 from earshot.tabs.words.find import find_section
 from earshot.tabs.words.threshold import threshold_section
 from earshot.tabs.words.vocabulary import vocabulary_section
-from tests.browser.conftest import SIZES
-from tests.browser.visit import Visit
+from tests.browser.visit import SIZES, Visit
 from tests.support.fake_words import FakeLibrary, Spoken, write_word
 from tests.tabs.words.test_threshold import CURVE, Measured
 
 # On a busy machine recordings last longer than was meant: each is heard for as long.
 CUT = (0.2, 0.7)  # seconds
-LOOKS = [("desktop", "light"), ("phone", "light"), ("desktop", "dark")]
 PLAYING = "() => window.sounds.filter((sound) => !sound.paused).length"
 # Players of panels are not in the page's tree.
 WATCH = """
@@ -61,17 +59,14 @@ def address(tiny_checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) ->
 
 
 @pytest.fixture
-def visit(
-    browser: Browser, address: str, request: pytest.FixtureRequest, tmp_path: Path
-) -> Iterator[Visit]:
-    size, scheme = getattr(request, "param", ("desktop", "light"))
-    width, height = SIZES[size]
+def visit(browser: Browser, address: str, tmp_path: Path) -> Iterator[Visit]:
+    width, height = SIZES["desktop"]
     context = browser.new_context(
         viewport={"width": width, "height": height}, permissions=["microphone"]
     )
     context.add_init_script(WATCH)
     visitor = Visit(context.new_page(), address, tmp_path)
-    visitor.page.goto(f"{address}?__theme={scheme}")
+    visitor.page.goto(f"{address}?__theme=light")
     yield visitor
     context.close()
     assert visitor.complaints == []
@@ -103,14 +98,6 @@ def fold(page: Page, name: str) -> Locator:
     return page.get_by_role("button", name=name)
 
 
-def looks_right(visit: Visit, name: str) -> None:
-    root = "document.documentElement"
-    assert visit.page.evaluate(f"() => {root}.scrollWidth <= {root}.clientWidth")
-    assert visit.faint() == []
-    visit.shoot(name)
-
-
-@pytest.mark.parametrize("visit", LOOKS, indirect=True)
 def test_compared_words_are_shown_and_played(visit: Visit, page: Page) -> None:
     fold(page, "Compare words").click()
     rows = page.locator("#compared-words table").first.locator("tbody tr")
@@ -131,10 +118,9 @@ def test_compared_words_are_shown_and_played(visit: Visit, page: Page) -> None:
     page.get_by_label("Written words to compare with").fill("threat, shape")
     page.keyboard.press("Enter")
     expect(page.locator("#compared-words")).to_contain_text("threat")
-    looks_right(visit, "compare")
+    visit.look("compare")
 
 
-@pytest.mark.parametrize("visit", LOOKS, indirect=True)
 def test_word_is_found_in_a_long_recording_and_exported(
     visit: Visit, page: Page, speech: Path
 ) -> None:
@@ -152,10 +138,9 @@ def test_word_is_found_in_a_long_recording_and_exported(
     with page.expect_download() as download:
         page.get_by_role("link", name="TextGrid").click()
     assert 'class = "IntervalTier"' in download.value.path().read_text()
-    looks_right(visit, "found")
+    visit.look("found")
 
 
-@pytest.mark.parametrize("visit", LOOKS, indirect=True)
 def test_threshold_moves_with_the_keyboard(visit: Visit, page: Page) -> None:
     fold(page, "Same or different?").click()
     panel = page.locator("#threshold")
@@ -167,7 +152,7 @@ def test_threshold_moves_with_the_keyboard(visit: Visit, page: Page) -> None:
     expect(panel).to_contain_text("At 0.65")
     panel.locator(".cosine").first.click()
     page.wait_for_function("() => window.sounds.length === 2")
-    looks_right(visit, "threshold")
+    visit.look("threshold")
 
 
 def test_upload_is_taught_once(page: Page, tmp_path: Path) -> None:
@@ -183,7 +168,6 @@ def test_upload_is_taught_once(page: Page, tmp_path: Path) -> None:
     assert "zoo.wav" in str(asked[0])
 
 
-@pytest.mark.parametrize("visit", LOOKS, indirect=True)
 def test_own_words_are_taught_recognised_and_deleted(
     visit: Visit, page: Page, tmp_path: Path
 ) -> None:
@@ -200,7 +184,7 @@ def test_own_words_are_taught_recognised_and_deleted(
     expect(result.locator("h3")).to_have_text("hello")
     upload(page, 1, write_word(tmp_path / "yes.wav", "yes"))
     expect(result.locator("h3")).to_have_text("None of them")
-    looks_right(visit, "vocabulary")
+    visit.look("vocabulary")
     taught.get_by_role("button", name="Remove word 1").click()
     expect(taught.locator("li")).to_have_count(1)
     page.get_by_role("button", name="Delete my words").click()

@@ -11,8 +11,6 @@ from earshot.app import launch, site
 from tests.browser.visit import PLAYING, Visit
 from tests.support.fake_words import SPOKEN, VOICES, getters, write_word
 
-LOOKS = [(size, scheme) for size in ("desktop", "phone") for scheme in ("light", "dark")]
-
 
 @pytest.fixture(scope="module")
 def address(tiny_checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
@@ -54,7 +52,7 @@ def upload(visit: Visit, path: Path) -> None:
     box.locator('input[type="file"]').set_input_files(path)
 
 
-@pytest.mark.parametrize("visit", LOOKS, indirect=True)
+@pytest.mark.parametrize("visit", [("phone", "dark")], indirect=True)
 def test_recording_is_recognised_and_cut_again(visit: Visit, page: Page) -> None:
     points = page.locator("#word-map .map-point")
     assert points.count() == len(SPOKEN) * (len(VOICES) + 1)
@@ -79,8 +77,6 @@ def test_recording_is_recognised_and_cut_again(visit: Visit, page: Page) -> None
     page.locator(".near-switch input").check()
     expect(edits).to_have_text("0")
     expect(edits).to_be_visible()
-    visit.shoot("said")
-    assert visit.faint() == []
 
     use = page.get_by_role("button", name="Use this cut")
     expect(use).to_be_disabled()
@@ -94,9 +90,7 @@ def test_recording_is_recognised_and_cut_again(visit: Visit, page: Page) -> None
     expect(use).to_be_disabled()
     assert float(end.input_value()) == pytest.approx(whole - 0.1, abs=0.011)
     expect(page.locator("#word-found h3")).to_contain_text("yellow")
-
-    root = "document.documentElement"
-    assert page.evaluate(f"() => {root}.scrollWidth <= {root}.clientWidth")
+    visit.look("said")
 
 
 def test_typed_word_shows_its_pronunciation(visit: Visit, page: Page) -> None:

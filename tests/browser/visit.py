@@ -16,6 +16,7 @@ FLAGS = [
     "--use-fake-ui-for-media-stream",
     "--use-fake-device-for-media-stream",
 ]
+SIZES = {"desktop": (1440, 900), "phone": (390, 844)}
 PATIENCE = 60_000  # ms: tests run beside other work
 # Chromium's own, about the flags above and not about the page.
 # The last is Gradio's own, of requests that a page leaves behind when it is left.
@@ -59,6 +60,10 @@ FAINT = """async () => {
   return [...found];
 }"""
 
+
+# A page that is dark, or light, as Gradio makes it.
+DARK = "dark => document.body.classList.toggle('dark', dark)"
+FITS = "() => document.documentElement.scrollWidth <= document.documentElement.clientWidth"
 
 # Three frames from now.
 FRAMES = """async () => {
@@ -158,6 +163,19 @@ class Visit:
     def faint(self) -> list[str]:
         """Texts that are hard to read."""
         return self.page.evaluate(FAINT)
+
+    def look(self, name: str) -> None:
+        """Looks at the page at each size, light and dark: it does not scroll sideways, and all of
+        it can be read. It stays as it was last, a phone's in the dark."""
+        for size, (width, height) in SIZES.items():
+            self.page.set_viewport_size({"width": width, "height": height})
+            for scheme in ("light", "dark"):
+                self.page.evaluate(DARK, scheme == "dark")
+                self.page.evaluate(FRAMES)
+                seen = f"{name}-{size}-{scheme}"
+                self.shoot(seen)
+                assert self.page.evaluate(FITS), f"{seen} scrolls sideways"
+                assert self.faint() == [], seen
 
     def shoot(self, name: str) -> Path:
         path = self.shots / f"{name}.png"

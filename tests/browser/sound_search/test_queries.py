@@ -16,7 +16,7 @@ def test_example_query_needs_one_click(visit: Visit, page: Page) -> None:
     expect(page.locator("#best-sound .card")).to_have_count(1)
 
 
-@pytest.mark.parametrize("visit", [("desktop", "light"), ("phone", "dark")], indirect=True)
+@pytest.mark.parametrize("visit", [("phone", "dark")], indirect=True)
 def test_query_for_two_sounds_shows_chips_that_change_it(visit: Visit, page: Page) -> None:
     visit.search("a dog barks, then a bell rings")
     chips = page.locator("#query-chips")
@@ -25,8 +25,7 @@ def test_query_for_two_sounds_shows_chips_that_change_it(visit: Visit, page: Pag
     chips.get_by_label("Exchange these two").click()
     expect(page.locator("#found")).to_contain_text("“a bell rings, then a dog barks”")
     expect(page.locator(".query textarea")).to_have_value("a bell rings, then a dog barks")
-    assert visit.faint() == []
-    visit.shoot("two-sounds")
+    visit.look("two-sounds")
     chips.get_by_label("Leave out: a dog barks").click()
     expect(chips.locator(".chip-part")).to_have_count(0)
     expect(page.locator("#found")).to_contain_text("“a bell rings”")

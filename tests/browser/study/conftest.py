@@ -13,10 +13,9 @@ from benchmarks.support.listening import STIMULI, write_test
 from earshot.study.library import TestLibrary
 from earshot.study.sounds import headphones
 from earshot.study.web.server import app, library
-from tests.browser.visit import PATIENCE
+from tests.browser.visit import PATIENCE, SIZES
 
 SCALES = {"similarity": None, "naturalness": {"points": 11}, "transcription": None}
-SIZES = {"desktop": (1440, 900), "phone": (390, 844)}
 
 
 @pytest.fixture(scope="module")
