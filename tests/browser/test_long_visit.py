@@ -1,17 +1,19 @@
 """A page that stays open for longer than files are kept, and what leads away from it."""
 
 import base64
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Route, expect
 
 from earshot.app import launch, site
 from earshot.core.paths import CHECKPOINTS
 from tests.browser.visit import Visit
 from tests.fuzz.seeds import audio
 
+JOIN = "**/gradio_api/queue/join*"
 AGE = 9  # seconds in which files are deleted, in place of an hour; a model loads meanwhile
 LOADED = """async (player) => {
   const answer = await fetch(player.src, { cache: "no-store" });
@@ -88,23 +90,27 @@ def test_clip_of_a_webcam_has_a_duration(visit: Visit) -> None:
     assert seconds[0] == pytest.approx(0.4, abs=0.1) and seconds[1] == 0
 
 
-@pytest.mark.parametrize(
-    ("reply", "said"),
-    [
-        (
-            {"status": 503, "json": {"detail": "Too many people are here."}},
-            "Too many people are here.",
-        ),
-        ({"status": 502, "body": "<html>"}, "did not answer"),
-    ],
-)
+def answering(reply: dict[str, Any]) -> Callable[[Route], None]:
+    """A handler of requests that answers so."""
+    return lambda route: route.fulfill(**reply)
+
+
 def test_refused_request_is_told_in_a_sentence(
-    browser: Browser, address: str, tmp_path: Path, reply: dict, said: str
+    browser: Browser, address: str, tmp_path: Path
 ) -> None:
     context = browser.new_context(viewport={"width": 1440, "height": 900})
     visitor = Visit(context.new_page(), address, tmp_path)
     visitor.open()
-    visitor.page.route("**/gradio_api/queue/join*", lambda route: route.fulfill(**reply))
-    visitor.button("man place blue").click()
-    expect(visitor.page.get_by_text(said).first).to_be_visible()
+    replies: dict[str, dict[str, Any]] = {
+        "Too many people are here.": {
+            "status": 503,
+            "json": {"detail": "Too many people are here."},
+        },
+        "did not answer": {"status": 502, "body": "<html>"},
+    }
+    for said, reply in replies.items():
+        visitor.page.route(JOIN, answering(reply))
+        visitor.button("man place blue").click()
+        expect(visitor.page.get_by_text(said).first).to_be_visible()
+        visitor.page.unroute(JOIN)
     context.close()
