@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from earshot.pipelines.words.word_search import FoundPlaces, LongRecording, Place
 
 HINT: Final = """<p class="hint">Up to ten minutes of speech. Type the word, or say it once. Bright
-places are surer; click one to hear it. The model was trained on single words, and was not measured
-in fluent speech. Uploads are deleted within the hour.</p>"""
+places are surer; click one to hear it. Words that stand alone are heard best: of words cut
+from fluent speech by strangers half are recognised. Uploads are deleted within the hour.</p>"""
 EMPTY: Final = "Every place where the word is said appears here."
 NOTHING: Final = "Type the word to look for, or say it."
 NOT_FOUND: Final = "“{word}” was not found. The nearest places are shown."
