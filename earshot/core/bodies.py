@@ -25,6 +25,7 @@ SILENT: Final = 30.0  # seconds without a byte of a body that has begun
 WHOLE: Final = 1800.0  # seconds for all of it: 100 MB at 0.5 Mbit/s
 MB: Final = 1_000_000
 MAX_UPLOADED: Final = 5_000 * MB  # of the uploads of all visitors that are there at a time
+SHARED: Final = 0.5  # of that: what is left beyond it is for addresses that upload little
 SPARE: Final = 1_000 * MB  # of the disk, for answers of raters
 TOO_LARGE: Final = f"This request has more than {MAX_BYTES // 1000:,} kB. Upload a file instead."
 BROKE_OFF: Final = "This request broke off. Send it again."
@@ -109,7 +110,7 @@ class LimitBodies:
 
 class LimitUploads:
     """ASGI middleware that ends an upload that finds no room, and those of an address that uploads
-    without end.
+    without end, or much while the room for all runs short: three of them would fill it for an hour.
 
     paths: of uploads; folder: gives the folder in which they lie, each in a folder "upload-…".
     """
@@ -117,6 +118,7 @@ class LimitUploads:
     def __init__(self, app: ASGIApp, paths: Collection[str], folder: Callable[[], Path]) -> None:
         self.app, self.paths, self.folder = app, paths, folder
         self._megabytes = RateLimit(burst=1_000, per_minute=50)  # of one address
+        self._little = RateLimit(burst=100, per_minute=5)  # the same, of what counts as little
         self._arriving = 0  # bytes of uploads that have not ended
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -152,9 +154,12 @@ class LimitUploads:
 
     def _refusal(self, address: str, before: int, megabytes: int) -> str:
         """Count what arrives → why it may not, or ""."""
-        if not _fits(self.folder(), before + self._arriving):
+        taken = before + self._arriving
+        if not _fits(self.folder(), taken):
             return NO_ROOM
-        return MANY if any(self._megabytes.take(address) for _ in range(megabytes)) else ""
+        many = [self._megabytes.take(address) for _ in range(megabytes)]
+        much = [self._little.take(address) for _ in range(megabytes)]
+        return MANY if any(many) or (any(much) and taken > SHARED * MAX_UPLOADED) else ""
 
 
 def has_room(folder: Path) -> bool:

@@ -7,6 +7,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -196,6 +197,24 @@ def test_uploads_of_an_address_without_end_are_refused(
         for _ in range(4)
     ]
     assert statuses == [200, 200, 429, 429]
+
+
+def test_uploads_of_few_leave_room_for_others(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bodies, "MB", 1_000)
+    monkeypatch.setattr(bodies, "MAX_UPLOADED", 500_000)
+    body = BEGUN + b"b" * 90_000 + ENDED
+
+    def uploads(place: str, times: int) -> list[int]:
+        transport = httpx.HTTPTransport(local_address=place)
+        with httpx.Client(transport=transport, headers=FORM, timeout=PATIENCE) as client:
+            send = partial(client.post, f"{address}gradio_api/upload", content=body)
+            return [send().status_code for _ in range(times)]
+
+    # One takes nearly half of the room, and gets no more; another's upload still finds some.
+    assert uploads("127.0.3.1", 4) == [200, 200, 429, 429]
+    assert uploads("127.0.3.2", 1) == [200]
 
 
 def test_uploads_are_counted_while_others_come_and_go(tmp_path: Path) -> None:
