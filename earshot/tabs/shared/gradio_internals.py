@@ -292,7 +292,7 @@ def limit_waiting(page: gr.Blocks, limits: Waiting, addresses: Addresses) -> Non
             return False, limits.too_many, REFUSED
         unread = queue.pending_messages_per_session.get(session) if session else None
         if unread and unread.qsize() >= MAX_UNREAD:  # whoever reads none needs no more
-            return False, limits.unread, REFUSED
+            return False, limits.unread, "error"
         # Events without a request are the page's own.
         others = [event.request for event in waiting if event.request]
         if sum(limits.address(other) == address for other in others) >= limits.of_address:
