@@ -31,6 +31,7 @@ def vtlp(mel: Tensor, indices: Tensor) -> Tensor:
 
 
 @cache
+@torch.inference_mode(False)  # or no gradient passes through it later
 def _maps() -> Tensor:
     """Compute the linear interpolation between mel bands, for each factor: (N_FACTORS, M, M)."""
     bands = np.arange(N_MELS)

@@ -10,6 +10,7 @@ from earshot.core.paths import ASSETS
 from earshot.media.audio import features
 from earshot.media.audio.intelligibility import intelligibility
 from earshot.media.audio.load import load
+from training.lip_to_speech.train import stoi_loss
 from training.lip_to_speech.train.stoi_loss import stoi_loss_mel, stoi_loss_wave
 
 SPOKEN = ASSETS / "examples/man-place-blue.ogg"
@@ -60,3 +61,13 @@ def test_stoi_loss_of_silence_has_a_finite_gradient(real: Tensor) -> None:
     silence = torch.full_like(real, float(np.log(features.LOG_FLOOR))).requires_grad_()
     (gradient,) = torch.autograd.grad(stoi_loss_mel(silence, real), silence)
     assert gradient.isfinite().all()
+
+
+def test_stoi_loss_first_used_in_validation_has_a_gradient_in_training(real: Tensor) -> None:
+    for kept in (stoi_loss._mel_thirds, stoi_loss._mel_widths, stoi_loss._bin_thirds):
+        kept.cache_clear()
+    with torch.inference_mode():
+        stoi_loss_mel(real, real)
+    made = (real - 0.5 * torch.rand_like(real)).requires_grad_()
+    stoi_loss_mel(made, real).backward()
+    assert made.grad is not None and made.grad.isfinite().all()

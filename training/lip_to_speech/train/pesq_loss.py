@@ -91,6 +91,7 @@ def _loudness(power: Tensor, model: _Psychoacoustics) -> Tensor:
 
 
 @cache
+@torch.inference_mode(False)  # or no gradient passes through it later
 def _psychoacoustics(device: torch.device) -> _Psychoacoustics:
     count = torch.tensor(BINS)
     last = count.cumsum(0)

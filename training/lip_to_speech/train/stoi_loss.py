@@ -77,6 +77,7 @@ def _normalized(values: Tensor, dim: int) -> Tensor:
 
 
 @cache
+@torch.inference_mode(False)  # or no gradient passes through it later
 def _mel_thirds() -> Tensor:
     """Compute the share of each mel band in each third octave: (M, K)."""
     from earshot.media.audio.features import mel_bands  # late: librosa need not be installed
@@ -86,6 +87,7 @@ def _mel_thirds() -> Tensor:
 
 
 @cache
+@torch.inference_mode(False)  # or no gradient passes through it later
 def _mel_widths() -> Tensor:
     """Compute the widths of the mel bands in Hz (M,). Slaney-style filters have unit area, so that
     amplitudes are proportional to width.
@@ -96,6 +98,7 @@ def _mel_widths() -> Tensor:
 
 
 @cache
+@torch.inference_mode(False)  # or no gradient passes through it later
 def _bin_thirds() -> Tensor:
     """Compute the share of each bin in each third octave: (N_FFT // 2 + 1, K)."""
     width = SAMPLE_RATE / N_FFT
