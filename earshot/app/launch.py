@@ -81,7 +81,7 @@ COLLECTIONS: Final = (10_000, 10, 50)  # see gc.set_threshold; Python's own are 
 WAITING: Final = (
     f"You have {MAX_WAITING} jobs waiting already. Wait until one of them is done, or stop it."
 )
-UNREAD: Final = "Nobody fetches the answers to this session. Load the page again."
+UNREAD: Final = "The answers to this page are not fetched. Load it again."
 NO_TESTS: Final = (
     "There are no listening tests: their answers cannot be opened. Bring back answers.db from a "
     "copy, or move it away, and start again."
