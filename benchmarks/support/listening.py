@@ -22,7 +22,7 @@ STIMULI: Final = ("bird", "cat", "dog", "fish")
 def write_test(
     folder: Path,
     design: str,
-    seconds: float = 0.5,
+    seconds: float = 0.2,
     stimuli: Sequence[str] = STIMULI,
     **more: Any,
 ) -> Path:

@@ -2,11 +2,12 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from earshot.app import launch, site
 from earshot.media.audio.load import wav_bytes
@@ -17,6 +18,7 @@ from tests.browser.visit import FLAGS, SIZES, Visit
 from tests.support.sounds import write_library
 
 RATE = 16_000
+STORED = "cookies,local_storage,indexeddb,cache_storage,service_workers"
 
 
 @pytest.fixture(scope="session")
@@ -66,22 +68,31 @@ def browser(chromium: Callable[[Path], Browser], speech: Path) -> Iterator[Brows
     started.close()
 
 
+@cache
+def shared_context(browser: Browser, touch: bool) -> BrowserContext:
+    """Make one context of a browser with a touch screen and one without: visitors who come after
+    one another have the scripts of the page in its cache, as those who come again."""
+    return browser.new_context(has_touch=touch, permissions=["microphone", "camera"])
+
+
 @pytest.fixture
 def visit(
     browser: Browser, address: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> Iterator[Visit]:
-    """A visitor on the first page. Parametrize indirectly with ("phone", "dark") and the like."""
+    """A visitor on the first page, of whom nothing is known: neither cookies nor what a page
+    stores. Parametrize indirectly with ("phone", "dark") and the like."""
     size, scheme = getattr(request, "param", ("desktop", "light"))
     width, height = SIZES[size]
-    context = browser.new_context(
-        viewport={"width": width, "height": height},
-        has_touch=size == "phone",
-        permissions=["microphone", "camera"],
-    )
-    visitor = Visit(context.new_page(), address, tmp_path)
+    context = shared_context(browser, size == "phone")
+    page = context.new_page()
+    page.set_viewport_size({"width": width, "height": height})
+    stored = {"origin": address.rstrip("/"), "storageTypes": STORED}
+    context.new_cdp_session(page).send("Storage.clearDataForOrigin", stored)
+    visitor = Visit(page, address, tmp_path)
     visitor.open(scheme)
     yield visitor
-    context.close()
+    for opened in context.pages:
+        opened.close()
     assert visitor.complaints == []
 
 

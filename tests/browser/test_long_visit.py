@@ -38,22 +38,18 @@ def late(browser: Browser, hurried: str, tmp_path: Path) -> Iterator[Visit]:
     context.close()
 
 
-def test_examples_still_play_when_files_of_visitors_are_deleted(late: Visit) -> None:
-    late.page.get_by_role("tab", name="Lip to speech").click()
+def test_examples_outlast_the_files_of_visitors_whose_results_say_so(late: Visit) -> None:
+    late.enter("Lip to speech")
     expect(late.page.locator("#lips .tl-strip img").first).to_be_visible()
-    late.page.wait_for_timeout(1500 * AGE)
-    for timeline in ("#conversion", "#lips"):
-        for player in late.page.locator(f"{timeline} :is(audio, video)").all():
-            assert player.evaluate(LOADED) == 200
-
-
-def test_expired_result_says_so_and_is_done_again(late: Visit) -> None:
+    late.enter("Voice conversion")
     result = late.page.locator("#conversion")
     shipped = result.locator("audio").last.get_attribute("src")
     late.button("man place blue").click()
     expect(result.locator("audio").last).not_to_have_attribute("src", str(shipped))
     expect(result.locator(".tl-gone")).to_be_hidden()
     late.page.wait_for_timeout(1500 * AGE)
+    for player in late.page.locator("#lips :is(audio, video)").all():
+        assert player.evaluate(LOADED) == 200
     player = result.locator("audio").last
     assert player.evaluate(LOADED) in (403, 404)
     player.evaluate("(player) => { player.src += '?'; }")  # as where the browser has not kept it

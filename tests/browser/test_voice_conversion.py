@@ -364,7 +364,7 @@ def test_visitor_reads_lines_and_hears_speech_in_their_own_voice(
     monkeypatch.setattr(own_voice, "SystemRandom", lambda: Random(0))
     text = Reading.draw(Random(0)).text
     said = tmp_path / "said.wav"
-    subprocess.run(["espeak-ng", "-v", "en-us", "-s", "150", "-w", said, text], check=True)
+    subprocess.run(["espeak-ng", "-v", "en-us", "-s", "190", "-w", said, text], check=True)
     browser = chromium(said)
     visit = Visit(browser.new_context(permissions=["microphone"]).new_page(), address, tmp_path)
     visit.open()
@@ -378,7 +378,7 @@ def test_visitor_reads_lines_and_hears_speech_in_their_own_voice(
 
     panel.get_by_role("button", name="Clear").click()
     panel.get_by_role("button", name="Record").click()
-    visit.page.wait_for_timeout(17_000)
+    visit.page.wait_for_timeout(13_000)
     # The player may have asked for the first recording after it was refused, and so deleted.
     assert all("load" in complaint for complaint in visit.complaints)
     visit.complaints.clear()

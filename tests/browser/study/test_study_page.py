@@ -3,6 +3,7 @@
 import pytest
 from playwright.sync_api import Page, Route, expect
 
+from benchmarks.support.listening import write_test
 from earshot.study.library import TestLibrary
 from tests.browser.rater_form import RaterForm
 
@@ -59,7 +60,8 @@ def test_rater_page_works_with_the_keyboard_alone(
 def test_mushra_page_loops_a_part_and_rates_by_keyboard(
     page: Page, address: str, tests: TestLibrary
 ) -> None:
-    form = RaterForm(page, address, "mushra", tests)
+    write_test(tests.folders[0] / "looped", "mushra", 1.0, trials=3)  # half a second is looped
+    form = RaterForm(page, address, "looped", tests)
     form.begin()
     item = form.item()
     page.keyboard.press("r")

@@ -1,4 +1,4 @@
-"""Several scales, transcripts, shown sentences and comments, by three raters in a browser."""
+"""Several scales, transcripts, shown sentences and comments, by raters in a browser."""
 
 import csv
 import io
@@ -34,17 +34,16 @@ SCALES: dict[str, Any] = {
 LESSON = {"sounds": "fine/bird.wav", "reference": "reference/bird.wav", "expected": 5}
 HEARD = "the old cat sat on the mat"
 RATERS = {  # by size and colours, what happens to them
-    ("desktop", "light"): "a tab that was left open",
-    ("phone", "dark"): "a sound that never comes",
-    ("desktop", "dark"): "keys alone",
+    ("phone", "dark"): "a tab that was left open",
+    ("desktop", "light"): "keys alone",
 }
-LAST = 2  # the place of the last trial, after practice and the first
+TRIALS = 2
 
 
 @pytest.fixture(scope="module", autouse=True)
 def studies(tests: TestLibrary) -> None:
     folder = tests.folders[0]
-    more = {"practice": [LESSON], "trials": 2, "sentences": SAID, "comment": True}
+    more = {"practice": [LESSON], "trials": TRIALS, "sentences": SAID, "comment": True}
     write_test(folder / "scales", "smos", scales=SCALES, **more)
     shown = {"trials": 1, "practice": 0, "sentences": SAID, "show_sentence": True}
     write_test(folder / "shown", "acr", scales={"naturalness": None}, **shown)
@@ -91,19 +90,11 @@ def answer_in_a_stale_tab(page: Page, form: RaterForm) -> Page:
     return stale
 
 
-def take(
-    page: Page, address: str, tests: TestLibrary, name: str, what: str, shots: Path
-) -> tuple[str, int]:
-    """Takes the whole test → the rater's hash, and how many trials they answered."""
+def take(page: Page, address: str, tests: TestLibrary, name: str, what: str, shots: Path) -> str:
+    """Takes the whole test → the rater's hash."""
     form, stale = RaterForm(page, address, "scales", tests), None
     form.begin()
-    if "never comes" in what:
-        page.route(f"**/sound/{LAST}/*", lambda route: route.abort())
-    for trial in range(LAST + 1):
-        if trial == LAST and "never comes" in what:
-            expect(form.heading).to_have_text("A sound did not come")
-            form.button("Next").click()
-            break
+    for trial in range(TRIALS + 1):
         expect(page.locator(".trial")).to_be_visible()
         expect(page.locator(".written input")).to_be_disabled()
         listen(page)
@@ -133,23 +124,18 @@ def take(
     form.finish()
     rater = tests.store.resume(form.test, form.token)
     assert rater
-    return rater.id, trial + ("never comes" not in what) - 1
+    return rater.id
 
 
-def test_three_raters_answer_every_scale_and_the_export_reads_back(
+def test_raters_answer_every_scale_and_the_export_reads_back(
     browser: Browser, address: str, tests: TestLibrary, tmp_path: Path
 ) -> None:
-    answered: dict[str, int] = {}
+    raters: list[str] = []
     for (size, scheme), what in RATERS.items():
         complaints: list[str] = []
         with rater_page(browser, size, scheme, complaints) as page:
-            rater, trials = take(page, address, tests, f"{size}-{scheme}", what, tmp_path)
-            answered[rater] = trials
-            if "never comes" in what:
-                assert len(complaints) >= 3, "three tries"
-                complaints.clear()
+            raters.append(take(page, address, tests, f"{size}-{scheme}", what, tmp_path))
         assert complaints == []
-    assert sorted(answered.values()) == [1, 2, 2]
     test, key = tests.open("scales").test, tests.open("scales").key
     content = httpx.get(f"{address}/results/scales/dataset.zip", params={"key": key}).content
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -157,7 +143,7 @@ def test_three_raters_answer_every_scale_and_the_export_reads_back(
         description = json.loads(archive.read("scales/dataset_description.json"))
     rows = [row for row in csv.DictReader(io.StringIO(text)) if row["kind"] == "trial"]
     each = Counter(row["rater"] for row in rows)
-    assert each == {rater: n * (len(SCALES) + 1) for rater, n in answered.items()}
+    assert each == dict.fromkeys(raters, TRIALS * (len(SCALES) + 1))
     assert description["@type"] == "Dataset"
     found = {(row["scale"], row["answer"], row["text"]) for row in rows if row["scale"] in SCALES}
     assert found == {
@@ -169,11 +155,10 @@ def test_three_raters_answer_every_scale_and_the_export_reads_back(
     remarks = {row["text"] for row in rows if row["scale"] == "comment"}
     assert remarks == {f"Heard by {size}-{scheme}." for size, scheme in RATERS}
     results = analyse(test, tests.store.ratings(test))
-    assert [each.kept.raters for each in results.by_scale] == [3] * len(SCALES)
+    assert [each.kept.raters for each in results.by_scale] == [len(RATERS)] * len(SCALES)
     look = f"{address}/results/scales/look"
     told = httpx.post(look, params={"key": key}, timeout=60, follow_redirects=True).text
     assert all(f"<h2>{name.capitalize()}</h2>" in told for name in SCALES)
-    assert sum(tests.store.missing(test).values()) == 1, "the organiser is told"
 
 
 @pytest.mark.parametrize("page", [("phone", "light")], indirect=True)

@@ -205,7 +205,7 @@ def stoi(video: RenderedVideo, folder: Path, change: Callable = lambda image: im
     return intelligibility(speech.waveform[:length], video.waveform[:length])[0]
 
 
-@pytest.mark.parametrize("rate", [15, 24, 30, 60])
+@pytest.mark.parametrize("rate", [15, 30, 60])
 def test_stoi_at_another_frame_rate_is_about_the_same(
     original: float, tmp_path: Path, rate: int
 ) -> None:

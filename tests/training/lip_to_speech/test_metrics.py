@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from earshot.core.errors import InputError
+from training.judges import naturalness
 from training.judges.evaluator import EvaluationModels
 from training.judges.recogniser import Recogniser
 from training.judges.speaker_encoder import SpeakerEncoder
@@ -85,6 +86,7 @@ def judges(monkeypatch: pytest.MonkeyPatch) -> None:
     torch.manual_seed(0)
     untrained = EvaluationModels(Recogniser().eval(), SpeakerEncoder().eval(), np.zeros((128, 39)))
     monkeypatch.setattr(EvaluationModels, "load", lambda: untrained)
+    monkeypatch.setattr(naturalness, "dnsmos", lambda _: {"dnsmos": 3.0})  # half a second each
 
 
 @pytest.fixture
