@@ -38,7 +38,7 @@ def test_visitor_votes_on_pair_after_pair_and_sees_the_score_move(
         expect(page.locator(".vote-play").nth(1)).to_have_class("vote-play tl-on")
         assert page.evaluate(PLAYING) == 0, "the sounds are of no player that could tell them"
         expect(better).to_be_enabled()
-        visit.look(f"pair {votes}")
+        visit.shoot(f"pair {votes}")
         better.click()
         expect(score).not_to_have_text(told)
         expect(score).to_contain_text("A was")
