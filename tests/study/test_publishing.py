@@ -43,7 +43,7 @@ def test_publish_beyond_the_quota_is_refused_and_leaves_nothing(
 def test_publish_of_sounds_that_last_too_long_together_leaves_nothing(
     workspace: Path, tests: TestLibrary, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stimuli, "MAX_SAMPLES", 50_000)
+    monkeypatch.setattr(stimuli, "MAX_SAMPLES", 20_000)
     with pytest.raises(SpecError, match="last too long together"):
         publish(workspace, "Long", tests)
     assert not [path for path in tests.folders[0].iterdir() if path.is_dir()]
