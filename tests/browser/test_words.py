@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from earshot.app import launch, site
-from tests.browser.visit import PLAYING, Visit
+from tests.browser.visit import FRAMES, PLAYING, SIZES, Visit
 from tests.support.fake_words import SPOKEN, VOICES, getters, write_word
 
 
@@ -194,19 +194,20 @@ def test_silence_shows_an_error_beside_the_recorder(
     expect(page.locator("#word-found h3")).to_have_text("sheep")
 
 
-@pytest.mark.parametrize("visit", [("desktop", "light"), ("phone", "light")], indirect=True)
 def test_map_is_as_wide_as_the_page_and_high_enough_on_a_phone(visit: Visit, page: Page) -> None:
-    plane = page.locator("#word-map .map-plane svg").bounding_box()
-    assert plane
-    size = page.viewport_size
-    assert size and plane["width"] > 0.8 * min(size["width"], 1320)
-    assert plane["height"] > 0.4 * plane["width"]
-    if size["width"] < 500:
-        assert plane["height"] == pytest.approx(plane["width"], rel=0.02)
-    boxes = page.locator("#word-map .map-point").evaluate_all(
-        "points => points.map((point) => point.getBoundingClientRect().toJSON())"
-    )
-    middles = [box["y"] + box["height"] / 2 for box in boxes]
-    assert plane["y"] < min(middles) and max(middles) < plane["y"] + plane["height"]
-    assert max(middles) - min(middles) > 0.4 * plane["height"], "the words spread over it"
-    visit.shoot("map")
+    """Also where a window becomes as narrow as a phone, or a phone is turned."""
+    for name, (width, height) in {**SIZES, "turned": SIZES["desktop"]}.items():
+        page.set_viewport_size({"width": width, "height": height})
+        page.evaluate(FRAMES)
+        plane = page.locator("#word-map .map-plane svg").bounding_box()
+        assert plane
+        assert plane["width"] > 0.8 * min(width, 1320)
+        shape = 1 if name == "phone" else 0.5
+        assert plane["height"] == pytest.approx(shape * plane["width"], rel=0.1)
+        boxes = page.locator("#word-map .map-point").evaluate_all(
+            "points => points.map((point) => point.getBoundingClientRect().toJSON())"
+        )
+        middles = [box["y"] + box["height"] / 2 for box in boxes]
+        assert plane["y"] < min(middles) and max(middles) < plane["y"] + plane["height"]
+        assert max(middles) - min(middles) > 0.4 * plane["height"], "the words spread over it"
+        visit.shoot(f"map-{name}")

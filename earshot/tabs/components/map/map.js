@@ -15,7 +15,7 @@ let points = new Map();
 let chosen = null; // id of the chosen point
 let playing = null; // id of the point whose sound is in the player
 let looks = { layouts: [], colorings: [] }; // what the buttons above the plane change between
-let whole = { width: 1, height: 1 }; // the picture's size
+const whole = { width: 1, height: 1 }; // the picture's size
 let drawn = 1; // its height as it came
 let view = { x: 0, y: 0, zoom: 1 }; // the part of it that is seen
 let shown = { layout: 0, coloring: 0 };
@@ -196,13 +196,23 @@ function place(point, [x, y]) {
   point.style.translate = `${point.place[0]}px ${point.place[1]}px`;
 }
 
-function showLayout() {
-  const { places, note } = looks.layouts[shown.layout];
-  [...points.values()].forEach((point, i) => place(point, places[i]));
-  one(".map-note").textContent = note;
+// Places every point of the layout that is shown, and shows the whole picture.
+function spread() {
+  whole.height = narrow.matches ? whole.width : drawn;
+  const places = looks.layouts[shown.layout]?.places;
+  [...points.values()].forEach((point, i) =>
+    place(point, places?.[i] ?? [Number(point.dataset.x), Number(point.dataset.y)]),
+  );
   placeMarker();
   chooseArea(false);
   look(0, 0, 1);
+}
+// A phone was turned, or a window made narrower.
+narrow.addEventListener("change", () => points.size && spread());
+
+function showLayout() {
+  one(".map-note").textContent = looks.layouts[shown.layout].note;
+  spread();
 }
 
 const isNear = () => looks.colorings[shown.coloring] && !looks.colorings[shown.coloring].of.length;
@@ -284,14 +294,14 @@ function render() {
   points = new Map();
   if (!one(".map")) return;
   drawn = Number(one("svg").dataset.height);
-  whole = { width: seen().width, height: narrow.matches ? seen().width : drawn };
+  whole.width = seen().width;
   marked("map-point").forEach((point, i) => {
     point.id = `${element.id || "map"}-point-${i}`;
-    place(point, [Number(point.dataset.x), Number(point.dataset.y)]);
     points.set(point.dataset.id, point);
   });
   looks = JSON.parse(one(".map").dataset.looks);
   shown = { layout: 0, coloring: 0 };
+  spread();
   // The player stops when its point is gone.
   if (!points.has(playing)) {
     playing = null;
@@ -300,8 +310,6 @@ function render() {
   showTip(null);
   showChosen();
   showMarker();
-  chooseArea(false);
-  look(0, 0, 1);
   sizes.disconnect();
   sizes.observe(one("svg"));
 }
