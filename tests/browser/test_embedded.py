@@ -1,7 +1,6 @@
 """The page as a Space shows it: in an iframe of another site, which gets no third-party cookies."""
 
 import os
-import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -15,6 +14,7 @@ from earshot.tabs import listening_tests
 from earshot.tabs.sound_search import MODELS
 from tests.browser.visit import PATIENCE
 from tests.support.fake_words import getters
+from tests.support.serving import serving
 from tests.support.sounds import write_library
 
 pytestmark = pytest.mark.slow
@@ -61,11 +61,8 @@ def outer(address: str) -> Iterator[str]:
         def log_message(self, format: str, *args: object) -> None:
             """Nothing: tests print enough."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Outer)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://localhost:{server.server_port}/"  # to a browser another site than 127.0.0.1
-    server.shutdown()
-    server.server_close()
+    with serving(ThreadingHTTPServer(("127.0.0.1", 0), Outer)) as address:
+        yield address.replace("127.0.0.1", "localhost")  # another site, to a browser
 
 
 @pytest.fixture

@@ -4,11 +4,12 @@ without large-file storage, use."""
 import base64
 import hashlib
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+
+from tests.support.serving import serving
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
@@ -72,12 +73,8 @@ def serve(repository: str, root: Path) -> Iterator[str]:
         def log_message(self, format: str, *args: object) -> None:
             """Print nothing: tests print enough."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    thread.join()
+    with serving(ThreadingHTTPServer(("127.0.0.1", 0), Handler)) as address:
+        yield address
 
 
 def _commit(root: Path, sent: bytes) -> None:

@@ -1,6 +1,5 @@
 """Raters whom a panel sends: a small local server plays Prolific."""
 
-import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -16,6 +15,7 @@ from earshot.study.publishing import MARK
 from earshot.study.web.languages import words
 from tests.browser.rater_form import RaterForm
 from tests.browser.study.test_study import LOOKS, in_order
+from tests.support.serving import serving
 
 MEMBER = {"PROLIFIC_PID": "5f1e9ab2c03d4e5f6a7b8c9d", "STUDY_ID": "study-1", "SESSION_ID": "s 7"}
 
@@ -72,10 +72,9 @@ class Desk(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def panel() -> Iterator[Panel]:
-    with Panel() as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+    server = Panel()
+    with serving(server):
         yield server
-        server.shutdown()
 
 
 @pytest.fixture

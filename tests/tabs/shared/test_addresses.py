@@ -14,6 +14,7 @@ import pytest
 from earshot.app import launch
 from earshot.tabs.shared import addresses, gradio_internals
 from earshot.tabs.shared.gradio_internals import upload_folder
+from tests.support.serving import serving
 
 pytestmark = pytest.mark.slow
 
@@ -42,11 +43,8 @@ def elsewhere() -> Iterator[str]:
         def log_message(self, format: str, *args: object) -> None:
             """Nothing."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Elsewhere)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
+    with serving(ThreadingHTTPServer(("127.0.0.1", 0), Elsewhere)) as address:
+        yield address
 
 
 def _served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *options: str) -> Iterator[str]:
