@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Route, expect
 
 from earshot.app import launch, site
 from earshot.core.paths import CHECKPOINTS
-from tests.browser.visit import Visit
+from tests.browser.visit import FRAMES, Visit
 
 IDLE = 121_000  # ms
 FINISHED = re.compile("finished-converted")
@@ -60,8 +60,17 @@ def test_booth_begins_anew_when_left_alone_and_runs_an_example_of_one_tab_after_
     expect(first).to_have_attribute("aria-selected", "true")
     result = page.locator("#conversion audio").last
     expect(result).to_have_attribute("src", FINISHED)
+    held: list[Route] = []
+    page.route("**/queue/join*", lambda route: held.append(route))
     page.clock.fast_forward(6_000)
-    expect(result).not_to_have_attribute("src", FINISHED)  # an example runs by itself
+    expect(visitor.button("Stop")).to_be_visible()  # an example runs by itself
+    page.clock.fast_forward(21_000)
+    page.evaluate(FRAMES)
+    expect(first).to_have_attribute("aria-selected", "true")  # until it has come
+    held.pop().continue_()
+    page.unroute("**/queue/join*")
+    expect(result).not_to_have_attribute("src", FINISHED)
+    expect(visitor.button("Stop")).to_be_hidden()
     visitor.shoot("booth")
     page.clock.fast_forward(21_000)
     expect(words).to_have_attribute("aria-selected", "true")

@@ -2,12 +2,14 @@
 // with an example of each, until somebody comes.
 (() => {
   const IDLE = 120_000; // ms
-  const EACH = 20_000; // ms that a tab is shown
+  const EACH = 20_000; // ms that a tab is shown once its example has run
+  const MAX_RUN = 60_000; // ms that an example is waited for
   const FIRST = 5_000; // ms until the page is there
   const LAID_OUT = 2_000; // ms until a tab is
   const FRESH = "kiosk-fresh"; // of a page that begins anew, and that nobody has touched
   let touched = performance.now();
-  let shown = touched;
+  let opened = touched; // when the tab was
+  let shown = touched; // since when there is nothing to wait for in it
   let turn = 0; // how many tabs were shown
   let attracting = sessionStorage.getItem(FRESH) !== null;
   document.documentElement.classList.add("kiosk");
@@ -25,6 +27,8 @@
     const tabs = document.querySelectorAll('.tab-container [role="tab"]').length;
     if (attracting && chips.length) chips[Math.floor(turn / tabs) % chips.length].click();
   };
+  const running = () =>
+    [...document.querySelectorAll("button")].some((one) => one.textContent.trim() === "Stop" && one.checkVisibility());
   if (attracting) setTimeout(run, FIRST);
   setInterval(() => {
     const now = performance.now();
@@ -32,11 +36,13 @@
     if (!attracting && now - touched > IDLE) {
       sessionStorage.setItem(FRESH, "yes");
       location.replace(location.pathname);
+    } else if (attracting && running() && now - opened < MAX_RUN) {
+      shown = now;
     } else if (attracting && now - shown > EACH && tabs.length) {
       const open = tabs.findIndex((tab) => tab.ariaSelected === "true");
       tabs[(open + 1) % tabs.length].click();
       scrollTo(0, 0);
-      shown = now;
+      opened = shown = now;
       turn += 1;
       setTimeout(run, LAID_OUT);
     }
