@@ -26,10 +26,12 @@ PLAYING = """() => [...document.querySelectorAll("audio")].filter((a) => !a.paus
 
 
 # Texts that contrast less than 4.5 : 1 with what is behind them, once colours have stopped
-# changing. Disabled controls may be faint, and what has a picture behind it cannot be judged.
+# changing: what inherits a colour that changes may begin to change when that has ended. Disabled
+# controls may be faint, and what has a picture behind it cannot be judged.
 FAINT = """async () => {
-  const changes = document.getAnimations().filter((change) => change instanceof CSSTransition);
-  await Promise.allSettled(changes.map((change) => change.finished));
+  const changing = () => document.getAnimations().filter((one) => one instanceof CSSTransition);
+  for (let round = 0, changes; round < 5 && (changes = changing()).length; round++)
+    await Promise.allSettled(changes.map((change) => change.finished));
   const parse = (color) => (color.match(/[\\d.]+/g) ?? []).map(Number);
   const luminance = ([r, g, b]) => [r, g, b]
     .map((c) => c / 255)
@@ -177,7 +179,8 @@ class Visit:
                 if (size == "phone") == (scheme == "dark"):
                     self.shoot(seen)
                 assert self.page.evaluate(FITS), f"{seen} scrolls sideways"
-                assert self.faint() == [], seen
+                faint = self.faint()
+                assert faint == [], f"{seen}: {faint}"
 
     def shoot(self, name: str) -> Path:
         path = self.shots / f"{name}.png"
