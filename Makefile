@@ -27,7 +27,7 @@ test: $(VENV)/dev $(VENV)/packages
 	@PATH=$$PATH:/usr/sbin command -v haproxy >/dev/null || { $(call apt,haproxy); }
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/pyright --pythonpath $(BIN)/python --threads
+	$(BIN)/pyright --pythonpath $(BIN)/python
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile \
 		--no-loadscope-reorder $(ARGS)
 
