@@ -27,7 +27,7 @@ from earshot.core.bodies import CutStalledBodies, LimitBodies, LimitUploads
 from earshot.core.connections import believed_proxies, limit_connections
 from earshot.core.headers import SafeHeaders
 from earshot.core.http import LOCAL, address_of
-from earshot.core.pacing import PaceCalls
+from earshot.core.pacing import PaceCalls, TakeTurns
 from earshot.core.paths import CHECKPOINTS
 from earshot.media import workers
 from earshot.pipelines import accelerator  # noqa: F401  (before torch, as ZeroGPU needs it)
@@ -157,6 +157,7 @@ def launch(
                 *(listening_tests.routes(tests) if tests else []),
             ],
             "middleware": [
+                Middleware(TakeTurns),
                 Middleware(SafeHeaders, os.environ),
                 Middleware(FrontPage, opened),
                 Middleware(PaceCalls, CALLS),

@@ -1,18 +1,22 @@
-"""ASGI middleware that serves the calls of programs at a pace that leaves room for people."""
+"""ASGI middleware by which nobody who asks much, or fast, keeps others waiting."""
 
 import asyncio
 from collections.abc import Sequence
 from typing import Final
+from weakref import WeakValueDictionary
 
 from starlette.requests import HTTPConnection
 from starlette.responses import JSONResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from earshot.core.http import LOCAL, RateLimit, address_of
 
 BURST: Final = 60  # calls of one address, at once
 PER_MINUTE: Final = 30  # thereafter
 MAX_WAIT: Final = 30.0  # seconds until a call of an address that makes too many at once is refused
+AT_ONCE: Final = 6  # requests of one address: what a browser sends at once
+SHORTEST_TURN: Final = 0.01  # seconds: 600 requests a second of one address
+LONGEST_TURN: Final = 0.1
 MANY: Final = (
     f"Programs of one address may make {BURST} calls at once here, then {PER_MINUTE} a minute. Try "
     "again in a minute, or run Earshot on a machine of your own."
@@ -43,3 +47,52 @@ class PaceCalls:
                         return
                     await asyncio.sleep(wait)
         await self.app(scope, receive, send)
+
+
+class TakeTurns:
+    """ASGI middleware that begins few requests of one address at a time, so that those of others
+    come in between where one sends very many at once.
+
+    A request has its turn until it begins to answer, but no longer than the longest: then it waits
+    for something or works in a thread, and many visitors of one network go on.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        at_once: int = AT_ONCE,
+        shortest: float = SHORTEST_TURN,
+        longest: float = LONGEST_TURN,
+    ) -> None:
+        self.app, self._at_once = app, at_once
+        self._shortest, self._longest = shortest, longest
+        self._addresses: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve the request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        address = address_of(HTTPConnection(scope))
+        turns = self._addresses.setdefault(address, asyncio.Semaphore(self._at_once))
+        await turns.acquire()
+        loop, in_turn = asyncio.get_running_loop(), True
+        earliest = loop.time() + self._shortest
+
+        def end_turn() -> None:
+            nonlocal in_turn
+            if in_turn:
+                in_turn = False
+                loop.call_at(earliest, turns.release)
+
+        timer = loop.call_later(self._longest, end_turn)
+
+        async def answer(message: Message) -> None:
+            end_turn()
+            await send(message)
+
+        try:
+            await self.app(scope, receive, answer)
+        finally:
+            timer.cancel()
+            end_turn()

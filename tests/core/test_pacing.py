@@ -1,22 +1,30 @@
-"""Calls of programs, served at a pace that leaves room for people."""
+"""The pace of requests: who sends many, or fast, keeps nobody else waiting."""
 
+import asyncio
 import threading
 import time
+from collections.abc import AsyncIterator
 
+import httpx
 import pytest
 from fastapi.testclient import TestClient
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse
+from starlette.responses import PlainTextResponse, StreamingResponse
 from starlette.routing import Route
 
 from earshot.core import pacing
 from earshot.core.http import RateLimit
-from earshot.core.pacing import PaceCalls
+from earshot.core.pacing import PaceCalls, TakeTurns
 
 FAST = 600.0  # a minute
 SLOW = 6.0
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
 
 
 def client(address: str, per_minute: float) -> TestClient:
@@ -69,3 +77,80 @@ def test_visitors_results_and_the_owner_of_the_machine_never_wait() -> None:
         assert visitor.post("/listen").is_success
         assert visitor.get("/call/convert").is_success
         assert owner.post("/call/convert").is_success
+
+
+class Slow:
+    """A server behind TakeTurns, whose answers come when they may. begun: by their address."""
+
+    def __init__(self, shortest: float = 0, longest: float = 60) -> None:
+        self.begun: list[str] = []
+        self.may_answer, self.may_end = asyncio.Event(), asyncio.Event()
+        routes = [Route("/", self._answer), Route("/stream", self._stream)]
+        middleware = [Middleware(TakeTurns, at_once=2, shortest=shortest, longest=longest)]
+        self._served = Starlette(routes=routes, middleware=middleware)
+
+    async def ask(self, address: str, path: str = "/") -> int:
+        """Send a request from this address → the answer's status."""
+        transport = httpx.ASGITransport(self._served, client=(address, 1))
+        async with httpx.AsyncClient(transport=transport, base_url="http://earshot") as client:
+            return (await client.get(path)).status_code
+
+    async def _answer(self, request: Request) -> PlainTextResponse:
+        self.begun.append(request.client.host if request.client else "")
+        await self.may_answer.wait()
+        return PlainTextResponse("")
+
+    async def _stream(self, request: Request) -> StreamingResponse:
+        self.begun.append(request.client.host if request.client else "")
+
+        async def parts() -> AsyncIterator[bytes]:
+            yield b"a"
+            await self.may_end.wait()
+
+        return StreamingResponse(parts())
+
+
+MANY_ASK = "192.0.2.1"
+ONE_ASKS = "192.0.2.2"
+
+
+@pytest.mark.anyio
+async def test_request_of_another_begins_before_the_rest_of_many() -> None:
+    server = Slow()
+    many = [asyncio.create_task(server.ask(MANY_ASK)) for _ in range(5)]
+    await asyncio.sleep(0.05)
+    other = asyncio.create_task(server.ask(ONE_ASKS))
+    await asyncio.sleep(0.05)
+    assert server.begun == [MANY_ASK, MANY_ASK, ONE_ASKS]
+    server.may_answer.set()
+    assert await asyncio.gather(*many, other) == [200] * 6
+    assert server.begun.count(MANY_ASK) == 5
+
+
+@pytest.mark.anyio
+async def test_requests_that_take_their_time_hold_up_none_of_their_network() -> None:
+    server = Slow(longest=0.02)
+    many = [asyncio.create_task(server.ask(MANY_ASK)) for _ in range(5)]
+    await asyncio.sleep(0.3)
+    assert len(server.begun) == 5
+    server.may_answer.set()
+    assert await asyncio.gather(*many) == [200] * 5
+
+
+@pytest.mark.anyio
+async def test_answers_that_have_begun_hold_up_none() -> None:
+    server = Slow()
+    streams = [asyncio.create_task(server.ask(MANY_ASK, "/stream")) for _ in range(5)]
+    await asyncio.sleep(0.1)
+    assert len(server.begun) == 5
+    server.may_end.set()
+    assert await asyncio.gather(*streams) == [200] * 5
+
+
+@pytest.mark.anyio
+async def test_many_answers_at_once_of_one_network_are_spread() -> None:
+    server = Slow(shortest=0.1)
+    server.may_answer.set()
+    began = time.monotonic()
+    assert await asyncio.gather(*(server.ask(MANY_ASK) for _ in range(6))) == [200] * 6
+    assert time.monotonic() - began >= 0.2  # three times two at once

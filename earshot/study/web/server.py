@@ -14,6 +14,7 @@ from earshot.core.bodies import CutStalledBodies, LimitBodies
 from earshot.core.connections import limit_connections
 from earshot.core.errors import InputError
 from earshot.core.headers import SafeHeaders
+from earshot.core.pacing import TakeTurns
 from earshot.study.design.yaml_lines import SpecError
 from earshot.study.library import TestLibrary
 from earshot.study.storage.store import Store
@@ -38,6 +39,7 @@ def routers(tests: TestLibrary) -> list[APIRouter]:
 def app(tests: TestLibrary) -> FastAPI:
     """Make an app that serves the tests and nothing else."""
     limits = [
+        Middleware(TakeTurns),
         Middleware(SafeHeaders, os.environ),
         Middleware(CutStalledBodies),
         Middleware(LimitBodies),

@@ -7,7 +7,9 @@ from base64 import b64encode
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from hashlib import sha256
+from types import SimpleNamespace
 
 import pytest
 from fastapi.testclient import TestClient
@@ -138,6 +140,21 @@ def test_many_reports_at_once_leave_the_server_to_raters(
         go_on.set()
         codes = Counter(each.result().status_code for each in asked)
     assert codes[503] >= 60 - MAX_AT_ONCE - MAX_WAITING and codes[200] >= MAX_AT_ONCE
+
+
+def test_files_are_refused_sooner_than_pages_where_both_are_asked_for_without_end(
+    client: TestClient, tests: TestLibrary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = {"key": tests.open("first").key}
+    file, page = (
+        partial(client.get, f"/results/first{end}", params=key) for end in ("/ratings.csv", "")
+    )
+    now = time.monotonic()
+    monkeypatch.setattr("earshot.core.http.time", SimpleNamespace(monotonic=lambda: now))
+    assert all(file().status_code == 200 for _ in range(60))
+    now += 10
+    assert [file().status_code for _ in range(2)] == [200, 429]  # six a minute
+    assert [page().status_code for _ in range(8)] == [200] * 8  # sixty a minute
 
 
 def test_results_asked_for_without_end_are_refused_before_the_key_is_looked_up(

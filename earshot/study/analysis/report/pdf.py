@@ -3,7 +3,7 @@
 import io
 import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from functools import cache, partial
 from html import escape
 from pathlib import Path
 from typing import Any, Final
@@ -49,9 +49,7 @@ VERDICT: Final = ParagraphStyle("verdict", BODY, fontSize=11, leading=16, spaceB
 
 def document(results: Results) -> bytes:
     """Write the bytes of the PDF, A4; the same for the same results."""
-    for name in (REGULAR, BOLD):
-        registerFont(TTFont(name, FONTS / f"{name}.ttf"))
-    registerFont(UnicodeCIDFont(CHINESE))
+    _register_fonts()
     file = io.BytesIO()
     pages = SimpleDocTemplate(
         file,
@@ -67,6 +65,14 @@ def document(results: Results) -> bytes:
     number = partial(_number, results.test.name)
     pages.build([*_story(results)], onFirstPage=number, onLaterPages=number)
     return file.getvalue()
+
+
+@cache
+def _register_fonts() -> None:
+    """Read the fonts, which takes longer than the rest of a short report, once."""
+    for name in (REGULAR, BOLD):
+        registerFont(TTFont(name, FONTS / f"{name}.ttf"))
+    registerFont(UnicodeCIDFont(CHINESE))
 
 
 def _story(results: Results) -> Iterator[Any]:

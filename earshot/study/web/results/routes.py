@@ -45,12 +45,19 @@ def router(library: TestLibrary) -> APIRouter:
     reopen and delete. The report of a public test, and nothing else of it, is shown without the
     key.
     """
-    asked = RateLimit(burst=60, per_minute=60)  # of one address
+    # Of one address; a file takes longer to make than a page.
+    asked, taken = RateLimit(burst=60, per_minute=60), RateLimit(burst=60, per_minute=6)
 
-    async def limited(request: Request) -> None:
-        if asked.take(address_of(request)):
+    def limit(rate: RateLimit, request: Request) -> None:
+        if rate.take(address_of(request)):
             again = {"Retry-After": str(RETRY)}
             raise RefusalError(rater_page.message("One moment", MANY, 429, again))
+
+    async def limited(request: Request) -> None:
+        limit(asked, request)
+
+    async def limited_files(request: Request) -> None:
+        limit(taken, request)
 
     routes = APIRouter(
         route_class=PagesThatSayWhy, include_in_schema=False, dependencies=[Depends(limited)]
@@ -131,7 +138,7 @@ def router(library: TestLibrary) -> APIRouter:
             store.look(opened.test)
         return RedirectResponse(f"../{test}?key={key}", 303)
 
-    @routes.get("/results/{test}/{file}")
+    @routes.get("/results/{test}/{file}", dependencies=[Depends(limited_files)])
     async def take_along(
         test: str,
         file: Literal["ratings.csv", "answers.jsonl", "report.pdf", "dataset.zip"],
