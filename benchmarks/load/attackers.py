@@ -226,7 +226,6 @@ KINDS: Final[Mapping[str, tuple[Attack, float]]] = {
     "tests opened": (openings, PAUSE),
     f"{AGENTS} loops of an agent": (agents, 0.0),
     "files of the server": (foreign_files, PAUSE),
-    f"requests without pause on {FLOODING} connections": (flood, PAUSE),
 }
 
 

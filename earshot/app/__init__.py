@@ -8,6 +8,8 @@ def main() -> None:
     # Bars of transformers and of the hub go to the log. On a full disk that fails in tqdm, which
     # keeps its lock then, and SIGTERM would wait for it.
     os.environ |= {"TQDM_DISABLE": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1"}
+    # torch's threads would wait for each other by spinning, also for one that has no core just now.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     from earshot.app import launch
 
     launch.main()

@@ -15,7 +15,7 @@ BURST: Final = 60  # calls of one address, at once
 PER_MINUTE: Final = 30  # thereafter
 MAX_WAIT: Final = 30.0  # seconds until a call of an address that makes too many at once is refused
 AT_ONCE: Final = 6  # requests of one address: what a browser sends at once
-SHORTEST_TURN: Final = 0.01  # seconds: 600 requests a second of one address
+SHORTEST_TURN: Final = 0.02  # seconds: 300 requests a second of one address
 LONGEST_TURN: Final = 0.1
 MANY: Final = (
     f"Programs of one address may make {BURST} calls at once here, then {PER_MINUTE} a minute. Try "
