@@ -1,10 +1,12 @@
-"""python -m benchmarks.load.attacked: visitors and raters, half of the time under attack.
+"""python -m benchmarks.load.attacked: visitors and raters, a third of the time under attack.
 
 Visitors who think, raters who listen and think, and one attacker of each kind (see
-benchmarks.load.attackers) use an app that this starts. Attackers come and go in turns of some
-minutes, so that what else the machine does falls on both halves alike. Every request is a line of a
-record, from which --table prints what came of it, at any time; with the same record it goes on.
-Each comes from an address of its own, of the many that Linux has for this machine.
+benchmarks.load.attackers) use an app that this starts. For some minutes there are no attackers,
+then they attack this app, then another one on the same machine, then anew. All of them share the
+processors: what an attack costs beyond its share of these is the difference of the last two. Every
+request is a line of a record, from which --table prints what came of it, at any time; with the same
+record it goes on. Each comes from an address of its own, of the many that Linux has for this
+machine.
 """
 
 import argparse
@@ -17,7 +19,7 @@ import tempfile
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -38,10 +40,13 @@ SOUND: Final = 3.0  # seconds of one
 THINKING: Final = (2.0, 6.0)  # seconds of a rater, after a trial's sounds
 LISTENING: Final = (15.0, 25.0)  # seconds of a visitor, after a task
 AGAIN: Final = 5.0  # seconds until somebody who was refused tries again
-# Of a quiet turn: what attackers had begun still ends, and counts for neither half.
+# Of a turn after attackers: what they had begun still ends, and counts for no turn.
 SETTLING: Final = 30.0
 QUIET: Final = "quiet"
 ATTACKED: Final = "attacked"
+ELSEWHERE: Final = "another app attacked"
+PHASES: Final = (QUIET, ATTACKED, ELSEWHERE)  # in turn
+SHOWN: Final = (QUIET, ELSEWHERE, ATTACKED)  # in the table
 TICKS: Final = os.sysconf("SC_CLK_TCK")
 
 
@@ -62,11 +67,10 @@ class Record:
         return time.monotonic() - self._begun
 
     def phase(self) -> str:
-        """Tell whether it is quiet, attacked, or neither yet."""
+        """Tell which phase it is, "" where none is yet."""
         turn, into = divmod(self.now(), self._turn)
-        if turn % 2:
-            return ATTACKED
-        return QUIET if into > SETTLING or not turn else ""
+        phase = PHASES[int(turn) % len(PHASES)]
+        return phase if phase == ATTACKED or into > SETTLING or not turn else ""
 
     def note(self, **row: Any) -> None:
         """Add a line."""
@@ -112,16 +116,18 @@ def measure(file: Path, minutes: float, turn: float, visitors: int, raters: int)
     """Use and attack an app until the record has so many minutes."""
     ended = threading.Event()
     with tempfile.TemporaryDirectory(prefix="load-") as place:
-        write_test(Path(place) / TEST, TEST, SOUND, STIMULI)
-        served = Served("app.py", "--preload", "--studies", place)
+        apps, attackers, going = {}, [], {}
         spawn = multiprocessing.get_context("spawn")
-        going = spawn.Event()
-        attackers = spawn.Process(
-            target=attack, args=[served.address, going, _attackers_file(file)], daemon=True
-        )
-        attackers.start()
-        record = Record(file, turn)
-        key = library(Path(place)).open(TEST).key
+        for phase in (ATTACKED, ELSEWHERE):
+            tests = Path(place) / phase
+            write_test(tests / TEST, TEST, SOUND, STIMULI)
+            apps[phase] = Served("app.py", "--preload", "--studies", str(tests))
+            going[phase] = spawn.Event()
+            given = [apps[phase].address, going[phase], _attackers_file(file, phase)]
+            attackers.append(spawn.Process(target=attack, args=given, daemon=True))
+            attackers[-1].start()
+        served, record = apps[ATTACKED], Record(file, turn)
+        key = library(Path(place) / ATTACKED).open(TEST).key
         honest = [
             *(lambda n=n: _visit(record, served.address, n, ended) for n in range(visitors)),
             *(lambda n=n: _rate(record, served.address, n, key, ended) for n in range(raters)),
@@ -133,10 +139,12 @@ def measure(file: Path, minutes: float, turn: float, visitors: int, raters: int)
             _watch(record, served, going, 60 * minutes)
         finally:
             ended.set()
-            attackers.kill()
+            for each in attackers:
+                each.kill()
             for thread in threads:
                 thread.join(PATIENCE)
-            served.kill()
+            for app in apps.values():
+                app.kill()
 
 
 def table(file: Path, since: float = 0) -> str:
@@ -151,24 +159,24 @@ def table(file: Path, since: float = 0) -> str:
                 failed[place].append(row["failed"])
             else:
                 seconds[place].append(row["seconds"])
+    heads = " | ".join(f"{phase}: done | p50 s | p95 s" for phase in SHOWN)
     lines = [
-        "| request | quiet: done | p50 s | p95 s | attacked: done | p50 s | p95 s "
-        "| p95, attacked / quiet | failed, quiet / attacked |",
-        "|---|---|---|---|---|---|---|---|---|",
+        f"| request | {heads} | p95, attacked / quiet | attacked / another app | failed |",
+        "|---" * (4 + 3 * len(SHOWN)) + "|",
     ]
     for kind in dict.fromkeys(kind for kind, _ in seconds):
-        quiet, attacked = (
-            np.array(seconds[kind, phase] or [np.nan]) for phase in (QUIET, ATTACKED)
-        )
-        (q50, q95), (a50, a95) = (np.percentile(each, [50, 95]) for each in (quiet, attacked))
-        lost = " / ".join(str(len(failed.get((kind, phase), ""))) for phase in (QUIET, ATTACKED))
-        lines.append(
-            f"| {kind} | {len(quiet):,} | {q50:.3f} | {q95:.3f} | {len(attacked):,} | {a50:.3f} "
-            f"| {a95:.3f} | {a95 / q95:.2f} | {lost} |"
-        )
+        took = {phase: np.array(seconds[kind, phase] or [np.nan]) for phase in SHOWN}
+        p95 = {phase: np.percentile(each, 95) for phase, each in took.items()}
+        cells = [
+            f"{len(each):,} | {np.median(each):.3f} | {p95[phase]:.3f}"
+            for phase, each in took.items()
+        ]
+        times = [f"{p95[ATTACKED] / p95[phase]:.2f}" for phase in (QUIET, ELSEWHERE)]
+        lost = " / ".join(str(len(failed.get((kind, phase), ""))) for phase in SHOWN)
+        lines.append(f"| {' | '.join([kind, *cells, *times, lost])} |")
     for (kind, phase), said in failed.items():
         lines.append(f"\nFailed, {kind}, {phase}: {'; '.join(sorted({*said}))}")
-    return "\n".join([*lines, "", *_course(rows), "", *_attempts(_attackers_file(file))])
+    return "\n".join([*lines, "", *_course(rows), "", *_attempts(_attackers_file(file, ATTACKED))])
 
 
 def _course(rows: list[dict[str, Any]]) -> list[str]:
@@ -185,7 +193,7 @@ def _course(rows: list[dict[str, Any]]) -> list[str]:
         "| memory, MB | " + " | ".join(f"{row['memory']:,.0f}" for row in shown) + " |",
         "",
     ]
-    for phase in (QUIET, ATTACKED):
+    for phase in SHOWN:
         cores = [row["cores"] for row in minutes if row["phase"] == phase and "cores" in row]
         load = [row["load"] for row in minutes if row["phase"] == phase]
         if cores:
@@ -214,16 +222,17 @@ def _rows(file: Path) -> Iterator[dict[str, Any]]:
         yield json.loads(line)
 
 
-def _attackers_file(file: Path) -> Path:
-    return file.with_suffix(".attackers.json")
+def _attackers_file(file: Path, phase: str) -> Path:
+    return file.with_suffix(f".{phase.replace(' ', '-')}.json")
 
 
-def _watch(record: Record, served: Served, going: Any, until: float) -> None:
+def _watch(record: Record, served: Served, going: Mapping[str, Any], until: float) -> None:
     """Send attackers in and away, and note each minute how the app stands."""
     noted, before, began = -60.0, None, ""
     while record.now() < until and served.process.poll() is None:
         phase = record.phase()
-        going.set() if phase == ATTACKED else going.clear()
+        for target, attack_now in going.items():
+            attack_now.set() if phase == target else attack_now.clear()
         if record.now() - noted >= 60:
             elapsed, noted = record.now() - noted, record.now()
             took = _cpu_seconds(served.process.pid)

