@@ -15,8 +15,9 @@ BURST: Final = 60  # calls of one address, at once
 PER_MINUTE: Final = 30  # thereafter
 MAX_WAIT: Final = 30.0  # seconds until a call of an address that makes too many at once is refused
 AT_ONCE: Final = 6  # requests of one address: what a browser sends at once
-SHORTEST_TURN: Final = 0.02  # seconds: 300 requests a second of one address
-LONGEST_TURN: Final = 0.1
+LONGEST_TURN: Final = 0.1  # seconds
+OPENING: Final = 500  # requests of one address that are not counted in seconds: several first pages
+PER_SECOND: Final = 300
 MANY: Final = (
     f"Programs of one address may make {BURST} calls at once here, then {PER_MINUTE} a minute. Try "
     "again in a minute, or run Earshot on a machine of your own."
@@ -50,8 +51,8 @@ class PaceCalls:
 
 
 class TakeTurns:
-    """ASGI middleware that begins few requests of one address at a time, so that those of others
-    come in between where one sends very many at once.
+    """ASGI middleware that begins few requests of one address at a time, and so many a second, so
+    that those of others come in between where one sends very many.
 
     A request has its turn until it begins to answer, but no longer than the longest: then it waits
     for something or works in a thread, and many visitors of one network go on.
@@ -61,11 +62,11 @@ class TakeTurns:
         self,
         app: ASGIApp,
         at_once: int = AT_ONCE,
-        shortest: float = SHORTEST_TURN,
         longest: float = LONGEST_TURN,
+        limit: RateLimit | None = None,
     ) -> None:
-        self.app, self._at_once = app, at_once
-        self._shortest, self._longest = shortest, longest
+        self.app, self._at_once, self._longest = app, at_once, longest
+        self._requests = limit or RateLimit(OPENING, 60 * PER_SECOND)
         self._addresses: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -76,23 +77,25 @@ class TakeTurns:
         address = address_of(HTTPConnection(scope))
         turns = self._addresses.setdefault(address, asyncio.Semaphore(self._at_once))
         await turns.acquire()
-        loop, in_turn = asyncio.get_running_loop(), True
-        earliest = loop.time() + self._shortest
+        in_turn = True
 
         def end_turn() -> None:
             nonlocal in_turn
             if in_turn:
                 in_turn = False
-                loop.call_at(earliest, turns.release)
-
-        timer = loop.call_later(self._longest, end_turn)
+                turns.release()
 
         async def answer(message: Message) -> None:
             end_turn()
             await send(message)
 
+        timer = None
         try:
+            while wait := self._requests.take(address):
+                await asyncio.sleep(wait)
+            timer = asyncio.get_running_loop().call_later(self._longest, end_turn)
             await self.app(scope, receive, answer)
         finally:
-            timer.cancel()
+            if timer:
+                timer.cancel()
             end_turn()
