@@ -13,7 +13,7 @@ SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 apt = $(SUDO) apt-get update -q && \
 	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $(1)
 
-.PHONY: demo test test-quick test-scale space-check
+.PHONY: demo test types every-test test-quick test-scale space-check
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/run-time $(VENV)/packages
@@ -27,7 +27,13 @@ test: $(VENV)/dev $(VENV)/packages
 	@PATH=$$PATH:/usr/sbin command -v haproxy >/dev/null || { $(call apt,haproxy); }
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/pyright --pythonpath $(BIN)/python
+	$(MAKE) --no-print-directory -j 2 types every-test
+
+# In the time in which tests wait for something.
+types:
+	nice $(BIN)/pyright --pythonpath $(BIN)/python
+
+every-test:
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile \
 		--no-loadscope-reorder $(ARGS)
 
