@@ -16,8 +16,8 @@ PER_MINUTE: Final = 30  # thereafter
 MAX_WAIT: Final = 30.0  # seconds until a call of an address that makes too many at once is refused
 AT_ONCE: Final = 6  # requests of one address: what a browser sends at once
 LONGEST_TURN: Final = 0.1  # seconds
-OPENING: Final = 500  # requests of one address that are not counted in seconds: several first pages
-PER_SECOND: Final = 300
+OPENING: Final = 6_000  # requests of one address before it is paced: fifty first pages
+PER_SECOND: Final = 300  # thereafter
 MANY: Final = (
     f"Programs of one address may make {BURST} calls at once here, then {PER_MINUTE} a minute. Try "
     "again in a minute, or run Earshot on a machine of your own."
