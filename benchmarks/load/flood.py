@@ -28,29 +28,22 @@ PAUSE: Final = 0.05
 LENGTH: Final = re.compile(r"content-length: (\d+)", re.IGNORECASE)
 
 
-class Connection:
-    """A connection from an address of this machine, which asks for one path again and again. An
-    HTTP client would take longer than the server.
-    """
-
-    def __init__(self, port: int, source: str, path: str) -> None:
-        self._place, self._source = ("127.0.0.1", port), source
-        self._asked = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode()
-
-    async def ask_until(self, ends: float, pause: float) -> list[float]:
-        """Ask → seconds that each answer took."""
-        took = []
-        reader, writer = await asyncio.open_connection(*self._place, local_addr=(self._source, 0))
-        with closing(writer):
-            while time.monotonic() < ends:
-                began = time.monotonic()
-                writer.write(self._asked)
-                head = (await reader.readuntil(b"\r\n\r\n")).decode()
-                if length := LENGTH.search(head):
-                    await reader.readexactly(int(length[1]))
-                took.append(time.monotonic() - began)
-                await asyncio.sleep(pause)
-        return took
+async def ask_until(ends: float, pause: float, port: int, source: str, path: str) -> list[float]:
+    """Ask for one path on a connection from an address of this machine → seconds that each answer
+    took. An HTTP client would take longer than the server."""
+    took = []
+    asked = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode()
+    reader, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=(source, 0))
+    with closing(writer):
+        while time.monotonic() < ends:
+            began = time.monotonic()
+            writer.write(asked)
+            head = (await reader.readuntil(b"\r\n\r\n")).decode()
+            if length := LENGTH.search(head):
+                await reader.readexactly(int(length[1]))
+            took.append(time.monotonic() - began)
+            await asyncio.sleep(pause)
+    return took
 
 
 def flood(port: int, connections: int, seconds: float) -> None:
@@ -59,8 +52,8 @@ def flood(port: int, connections: int, seconds: float) -> None:
     ends = time.monotonic() + seconds
 
     async def together() -> None:
-        one = Connection(port, "127.0.3.1", f"/results/{TEST}?key=x")
-        await asyncio.gather(*(one.ask_until(ends, 0) for _ in range(connections)))
+        given = (ends, 0, port, "127.0.3.1", f"/results/{TEST}?key=x")
+        await asyncio.gather(*(ask_until(*given) for _ in range(connections)))
 
     asyncio.run(together())
 
@@ -78,8 +71,8 @@ def main() -> None:
                 other = spawn.Process(target=flood, args=given, daemon=True)
                 other.start()
                 time.sleep(STARTING)
-                rater = Connection(served.port, "127.0.2.1", f"/listen/{TEST}")
-                took = asyncio.run(rater.ask_until(time.monotonic() + SECONDS, PAUSE))
+                rater = (served.port, "127.0.2.1", f"/listen/{TEST}")
+                took = asyncio.run(ask_until(time.monotonic() + SECONDS, PAUSE, *rater))
                 other.join()
                 p50, p95 = 1000 * np.percentile(took, [50, 95])
                 print(f"| {number} | {len(took)} | {p50:.1f} | {p95:.1f} |", flush=True)

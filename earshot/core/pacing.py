@@ -15,7 +15,7 @@ BURST: Final = 60  # calls of one address, at once
 PER_MINUTE: Final = 30  # thereafter
 MAX_WAIT: Final = 30.0  # seconds until a call of an address that makes too many at once is refused
 AT_ONCE: Final = 6  # requests of one address: what a browser sends at once
-LONGEST_TURN: Final = 0.1  # seconds
+MAX_TURN: Final = 0.1  # seconds
 OPENING: Final = 6_000  # requests of one address before it is paced: fifty first pages
 PER_SECOND: Final = 300  # thereafter
 MANY: Final = (
@@ -54,18 +54,18 @@ class TakeTurns:
     """ASGI middleware that begins few requests of one address at a time, and so many a second, so
     that those of others come in between where one sends very many.
 
-    A request has its turn until it begins to answer, but no longer than the longest: then it waits
-    for something or works in a thread, and many visitors of one network go on.
+    A request has its turn until it begins to answer, but for MAX_TURN at most: then it waits for
+    something or works in a thread, and many visitors of one network go on.
     """
 
     def __init__(
         self,
         app: ASGIApp,
         at_once: int = AT_ONCE,
-        longest: float = LONGEST_TURN,
+        max_turn: float = MAX_TURN,
         limit: RateLimit | None = None,
     ) -> None:
-        self.app, self._at_once, self._longest = app, at_once, longest
+        self.app, self._at_once, self._max_turn = app, at_once, max_turn
         self._requests = limit or RateLimit(OPENING, 60 * PER_SECOND)
         self._addresses: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
 
@@ -93,7 +93,7 @@ class TakeTurns:
         try:
             while wait := self._requests.take(address):
                 await asyncio.sleep(wait)
-            timer = asyncio.get_running_loop().call_later(self._longest, end_turn)
+            timer = asyncio.get_running_loop().call_later(self._max_turn, end_turn)
             await self.app(scope, receive, answer)
         finally:
             if timer:

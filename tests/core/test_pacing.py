@@ -76,13 +76,13 @@ def test_visitors_results_and_the_owner_of_the_machine_never_wait() -> None:
         assert owner.post("/call/convert").is_success
 
 
-def in_a_thread(check: Callable[[], Coroutine[None, None, None]]) -> Callable[[], None]:
+def in_a_thread(check: Callable[..., Coroutine[None, None, None]]) -> Callable[..., None]:
     """Make a test of one that waits: Playwright's loop may run in this thread."""
 
     @wraps(check)
-    def test() -> None:
+    def test(**given: object) -> None:
         with ThreadPoolExecutor(1) as pool:
-            pool.submit(asyncio.run, check()).result()
+            pool.submit(asyncio.run, check(**given)).result()
 
     return test
 
@@ -90,11 +90,11 @@ def in_a_thread(check: Callable[[], Coroutine[None, None, None]]) -> Callable[[]
 class Slow:
     """A server behind TakeTurns, whose answers come when they may. begun: by their address."""
 
-    def __init__(self, longest: float = 60, limit: RateLimit | None = None) -> None:
+    def __init__(self, turn: float = 60, limit: RateLimit | None = None) -> None:
         self.begun: list[str] = []
-        self.may_answer, self.may_end = asyncio.Event(), asyncio.Event()
+        self.may_answer = asyncio.Event()
         routes = [Route("/", self._answer), Route("/stream", self._stream)]
-        middleware = [Middleware(TakeTurns, 2, longest, limit)]
+        middleware = [Middleware(TakeTurns, 2, turn, limit)]
         self._served = Starlette(routes=routes, middleware=middleware)
 
     async def ask(self, address: str, path: str = "/") -> int:
@@ -113,7 +113,7 @@ class Slow:
 
         async def parts() -> AsyncIterator[bytes]:
             yield b"a"
-            await self.may_end.wait()
+            await self.may_answer.wait()
 
         return StreamingResponse(parts())
 
@@ -135,24 +135,15 @@ async def test_request_of_another_begins_before_the_rest_of_many() -> None:
     assert server.begun.count(MANY_ASK) == 5
 
 
+@pytest.mark.parametrize(("path", "turn"), [("/", 0.02), ("/stream", 60)], ids=["slow", "begun"])
 @in_a_thread
-async def test_requests_that_take_their_time_hold_up_none_of_their_network() -> None:
-    server = Slow(longest=0.02)
-    many = [asyncio.create_task(server.ask(MANY_ASK)) for _ in range(5)]
+async def test_slow_requests_and_begun_answers_hold_up_none(path: str, turn: float) -> None:
+    server = Slow(turn)
+    many = [asyncio.create_task(server.ask(MANY_ASK, path)) for _ in range(5)]
     await asyncio.sleep(0.3)
     assert len(server.begun) == 5
     server.may_answer.set()
     assert await asyncio.gather(*many) == [200] * 5
-
-
-@in_a_thread
-async def test_answers_that_have_begun_hold_up_none() -> None:
-    server = Slow()
-    streams = [asyncio.create_task(server.ask(MANY_ASK, "/stream")) for _ in range(5)]
-    await asyncio.sleep(0.1)
-    assert len(server.begun) == 5
-    server.may_end.set()
-    assert await asyncio.gather(*streams) == [200] * 5
 
 
 @in_a_thread
