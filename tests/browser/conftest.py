@@ -14,7 +14,7 @@ from earshot.media.audio.load import wav_bytes
 from earshot.pipelines.sound_search import SoundSearch
 from earshot.tabs.sound_search import MODELS
 from earshot.tabs.voice_conversion import Tickets
-from tests.browser.visit import FLAGS, SIZES, Visit
+from tests.browser.visit import FLAGS, Visit
 from tests.support.sounds import write_library
 
 RATE = 16_000
@@ -75,25 +75,61 @@ def shared_context(browser: Browser, touch: bool) -> BrowserContext:
     return browser.new_context(has_touch=touch, permissions=["microphone", "camera"])
 
 
-@pytest.fixture
-def visit(
-    browser: Browser, address: str, request: pytest.FixtureRequest, tmp_path: Path
-) -> Iterator[Visit]:
-    """A visitor on the first page, of whom nothing is known: neither cookies nor what a page
-    stores. Parametrize indirectly with ("phone", "dark") and the like."""
-    size, scheme = getattr(request, "param", ("desktop", "light"))
-    width, height = SIZES[size]
+def arrive(browser: Browser, address: str, shots: Path, size: str, scheme: str) -> Visit:
+    """Open the first page to a visitor of whom nothing is known: neither cookies nor what a page
+    stores."""
     context = shared_context(browser, size == "phone")
     page = context.new_page()
-    page.set_viewport_size({"width": width, "height": height})
     stored = {"origin": address.rstrip("/"), "storageTypes": STORED}
     context.new_cdp_session(page).send("Storage.clearDataForOrigin", stored)
-    visitor = Visit(page, address, tmp_path)
+    visitor = Visit(page, address, shots)
+    visitor.resize(size)
     visitor.open(scheme)
+    return visitor
+
+
+def leave(visitors: list[Visit]) -> None:
+    """Close every page of these visitors, who are gone then."""
+    for visitor in visitors:
+        for opened in visitor.page.context.pages:
+            opened.close()
+    visitors.clear()
+
+
+@pytest.fixture(scope="module")
+def staying() -> Iterator[list[Visit]]:
+    """The visitor who stays on the page from one test to the next, where there is one."""
+    visitors: list[Visit] = []
+    yield visitors
+    leave(visitors)
+
+
+@pytest.fixture
+def visit(
+    browser: Browser,
+    address: str,
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    staying: list[Visit],
+) -> Iterator[Visit]:
+    """A new visitor on the first page. Parametrize indirectly with ("phone", "dark") and the like.
+    In a test that is marked "stays" it is who was there in the test before, where that is marked as
+    well: a page takes seconds to open."""
+    size, scheme = getattr(request, "param", ("desktop", "light"))
+    stays = request.node.get_closest_marker("stays") is not None
+    if not stays:
+        leave(staying)
+    if not staying:
+        staying.append(arrive(browser, address, tmp_path, size, scheme))
+    [visitor] = staying
+    visitor.resize(size)
+    visitor.colour(scheme)
     yield visitor
-    for opened in context.pages:
-        opened.close()
-    assert visitor.complaints == []
+    complaints = [*visitor.complaints]
+    visitor.complaints.clear()
+    if not stays:
+        leave(staying)
+    assert complaints == []
 
 
 @pytest.fixture

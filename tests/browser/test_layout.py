@@ -56,7 +56,7 @@ CUT = """(input, texts) => texts.filter((text) => {
 })"""
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def on_phone(
     browser: Browser, address: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Visit]:
@@ -67,9 +67,48 @@ def on_phone(
     context.close()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def narrow(on_phone: Visit) -> Page:
     return on_phone.page
+
+
+@pytest.mark.stays
+def test_options_show_the_whole_of_what_is_chosen(visit: Visit) -> None:
+    page = visit.page
+    for field, texts in (
+        ("What passes to the new voice", MODELS.values()),
+        ("Intonation", INTONATIONS),
+        ("Vocoder", VOCODERS),
+        ("Blend with", ["Nobody", "Your voice"]),
+    ):
+        if field == "What passes to the new voice":
+            visit.unfold("Options", field)
+        chosen = page.get_by_role("combobox", name=field)
+        assert chosen.evaluate(CUT, list(texts)) == [], field
+
+
+@pytest.mark.stays
+def test_diagrams_keep_their_words_in_their_boxes(visit: Visit) -> None:
+    page = visit.page
+    for name in page.get_by_role("tab").all_inner_texts():
+        page.get_by_role("tab", name=name).click()
+        page.get_by_role("button", name="How it works").filter(visible=True).click()
+        expect(page.locator(".how svg").filter(visible=True)).to_have_count(1)
+        at_rest(page)
+        assert page.evaluate(OUTSIDE) == [], name
+
+
+def test_accordions_point_right_when_closed_and_down_when_open(narrow: Page) -> None:
+    header = narrow.locator("button.label-wrap").filter(has_text="Options").first
+    angle = """(button) => {
+      const { a, b } = new DOMMatrix(getComputedStyle(button.querySelector(".icon")).transform);
+      return Math.round((Math.atan2(b, a) * 180) / Math.PI);
+    }"""
+    expect(header.locator(".icon")).to_have_text("▼")
+    assert header.evaluate(angle) == -90  # ▼ turned right
+    header.click()
+    at_rest(narrow)
+    assert header.evaluate(angle) == 0
 
 
 def test_waveform_of_a_long_recording_stays_on_the_phone(on_phone: Visit, tmp_path: Path) -> None:
@@ -98,43 +137,6 @@ def test_no_tab_scrolls_sideways_on_the_narrowest_phone(narrow: Page) -> None:
         expect(closed).to_have_count(0)
         at_rest(narrow)
         assert narrow.evaluate(WIDER) <= 0, f"{name}: {narrow.evaluate(OVERFLOWING)}"
-
-
-def test_accordions_point_right_when_closed_and_down_when_open(narrow: Page) -> None:
-    header = narrow.locator("button.label-wrap").filter(has_text="Options").first
-    angle = """(button) => {
-      const { a, b } = new DOMMatrix(getComputedStyle(button.querySelector(".icon")).transform);
-      return Math.round((Math.atan2(b, a) * 180) / Math.PI);
-    }"""
-    expect(header.locator(".icon")).to_have_text("▼")
-    assert header.evaluate(angle) == -90  # ▼ turned right
-    header.click()
-    at_rest(narrow)
-    assert header.evaluate(angle) == 0
-
-
-def test_diagrams_keep_their_words_in_their_boxes(visit: Visit) -> None:
-    page = visit.page
-    for name in page.get_by_role("tab").all_inner_texts():
-        page.get_by_role("tab", name=name).click()
-        page.get_by_role("button", name="How it works").filter(visible=True).click()
-        expect(page.locator(".how svg").filter(visible=True)).to_have_count(1)
-        at_rest(page)
-        assert page.evaluate(OUTSIDE) == [], name
-
-
-def test_options_show_the_whole_of_what_is_chosen(visit: Visit) -> None:
-    page = visit.page
-    for field, texts in (
-        ("What passes to the new voice", MODELS.values()),
-        ("Intonation", INTONATIONS),
-        ("Vocoder", VOCODERS),
-        ("Blend with", ["Nobody", "Your voice"]),
-    ):
-        if field == "What passes to the new voice":
-            visit.unfold("Options", field)
-        chosen = page.get_by_role("combobox", name=field)
-        assert chosen.evaluate(CUT, list(texts)) == [], field
 
 
 def at_rest(page: Page) -> None:

@@ -45,6 +45,56 @@ def done(visit: Visit) -> None:
     expect(visit.button("Read my lips")).to_be_visible()
 
 
+@pytest.mark.stays
+def test_original_audio_is_shown_on_request(visit: Visit, page: Page) -> None:
+    read(visit, "Noor")
+    expect(page.locator("#lips")).not_to_contain_text("Original audio")
+    page.get_by_role("button", name="Compare with the original audio").click()
+    expect(page.locator("#lips")).to_contain_text("Original audio")
+    expect(page.locator(".block.numbers:visible")).to_contain_text("STOI")
+
+
+@pytest.mark.stays
+def test_file_that_is_no_video_shows_an_error_and_changes_nothing_else(
+    visit: Visit, page: Page, tmp_path: Path
+) -> None:
+    read(visit, "Ada")
+    words = page.locator(".room-result:visible h3").inner_text()
+    text = tmp_path / "video.mp4"
+    text.write_text("This is no video.")
+    page.locator("#lip-camera").get_by_role("button", name="Upload file").click()
+    page.locator('#lip-camera input[type="file"]').set_input_files(text)
+    visit.button("Read my lips").click()
+    expect(page.locator(".room-input:visible")).to_contain_text("cannot be read as video")
+    expect(page.locator(".room-result:visible h3")).to_have_text(words)
+
+
+@pytest.mark.stays
+def test_example_is_read_in_one_click_and_changes_voice(visit: Visit, page: Page) -> None:
+    read(visit, "Kofi")
+    result = page.locator(".room-result:visible")
+    words = result.locator("h3").inner_text()
+    expect(result).to_contain_text("of 6 words of")
+    hertz = int(re.findall(r"spoken at (\d+) Hz", result.inner_text())[0])
+    pitch = page.get_by_role("slider", name=re.compile("Pitch"))
+    pitch.focus()
+    for _ in range(5):
+        pitch.press("ArrowRight")
+    expect(result).to_contain_text(f"spoken at {hertz + 5} Hz")
+    voice = page.get_by_label("Voice", exact=True)
+    expect(voice).to_have_value("By pitch and timbre")
+    voice.click()
+    page.get_by_role("option", name=re.compile("Sophie")).click()
+    expect(result).not_to_contain_text(f"spoken at {hertz + 5} Hz")
+    voice.click()
+    page.get_by_role("option", name="Guessed from the face").click()
+    expect(result).to_contain_text(f"spoken at {hertz} Hz")
+    voice.click()
+    page.get_by_role("option", name=re.compile("Your own")).click()
+    expect(result).to_contain_text("Your voice is not made yet")
+    expect(result.locator("h3")).to_have_text(words)
+
+
 @pytest.mark.parametrize("visit", [("phone", "dark")], indirect=True)
 def test_camera_recording_is_read_when_the_countdown_ends(visit: Visit, page: Page) -> None:
     sentence = page.locator(".coach-sentence").inner_text()
@@ -77,50 +127,3 @@ def test_record_pressed_in_countdown_begins_at_once(visit: Visit, page: Page) ->
     page.wait_for_timeout(1500)
     record.click()
     done(visit)
-
-
-def test_example_is_read_in_one_click_and_changes_voice(visit: Visit, page: Page) -> None:
-    read(visit, "Kofi")
-    result = page.locator(".room-result:visible")
-    words = result.locator("h3").inner_text()
-    expect(result).to_contain_text("of 6 words of")
-    hertz = int(re.findall(r"spoken at (\d+) Hz", result.inner_text())[0])
-    pitch = page.get_by_role("slider", name=re.compile("Pitch"))
-    pitch.focus()
-    for _ in range(5):
-        pitch.press("ArrowRight")
-    expect(result).to_contain_text(f"spoken at {hertz + 5} Hz")
-    voice = page.get_by_label("Voice", exact=True)
-    expect(voice).to_have_value("By pitch and timbre")
-    voice.click()
-    page.get_by_role("option", name=re.compile("Sophie")).click()
-    expect(result).not_to_contain_text(f"spoken at {hertz + 5} Hz")
-    voice.click()
-    page.get_by_role("option", name="Guessed from the face").click()
-    expect(result).to_contain_text(f"spoken at {hertz} Hz")
-    voice.click()
-    page.get_by_role("option", name=re.compile("Your own")).click()
-    expect(result).to_contain_text("Your voice is not made yet")
-    expect(result.locator("h3")).to_have_text(words)
-
-
-def test_original_audio_is_shown_on_request(visit: Visit, page: Page) -> None:
-    read(visit, "Noor")
-    expect(page.locator("#lips")).not_to_contain_text("Original audio")
-    page.get_by_role("button", name="Compare with the original audio").click()
-    expect(page.locator("#lips")).to_contain_text("Original audio")
-    expect(page.locator(".block.numbers:visible")).to_contain_text("STOI")
-
-
-def test_file_that_is_no_video_shows_an_error_and_changes_nothing_else(
-    visit: Visit, page: Page, tmp_path: Path
-) -> None:
-    read(visit, "Ada")
-    words = page.locator(".room-result:visible h3").inner_text()
-    text = tmp_path / "video.mp4"
-    text.write_text("This is no video.")
-    page.locator("#lip-camera").get_by_role("button", name="Upload file").click()
-    page.locator('#lip-camera input[type="file"]').set_input_files(text)
-    visit.button("Read my lips").click()
-    expect(page.locator(".room-input:visible")).to_contain_text("cannot be read as video")
-    expect(page.locator(".room-result:visible h3")).to_have_text(words)

@@ -62,6 +62,7 @@ def test_examples_outlast_the_files_of_visitors_whose_results_say_so(late: Visit
     expect(result.locator(".tl-gone[hidden]").or_(said).first).to_be_attached()
 
 
+@pytest.mark.stays
 def test_use_from_a_program_opens_a_page_to_read_and_leaves_this_one(visit: Visit) -> None:
     with visit.page.expect_popup() as opened:
         visit.page.get_by_role("link", name="Use Earshot from a program").click()
@@ -72,6 +73,7 @@ def test_use_from_a_program_opens_a_page_to_read_and_leaves_this_one(visit: Visi
     expect(visit.page.locator("#conversion .tl-units")).to_be_visible()
 
 
+@pytest.mark.stays
 def test_clip_of_a_webcam_has_a_duration(visit: Visit) -> None:
     clip = base64.b64encode(audio("webm", "libopus", 48_000, options={"live": "1"})).decode()
     seconds = visit.page.evaluate(

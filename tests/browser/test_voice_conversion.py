@@ -34,6 +34,39 @@ CONVERSION_PLAYS = """() => [...document.querySelectorAll("#conversion audio")].
 TIMES = "() => [...document.querySelectorAll('#conversion audio')].map((a) => a.currentTime)"
 
 
+@pytest.mark.stays
+def test_player_paused_before_it_starts_raises_no_error(visit: Visit) -> None:
+    stopped = """() => {
+      const player = new Audio(document.querySelector("#conversion audio").src);
+      const started = player.play();
+      player.pause();
+      return started.then(() => "no error", (error) => error.name);
+    }"""
+    expect(visit.page.locator("#conversion audio").first).to_be_attached()
+    assert visit.page.evaluate(stopped) == "no error"
+    gone = "() => new Audio('data:audio/wav,').play().catch((error) => error.name)"
+    assert visit.page.evaluate(gone) == "NotSupportedError"
+
+
+@pytest.mark.stays
+def test_sentence_of_a_voice_is_heard(visit: Visit) -> None:
+    page = visit.page
+    page.get_by_role("button", name="Play a sentence of Sophie").click()
+    page.wait_for_function(
+        "() => [...document.querySelectorAll('.voice audio')].some((a) => !a.paused)"
+    )
+    assert page.evaluate(PLAYING) == 1
+
+
+@pytest.mark.stays
+def test_example_converts_in_one_click(visit: Visit) -> None:
+    chips = visit.page.locator(".chips button")
+    assert chips.count() >= 3
+    chips.first.click()
+    expect(visit.page.locator("#conversion .tl-units")).to_be_visible()
+    assert len(visit.units()) > 25
+
+
 @pytest.mark.parametrize("visit", [("phone", "dark")], indirect=True)
 def test_visitor_records_converts_edits_and_speaks_again(visit: Visit) -> None:
     page = visit.page
@@ -80,23 +113,6 @@ def test_convert_of_a_file_without_sound_shows_an_error_and_changes_nothing_else
     # The recorder's own player cannot load the file either, and says so.
     assert set(visit.complaints) <= {"Waveform load error: MediaError"}
     visit.complaints.clear()
-
-
-def test_sentence_of_a_voice_is_heard(visit: Visit) -> None:
-    page = visit.page
-    page.get_by_role("button", name="Play a sentence of Sophie").click()
-    page.wait_for_function(
-        "() => [...document.querySelectorAll('.voice audio')].some((a) => !a.paused)"
-    )
-    assert page.evaluate(PLAYING) == 1
-
-
-def test_example_converts_in_one_click(visit: Visit) -> None:
-    chips = visit.page.locator(".chips button")
-    assert chips.count() >= 3
-    chips.first.click()
-    expect(visit.page.locator("#conversion .tl-units")).to_be_visible()
-    assert len(visit.units()) > 25
 
 
 def test_upload_converts_and_plays_by_itself(visit: Visit, speech: Path) -> None:
@@ -282,19 +298,6 @@ def test_microphone_is_checked_before_one_records(visit: Visit) -> None:
     visit.shoot("checked")
     visit.button("Record").click()
     expect(visit.button("Check the microphone")).to_be_visible()
-
-
-def test_player_paused_before_it_starts_raises_no_error(visit: Visit) -> None:
-    stopped = """() => {
-      const player = new Audio(document.querySelector("#conversion audio").src);
-      const started = player.play();
-      player.pause();
-      return started.then(() => "no error", (error) => error.name);
-    }"""
-    expect(visit.page.locator("#conversion audio").first).to_be_attached()
-    assert visit.page.evaluate(stopped) == "no error"
-    gone = "() => new Audio('data:audio/wav,').play().catch((error) => error.name)"
-    assert visit.page.evaluate(gone) == "NotSupportedError"
 
 
 def test_units_are_selected_by_mouse_and_keyboard(visit: Visit, speech: Path) -> None:

@@ -38,7 +38,7 @@ def browser(
 @pytest.fixture(autouse=True)
 def room(visit: Visit) -> None:
     visit.enter("Words")
-    expect(visit.page.locator("#word-found h3")).to_have_text("sheep")
+    expect(visit.page.locator("#word-found h3")).not_to_be_empty()
 
 
 def find(visit: Visit, text: str) -> None:
@@ -52,87 +52,7 @@ def upload(visit: Visit, path: Path) -> None:
     box.locator('input[type="file"]').set_input_files(path)
 
 
-@pytest.mark.parametrize("visit", [("phone", "dark")], indirect=True)
-def test_recording_is_recognised_and_cut_again(visit: Visit, page: Page) -> None:
-    points = page.locator("#word-map .map-point")
-    assert points.count() == len(SPOKEN) * (len(VOICES) + 1)
-    assert page.evaluate(PLAYING) == 0, "nothing starts by itself"
-    before = points.first.get_attribute("style")
-
-    recorder = page.locator(".sound-input:visible").first
-    recorder.get_by_role("button", name="Record", exact=True).click()
-    page.wait_for_timeout(900)
-    recorder.locator(".stop-button").click()
-    expect(page.locator("#word-found h3")).to_have_text("Did you say “yellow”?")
-    expect(page.locator("#word-found .guesses li").last).to_contain_text("another word")
-    assert "%" not in page.locator("#word-found").inner_text()
-    expect(page.locator("#word-map .map-query")).to_have_count(1)
-    assert points.first.get_attribute("style") == before, "the other words stay where they are"
-    spoken, written = page.locator("#word-near tbody").all()
-    expect(spoken.locator("tr")).to_have_count(10)
-    expect(written.locator("tr")).to_have_count(10)
-    expect(written.locator("tr").first).to_contain_text("yellow")
-    edits = written.locator("tr .near-edits").first
-    expect(edits).to_be_hidden()
-    page.locator(".near-switch input").check()
-    expect(edits).to_have_text("0")
-    expect(edits).to_be_visible()
-
-    use = page.get_by_role("button", name="Use this cut")
-    expect(use).to_be_disabled()
-    end = page.locator(".cut-end")
-    whole = float(end.input_value())
-    end.focus()
-    for _ in range(10):
-        page.keyboard.press("ArrowLeft")
-    expect(use).to_be_enabled()
-    use.click()
-    expect(use).to_be_disabled()
-    assert float(end.input_value()) == pytest.approx(whole - 0.1, abs=0.011)
-    expect(page.locator("#word-found h3")).to_contain_text("yellow")
-    visit.look("said")
-
-
-def test_typed_word_shows_its_pronunciation(visit: Visit, page: Page) -> None:
-    points = page.locator("#word-map .map-point")
-    points.first.evaluate("point => { point.kept = true; }")
-    find(visit, "ship")
-    expect(page.locator("#word-found h3")).to_have_text("“ship”")
-    assert points.first.evaluate("point => point.kept"), "the star moves, nothing is drawn again"
-    expect(page.locator("#word-found")).to_contain_text("/ʃɪp/ from the pronouncing dictionary")
-    visit.button("onomatopoeia").click()
-    expect(page.locator("#word-found")).to_contain_text("predicted from the spelling")
-
-
-def test_example_recording_needs_one_click(visit: Visit, page: Page) -> None:
-    visit.button("tree").click()
-    expect(page.locator("#word-found h3")).to_have_text("Did you say “tree”?")
-    expect(page.locator("#word-cut .cut")).to_be_visible()
-
-
-def test_map_plays_a_word_and_keeps_the_visitors_own(visit: Visit, page: Page) -> None:
-    find(visit, "ship")
-    own = page.locator("#word-found h3")
-    expect(own).to_have_text("“ship”")
-    page.locator("#word-map .map-plane").focus()
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("Enter")
-    chosen = page.locator('#word-map .map-point[aria-selected="true"]')
-    sound = chosen.get_attribute("data-sound")
-    assert sound and page.request.get(sound).ok
-    expect(page.locator("#word-map .map-playing")).to_have_count(1)
-    expect(own).to_have_text("“ship”")
-    page.get_by_role("button", name="Show its neighbours", exact=True).click()
-    expect(own).to_have_text(str(chosen.get_attribute("data-name")).split(", ")[0])
-    page.get_by_role("button", name="Back to your word").click()
-    expect(own).to_have_text("“ship”")
-    expect(page.locator("#word-near .near-look")).to_have_count(20)
-    page.locator("#word-near .word-play").first.click()
-    page.locator("#word-near .near-look").first.click()
-    expect(page.locator("#word-found p")).to_contain_text("spoken by voice")
-
-
+@pytest.mark.stays
 def test_map_changes_without_the_server(visit: Visit, page: Page) -> None:
     """Layouts, colours, zoom and labels; nothing is asked for meanwhile."""
     legend = page.locator("#word-map .map-legend")
@@ -175,6 +95,7 @@ def test_map_changes_without_the_server(visit: Visit, page: Page) -> None:
     assert asked == []
 
 
+@pytest.mark.stays
 def test_unusable_text_changes_only_the_message(visit: Visit, page: Page) -> None:
     before = page.locator("#word-near").inner_text()
     for text, message in (("", "Say a word"), ("🐕", "letters"), ("a" * 60, "too long")):
@@ -184,6 +105,7 @@ def test_unusable_text_changes_only_the_message(visit: Visit, page: Page) -> Non
         expect(page.locator("#word-found h3")).to_have_text("sheep")
 
 
+@pytest.mark.stays
 def test_silence_shows_an_error_beside_the_recorder(
     visit: Visit, page: Page, tmp_path: Path
 ) -> None:
@@ -194,6 +116,7 @@ def test_silence_shows_an_error_beside_the_recorder(
     expect(page.locator("#word-found h3")).to_have_text("sheep")
 
 
+@pytest.mark.stays
 def test_map_is_as_wide_as_the_page_and_high_enough_on_a_phone(visit: Visit, page: Page) -> None:
     """Also where a window becomes as narrow as a phone, or a phone is turned."""
     for name, (width, height) in {**SIZES, "turned": SIZES["desktop"]}.items():
@@ -211,3 +134,87 @@ def test_map_is_as_wide_as_the_page_and_high_enough_on_a_phone(visit: Visit, pag
         assert plane["y"] < min(middles) and max(middles) < plane["y"] + plane["height"]
         assert max(middles) - min(middles) > 0.4 * plane["height"], "the words spread over it"
         visit.shoot(f"map-{name}")
+
+
+@pytest.mark.stays
+def test_typed_word_shows_its_pronunciation(visit: Visit, page: Page) -> None:
+    points = page.locator("#word-map .map-point")
+    points.first.evaluate("point => { point.kept = true; }")
+    find(visit, "ship")
+    expect(page.locator("#word-found h3")).to_have_text("“ship”")
+    assert points.first.evaluate("point => point.kept"), "the star moves, nothing is drawn again"
+    expect(page.locator("#word-found")).to_contain_text("/ʃɪp/ from the pronouncing dictionary")
+    visit.button("onomatopoeia").click()
+    expect(page.locator("#word-found")).to_contain_text("predicted from the spelling")
+
+
+@pytest.mark.stays
+def test_example_recording_needs_one_click(visit: Visit, page: Page) -> None:
+    visit.button("tree").click()
+    expect(page.locator("#word-found h3")).to_have_text("Did you say “tree”?")
+    expect(page.locator("#word-cut .cut")).to_be_visible()
+
+
+@pytest.mark.stays
+def test_map_plays_a_word_and_keeps_the_visitors_own(visit: Visit, page: Page) -> None:
+    find(visit, "ship")
+    own = page.locator("#word-found h3")
+    expect(own).to_have_text("“ship”")
+    page.locator("#word-map .map-plane").focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    chosen = page.locator('#word-map .map-point[aria-selected="true"]')
+    sound = chosen.get_attribute("data-sound")
+    assert sound and page.request.get(sound).ok
+    expect(page.locator("#word-map .map-playing")).to_have_count(1)
+    expect(own).to_have_text("“ship”")
+    page.get_by_role("button", name="Show its neighbours", exact=True).click()
+    expect(own).to_have_text(str(chosen.get_attribute("data-name")).split(", ")[0])
+    page.get_by_role("button", name="Back to your word").click()
+    expect(own).to_have_text("“ship”")
+    expect(page.locator("#word-near .near-look")).to_have_count(20)
+    page.locator("#word-near .word-play").first.click()
+    page.locator("#word-near .near-look").first.click()
+    expect(page.locator("#word-found p")).to_contain_text("spoken by voice")
+
+
+@pytest.mark.parametrize("visit", [("phone", "dark")], indirect=True)
+def test_recording_is_recognised_and_cut_again(visit: Visit, page: Page) -> None:
+    points = page.locator("#word-map .map-point")
+    assert points.count() == len(SPOKEN) * (len(VOICES) + 1)
+    assert page.evaluate(PLAYING) == 0, "nothing starts by itself"
+    before = points.first.get_attribute("style")
+
+    recorder = page.locator(".sound-input:visible").first
+    recorder.get_by_role("button", name="Record", exact=True).click()
+    page.wait_for_timeout(900)
+    recorder.locator(".stop-button").click()
+    expect(page.locator("#word-found h3")).to_have_text("Did you say “yellow”?")
+    expect(page.locator("#word-found .guesses li").last).to_contain_text("another word")
+    assert "%" not in page.locator("#word-found").inner_text()
+    expect(page.locator("#word-map .map-query")).to_have_count(1)
+    assert points.first.get_attribute("style") == before, "the other words stay where they are"
+    spoken, written = page.locator("#word-near tbody").all()
+    expect(spoken.locator("tr")).to_have_count(10)
+    expect(written.locator("tr")).to_have_count(10)
+    expect(written.locator("tr").first).to_contain_text("yellow")
+    edits = written.locator("tr .near-edits").first
+    expect(edits).to_be_hidden()
+    page.locator(".near-switch input").check()
+    expect(edits).to_have_text("0")
+    expect(edits).to_be_visible()
+
+    use = page.get_by_role("button", name="Use this cut")
+    expect(use).to_be_disabled()
+    end = page.locator(".cut-end")
+    whole = float(end.input_value())
+    end.focus()
+    for _ in range(10):
+        page.keyboard.press("ArrowLeft")
+    expect(use).to_be_enabled()
+    use.click()
+    expect(use).to_be_disabled()
+    assert float(end.input_value()) == pytest.approx(whole - 0.1, abs=0.011)
+    expect(page.locator("#word-found h3")).to_contain_text("yellow")
+    visit.look("said")

@@ -166,14 +166,23 @@ class Visit:
         """Texts that are hard to read."""
         return self.page.evaluate(FAINT)
 
+    def resize(self, size: str) -> None:
+        """Makes the window as large as a desktop's or a phone's."""
+        width, height = SIZES[size]
+        self.page.set_viewport_size({"width": width, "height": height})
+
+    def colour(self, scheme: str) -> None:
+        """Makes the page light or dark."""
+        self.page.evaluate(DARK, scheme == "dark")
+
     def look(self, name: str) -> None:
         """Looks at the page at each size, light and dark: it does not scroll sideways, and all of
         it can be read. It stays as it was last, a phone's in the dark, and is shot light on a
         desktop and dark on a phone."""
-        for size, (width, height) in SIZES.items():
-            self.page.set_viewport_size({"width": width, "height": height})
+        for size in SIZES:
+            self.resize(size)
             for scheme in ("light", "dark"):
-                self.page.evaluate(DARK, scheme == "dark")
+                self.colour(scheme)
                 self.page.evaluate(FRAMES)
                 seen = f"{name}-{size}-{scheme}"
                 if (size == "phone") == (scheme == "dark"):

@@ -30,6 +30,7 @@ def test_an_area_of_the_map_is_listed(visit: Visit, page: Page) -> None:
     visit.shoot("area")
 
 
+@pytest.mark.stays
 def test_an_area_of_the_map_is_chosen_by_keyboard(visit: Visit, page: Page) -> None:
     visit.search("rain")
     chart = page.locator("#sound-map")
@@ -46,6 +47,7 @@ def test_an_area_of_the_map_is_chosen_by_keyboard(visit: Visit, page: Page) -> N
     assert len(visit.cards()) == len(CAPTIONS)
 
 
+@pytest.mark.stays
 def test_map_is_walked_by_arrow_keys_and_played(visit: Visit, page: Page) -> None:
     visit.search("rain")
     plane = page.locator("#sound-map .map-plane")

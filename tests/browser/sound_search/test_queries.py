@@ -10,10 +10,42 @@ from tests.browser.visit import Visit
 from tests.support.sounds import CAPTIONS, write_sound
 
 
+@pytest.mark.stays
 def test_example_query_needs_one_click(visit: Visit, page: Page) -> None:
     visit.button(EXAMPLES[0]).click()
     expect(page.locator("#found")).to_contain_text(f"“{EXAMPLES[0]}”")
     expect(page.locator("#best-sound .card")).to_have_count(1)
+
+
+@pytest.mark.stays
+def test_german_query_is_put_into_english(visit: Visit, page: Page) -> None:
+    visit.search("ein Hund bellt, dann klingelt eine Glocke")
+    understood = page.get_by_text("German, read as “a dog barks, then rings a bell”.")
+    expect(understood).to_be_visible()
+    expect(page.locator("#query-chips .chip-part")).to_have_count(2)
+    assert visit.faint() == []
+    visit.shoot("german")
+    visit.search("a dog barks")
+    expect(understood).to_have_count(0)
+
+
+@pytest.mark.stays
+def test_search_for_a_file_placeholder_shows_it_as_text(visit: Visit, page: Page) -> None:
+    for text in ("qqqq @file99 xx", "@file0", 'src="@file0 <b>', "\u202eكلب 狗 bark 🐕"):
+        visit.search(text)
+        assert len(visit.cards()) == 9
+        expect(page.locator("#sound-map .map-query title")).to_have_text(f"“{text}”")
+
+
+@pytest.mark.stays
+def test_unusable_query_shows_an_error_and_changes_nothing_else(visit: Visit, page: Page) -> None:
+    visit.search("rain")
+    before = visit.cards()
+    for text, message in (("", "Type what"), ("x" * 10_000, "too long"), ("🐕", "words")):
+        page.locator(".query textarea").fill(text)
+        visit.button("Search").click()
+        expect(page.get_by_role("alert")).to_contain_text(message)
+        assert visit.cards() == before
 
 
 @pytest.mark.parametrize("visit", [("phone", "dark")], indirect=True)
@@ -29,17 +61,6 @@ def test_query_for_two_sounds_shows_chips_that_change_it(visit: Visit, page: Pag
     chips.get_by_label("Leave out: a dog barks").click()
     expect(chips.locator(".chip-part")).to_have_count(0)
     expect(page.locator("#found")).to_contain_text("“a bell rings”")
-
-
-def test_german_query_is_put_into_english(visit: Visit, page: Page) -> None:
-    visit.search("ein Hund bellt, dann klingelt eine Glocke")
-    understood = page.get_by_text("German, read as “a dog barks, then rings a bell”.")
-    expect(understood).to_be_visible()
-    expect(page.locator("#query-chips .chip-part")).to_have_count(2)
-    assert visit.faint() == []
-    visit.shoot("german")
-    visit.search("a dog barks")
-    expect(understood).to_have_count(0)
 
 
 def test_more_like_this_with_an_exclusion_leaves_out_the_result(visit: Visit, page: Page) -> None:
@@ -67,20 +88,3 @@ def test_search_by_an_uploaded_sound_finds_it(visit: Visit, page: Page, tmp_path
     visit.button("Search").click()
     expect(page.locator("#found")).to_contain_text("like your recording")
     expect(page.locator("#best-sound h4")).to_have_text("A dog barks twice.")
-
-
-def test_search_for_a_file_placeholder_shows_it_as_text(visit: Visit, page: Page) -> None:
-    for text in ("qqqq @file99 xx", "@file0", 'src="@file0 <b>', "\u202eكلب 狗 bark 🐕"):
-        visit.search(text)
-        assert len(visit.cards()) == 9
-        expect(page.locator("#sound-map .map-query title")).to_have_text(f"“{text}”")
-
-
-def test_unusable_query_shows_an_error_and_changes_nothing_else(visit: Visit, page: Page) -> None:
-    visit.search("rain")
-    before = visit.cards()
-    for text, message in (("", "Type what"), ("x" * 10_000, "too long"), ("🐕", "words")):
-        page.locator(".query textarea").fill(text)
-        visit.button("Search").click()
-        expect(page.get_by_role("alert")).to_contain_text(message)
-        assert visit.cards() == before

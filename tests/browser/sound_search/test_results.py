@@ -13,6 +13,67 @@ from earshot.pipelines.sound_search.indexing.index import SoundIndex
 from tests.browser.visit import PLAYING, SIZES, Visit
 
 
+@pytest.mark.stays
+def test_new_search_closes_a_comparison_and_shows_no_more_than_a_page(
+    visit: Visit, page: Page
+) -> None:
+    visit.search("rain")
+    page.get_by_role("button", name="Show more results").click()
+    expect(page.locator(".card")).to_have_count(12)
+    page.locator("#best-sound").get_by_role("button", name="A/B").click()
+    page.locator("#other-sounds").get_by_role("button", name="A/B").first.click()
+    expect(page.locator("#compared .tl-play")).to_have_count(2)
+    visit.search("thunder without bells")
+    expect(page.locator("#compared")).to_be_hidden()
+    expect(page.locator("#query-chips")).to_contain_text("not bells")
+    expect(page.locator(".card")).to_have_count(9)
+    visit.shoot("without")
+
+
+@pytest.mark.stays
+def test_two_sounds_are_compared_under_one_playhead(visit: Visit, page: Page) -> None:
+    visit.search("rain")
+    page.locator("#best-sound").get_by_role("button", name="A/B").click()
+    panel = page.locator("#compared")
+    expect(panel).to_contain_text("A is")
+    page.locator("#other-sounds").get_by_role("button", name="A/B").first.click()
+    sides = panel.locator(".tl-play")
+    expect(sides).to_have_count(2)
+    names = panel.locator(".tl-label").all_inner_texts()
+    box = panel.locator(".tl-box").first.bounding_box()
+    assert box
+    panel.locator(".tl-box").first.click(position={"x": 0.4 * box["width"], "y": 20})
+    expect(sides.first).to_have_attribute("aria-pressed", "true")
+    sides.last.click()
+    expect(sides.last).to_have_attribute("aria-pressed", "true")
+    expect(sides.first).to_have_attribute("aria-pressed", "false")
+    expect(panel.locator(".tl-time")).to_have_text(re.compile(r"^(0\.[89]|1\.)"))
+    visit.look("compared")
+    panel.get_by_role("button", name="Exchange").click()
+    expect(panel.locator(".tl-label").first).to_have_text(names[1].replace("B: ", "A: "))
+    panel.get_by_role("button", name="Close", exact=True).click()
+    expect(panel).to_be_hidden()
+
+
+@pytest.mark.stays
+def test_search_without_a_match_folds_the_nearest_sounds(
+    visit: Visit, page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search = SoundSearch.__call__
+
+    def failing(self: SoundSearch, index: SoundIndex, *args: Any, **kwargs: Any) -> SearchResult:
+        return replace(search(self, index, *args, **kwargs), matched=False)
+
+    monkeypatch.setattr(SoundSearch, "__call__", failing)
+    visit.search("a spaceship")
+    expect(page.locator("#best-sound")).to_contain_text("Nothing here matches “a spaceship”.")
+    card = page.locator("#other-sounds .card").first
+    expect(card).to_be_hidden()
+    page.get_by_text("nearest sounds anyway").click()
+    expect(card).to_be_visible()
+    visit.shoot("nothing")
+
+
 @pytest.mark.parametrize("visit", [("phone", "dark")], indirect=True)
 def test_search_results_are_played_voted_on_and_exported(visit: Visit, page: Page) -> None:
     visit.search("rain on a roof")
@@ -86,61 +147,3 @@ def test_sounds_are_kept_in_collections_that_outlast_the_visit(visit: Visit, pag
     expect(panel).to_contain_text("Favourites2 sounds")
     panel.get_by_role("button", name="Delete Favourites").click()
     expect(panel).not_to_contain_text("Favourites")
-
-
-def test_two_sounds_are_compared_under_one_playhead(visit: Visit, page: Page) -> None:
-    visit.search("rain")
-    page.locator("#best-sound").get_by_role("button", name="A/B").click()
-    panel = page.locator("#compared")
-    expect(panel).to_contain_text("A is")
-    page.locator("#other-sounds").get_by_role("button", name="A/B").first.click()
-    sides = panel.locator(".tl-play")
-    expect(sides).to_have_count(2)
-    names = panel.locator(".tl-label").all_inner_texts()
-    box = panel.locator(".tl-box").first.bounding_box()
-    assert box
-    panel.locator(".tl-box").first.click(position={"x": 0.4 * box["width"], "y": 20})
-    expect(sides.first).to_have_attribute("aria-pressed", "true")
-    sides.last.click()
-    expect(sides.last).to_have_attribute("aria-pressed", "true")
-    expect(sides.first).to_have_attribute("aria-pressed", "false")
-    expect(panel.locator(".tl-time")).to_have_text(re.compile(r"^(0\.[89]|1\.)"))
-    visit.look("compared")
-    panel.get_by_role("button", name="Exchange").click()
-    expect(panel.locator(".tl-label").first).to_have_text(names[1].replace("B: ", "A: "))
-    panel.get_by_role("button", name="Close", exact=True).click()
-    expect(panel).to_be_hidden()
-
-
-def test_new_search_closes_a_comparison_and_shows_no_more_than_a_page(
-    visit: Visit, page: Page
-) -> None:
-    visit.search("rain")
-    page.get_by_role("button", name="Show more results").click()
-    expect(page.locator(".card")).to_have_count(12)
-    page.locator("#best-sound").get_by_role("button", name="A/B").click()
-    page.locator("#other-sounds").get_by_role("button", name="A/B").first.click()
-    expect(page.locator("#compared .tl-play")).to_have_count(2)
-    visit.search("thunder without bells")
-    expect(page.locator("#compared")).to_be_hidden()
-    expect(page.locator("#query-chips")).to_contain_text("not bells")
-    expect(page.locator(".card")).to_have_count(9)
-    visit.shoot("without")
-
-
-def test_search_without_a_match_folds_the_nearest_sounds(
-    visit: Visit, page: Page, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    search = SoundSearch.__call__
-
-    def failing(self: SoundSearch, index: SoundIndex, *args: Any, **kwargs: Any) -> SearchResult:
-        return replace(search(self, index, *args, **kwargs), matched=False)
-
-    monkeypatch.setattr(SoundSearch, "__call__", failing)
-    visit.search("a spaceship")
-    expect(page.locator("#best-sound")).to_contain_text("Nothing here matches “a spaceship”.")
-    card = page.locator("#other-sounds .card").first
-    expect(card).to_be_hidden()
-    page.get_by_text("nearest sounds anyway").click()
-    expect(card).to_be_visible()
-    visit.shoot("nothing")
