@@ -92,7 +92,8 @@ def test_tools_have_schemas_that_are_valid(tools: list[Tool]) -> None:
         Draft202012Validator.check_schema(tool.outputSchema or {})
 
 
-def test_tools_explain_every_parameter_and_every_result(tools: list[Tool]) -> None:
+def test_tools_explain_parameters_and_results(tools: list[Tool]) -> None:
+    """Every parameter and every result is explained."""
     for tool in tools:
         assert tool.description and "Returns" in tool.description
         assert tool.outputSchema
@@ -103,7 +104,7 @@ def test_tools_explain_every_parameter_and_every_result(tools: list[Tool]) -> No
         assert all(len(field["description"]) > 10 for field in fields), tool.name
 
 
-def test_convert_of_an_agent_is_encode_and_decode(address: str) -> None:
+def test_convert_is_encode_and_decode(address: str) -> None:
     speech = data_url(SPEECH, "audio/ogg")
     converted = answer(address, "convert", audio=speech, target="SM1", model="vqvae-64")
     assert converted.keys() == {"speech", "units", "numbers", "notices"}
@@ -121,7 +122,8 @@ def test_convert_of_an_agent_is_encode_and_decode(address: str) -> None:
     assert sounds[0].startswith(b"RIFF")
 
 
-def test_agents_are_told_that_a_recording_ends_early(address: str, tmp_path: Path) -> None:
+def test_agents_hear_of_early_end(address: str, tmp_path: Path) -> None:
+    """Agents are told that a recording ends early."""
     noise = 0.1 * np.random.default_rng(0).standard_normal(32_000)
     (tmp_path / "cut.wav").write_bytes(wav_bytes(noise, 16_000)[:32_000])
     speech = data_url(tmp_path / "cut.wav", "audio/wav")
@@ -130,9 +132,10 @@ def test_agents_are_told_that_a_recording_ends_early(address: str, tmp_path: Pat
         assert any("ends early" in sentence for sentence in said), tool
 
 
-def test_convert_answers_in_two_kilobytes_and_takes_what_another_tool_answered(
+def test_convert_answers_in_two_kilobytes(
     address: str,
 ) -> None:
+    """Convert takes what another tool answered."""
     speech = data_url(SPEECH, "audio/ogg")
     converted = call(address, "convert", audio=speech, target="TF2")
     assert isinstance(converted.content[0], TextContent) and not converted.isError
@@ -142,7 +145,8 @@ def test_convert_answers_in_two_kilobytes_and_takes_what_another_tool_answered(
     assert httpx.get(again["speech"]).content.startswith(b"RIFF")
 
 
-def test_agents_wait_as_visits_of_their_own(address: str) -> None:
+def test_agents_wait_as_own_visits(address: str) -> None:
+    """Agents wait as visits of their own do."""
     with ThreadPoolExecutor(6) as pool:
         calls = [pool.submit(call, address, "embed_text", text="lamp") for _ in range(6)]
         assert [each.result().isError for each in calls] == [False] * 6
@@ -187,7 +191,7 @@ def test_lips_are_read_without_state(address: str) -> None:
         ("decode", {"units": "http://x/gradio_api/file=/etc/passwd", "target": "SM1"}, "data: URL"),
     ],
 )
-def test_call_with_a_mistake_is_answered_by_a_sentence(
+def test_mistaken_call_is_answered_by_sentence(
     address: str, tool: str, arguments: dict, said: str
 ) -> None:
     result = call(address, tool, **arguments)
@@ -196,7 +200,8 @@ def test_call_with_a_mistake_is_answered_by_a_sentence(
     assert said in result.content[0].text
 
 
-def test_manual_for_agents_lists_every_tool_with_its_results(address: str) -> None:
+def test_manual_for_agents_lists_every_tool(address: str) -> None:
+    """Every tool is listed with its results."""
     page = httpx.get(f"{address}agents.md")
     assert page.headers["content-type"].startswith("text/markdown")
     for name in TOOLS:

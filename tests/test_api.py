@@ -44,9 +44,8 @@ def test_endpoints_name_all_their_parameters(endpoints: dict[str, Any]) -> None:
             assert not re.fullmatch(r"param_\d+", parameter["parameter_name"])
 
 
-def test_endpoints_wait_only_for_what_takes_no_longer(
-    page: gr.Blocks, endpoints: dict[str, Any]
-) -> None:
+def test_endpoints_wait_for_nothing_longer(page: gr.Blocks, endpoints: dict[str, Any]) -> None:
+    """Endpoints wait only for what takes no longer."""
     queues: dict[str, set[str]] = {}
     for fn in page.fns.values():
         if f"/{fn.api_name}" in endpoints:
@@ -72,9 +71,10 @@ def test_endpoints_explain_each_parameter_and_return(
             assert f"{value['label']}:" in returns, (name, value["label"])
 
 
-def test_visitors_of_the_load_benchmark_give_all_that_the_endpoints_take(
+def test_load_benchmark_gives_every_parameter(
     endpoints: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Its visitors give all that the endpoints take."""
     monkeypatch.setattr(Visitor, "upload", lambda *_: {})
     visitor = Visitor("http://127.0.0.1")
     for task in TASKS:

@@ -42,7 +42,8 @@ launch.main()
 """
 
 
-def test_sigterm_ends_the_app_and_deletes_what_it_kept() -> None:
+def test_sigterm_ends_app_and_deletes_files() -> None:
+    """The app deletes what it kept."""
     running = subprocess.Popen([sys.executable, "-c", WAITS], cwd=ROOT, stdout=subprocess.PIPE)
     assert running.stdout
     kept = Path(running.stdout.readline().decode().strip())
@@ -53,7 +54,8 @@ def test_sigterm_ends_the_app_and_deletes_what_it_kept() -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux only")
-def test_sigterm_ends_the_app_whose_log_is_on_a_full_disk(tmp_path: Path) -> None:
+def test_sigterm_ends_app_with_full_disk(tmp_path: Path) -> None:
+    """The log is on the full disk."""
     port = free_port()
     command = [sys.executable, "app.py", "--port", str(port), "--studies", str(tmp_path)]
     with Path("/dev/full").open("wb") as full:
@@ -71,9 +73,10 @@ def test_sigterm_ends_the_app_whose_log_is_on_a_full_disk(tmp_path: Path) -> Non
         running.kill()
 
 
-def test_a_page_that_answers_late_at_first_is_served_all_the_same(
+def test_page_answering_late_is_served(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """The page answers late at first."""
     monkeypatch.setattr("gradio.networking.url_ok", lambda _: False)
     with gr.Blocks() as page:
         gr.Markdown("Hello")
@@ -84,7 +87,7 @@ def test_a_page_that_answers_late_at_first_is_served_all_the_same(
         page.close()
 
 
-def test_the_first_model_loads_behind_a_page_that_is_served(tmp_path: Path) -> None:
+def test_first_model_loads_behind_served_page(tmp_path: Path) -> None:
     called, served = threading.Event(), threading.Event()
     health = Health()
     page = site.build("cpu", tmp_path, health=health)
@@ -99,9 +102,7 @@ def test_the_first_model_loads_behind_a_page_that_is_served(tmp_path: Path) -> N
         page.close()
 
 
-def test_live_loads_while_the_page_is_built(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_live_loads_while_page_is_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     processes = Mock(checkpoint=tmp_path)
     built = Mock(side_effect=lambda *_, **__: processes.warm_up.assert_called_once())
     served = Mock()
@@ -122,7 +123,7 @@ def test_options_without_arguments_are_the_defaults() -> None:
     assert chosen.max_queue == 20
 
 
-def test_options_from_the_environment_yield_to_arguments() -> None:
+def test_environment_options_yield_to_arguments() -> None:
     environment = {
         "EARSHOT_HOST": "0.0.0.0",
         "EARSHOT_PORT": "8000",
@@ -147,7 +148,7 @@ def test_options_from_the_environment_yield_to_arguments() -> None:
 
 
 @pytest.mark.parametrize("value", ["0", "false", ""])
-def test_options_switch_in_the_environment_can_be_off(value: str) -> None:
+def test_switch_in_environment_can_be_off(value: str) -> None:
     assert not launch.options([], {"EARSHOT_SHARE": value}).share
 
 
@@ -161,14 +162,15 @@ def test_options_name_what_writes_transcripts(value: str, name: str | None) -> N
     assert launch.options(given, {}).transcripts == name
 
 
-def test_options_lend_other_peoples_voices_only_where_asked() -> None:
+def test_options_lend_voices_where_asked_only() -> None:
+    """Other people's voices are lent only where it is asked for."""
     assert not launch.options([], {}).allow_reference
     assert launch.options(["--allow-reference"], {}).allow_reference
     assert launch.options([], {"EARSHOT_ALLOW_REFERENCE": "1"}).allow_reference
 
 
 @pytest.mark.parametrize(("name", "value"), [("DEVICE", "tpu"), ("PORT", "http")])
-def test_options_with_an_invalid_environment_value_exit(name: str, value: str) -> None:
+def test_invalid_environment_value_exits(name: str, value: str) -> None:
     with pytest.raises(SystemExit):
         launch.options([], {f"EARSHOT_{name}": value})
 
@@ -183,7 +185,8 @@ def test_app_import_loads_no_model_library() -> None:
     assert (run.returncode, run.stdout.strip()) == (0, "set()"), run.stderr
 
 
-def test_pipelines_load_each_model_once_on_first_use(tiny_checkpoints: Path) -> None:
+def test_pipelines_load_each_model_once(tiny_checkpoints: Path) -> None:
+    """A model is loaded on first use."""
     get = models.converters(tiny_checkpoints, "cpu")
     assert get("vqvae-64") is get("vqvae-64")
     shared = [cast(AnyVoiceConversion, get(name)).networks for name in ("units-64", "continuous")]
@@ -209,7 +212,8 @@ def test_available_lists_existing_checkpoints_only(tiny_checkpoints: Path, tmp_p
     assert models.available(tmp_path, names) == []
 
 
-def test_build_without_checkpoints_says_how_to_train_them(tmp_path: Path) -> None:
+def test_build_without_checkpoints_explains_training(tmp_path: Path) -> None:
+    """The page says how to train them."""
     page = site.build("cpu", tmp_path)
     texts = " ".join(str(getattr(block, "value", "")) for block in page.blocks.values())
     assert "python -m training.voice_conversion train" in texts
@@ -217,7 +221,8 @@ def test_build_without_checkpoints_says_how_to_train_them(tmp_path: Path) -> Non
     assert "Earshot" in texts
 
 
-def test_model_cards_lose_front_matter_and_heading_level(tmp_path: Path) -> None:
+def test_model_cards_lose_front_matter(tmp_path: Path) -> None:
+    """Model cards lose a heading level, too."""
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "README.md").write_text("---\nlicense: cc-by-4.0\n---\n# Model A\n")
     assert model_cards(tmp_path) == "### Model A"
@@ -232,7 +237,8 @@ def address(tmp_path: Path) -> Iterator[str]:
     page.close()
 
 
-def test_launch_refuses_deep_links_and_calls_around_the_queue(address: str) -> None:
+def test_launch_refuses_calls_around_queue(address: str) -> None:
+    """Deep links are refused as well."""
     assert httpx.get(f"{address}gradio_api/deep_link?session_hash=x").status_code == 404
     assert httpx.get(f"{address}gradio_api/deep_link").status_code == 404
     config = httpx.get(f"{address}config").json()
@@ -245,7 +251,7 @@ def test_launch_refuses_deep_links_and_calls_around_the_queue(address: str) -> N
 
 
 @pytest.mark.slow
-def test_launch_forgets_the_pages_of_visits_long_ago(
+def test_launch_forgets_pages_of_old_visits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert launch.SESSIONS <= 200  # 4 MB each
@@ -266,7 +272,8 @@ def test_launch_forgets_the_pages_of_visits_long_ago(
         page.close()
 
 
-def test_waiting_jobs_of_a_visitor_an_address_and_all_are_limited_with_a_sentence() -> None:
+def test_waiting_jobs_are_limited() -> None:
+    """A sentence says that a visitor, an address or all have too many jobs waiting."""
     release = threading.Event()
     with gr.Blocks() as page:
         gr.Button().click(
@@ -297,7 +304,7 @@ def test_waiting_jobs_of_a_visitor_an_address_and_all_are_limited_with_a_sentenc
         page.close()
 
 
-def test_session_has_no_copy_of_the_page() -> None:
+def test_session_has_no_page_copy() -> None:
     with gr.Blocks() as page:
         kept, shown = gr.State(0), gr.Number()
         gr.Button().click(lambda n: (n + 1, n + 1), kept, [kept, shown])
@@ -314,9 +321,10 @@ def test_session_has_no_copy_of_the_page() -> None:
         page.close()
 
 
-def test_calls_of_programs_without_a_page_keep_no_more_sessions_than_pages_do(
+def test_programs_keep_few_sessions(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """Calls without a page keep no more sessions than pages do."""
     monkeypatch.setattr(launch, "SESSIONS", 3)
     with gr.Blocks() as page:
         gr.Button().click(lambda n: n, gr.State(0), gr.State(0), api_name="keep")
@@ -334,8 +342,8 @@ def test_calls_of_programs_without_a_page_keep_no_more_sessions_than_pages_do(
         page.close()
 
 
-def test_call_of_a_program_that_leaves_out_later_parameters_has_their_first_values() -> None:
-    """As one that was written before they were added does."""
+def test_omitted_parameters_have_first_values() -> None:
+    """A program that was written before later parameters were added has their first values."""
     with gr.Blocks() as page:
         inputs = [gr.Textbox(), gr.State(1), gr.Radio(["neural", "old"], value="neural")]
         gr.Button().click(lambda *given: str(given), inputs, gr.Textbox(), api_name="say")
@@ -349,7 +357,8 @@ def test_call_of_a_program_that_leaves_out_later_parameters_has_their_first_valu
         page.close()
 
 
-def test_addresses_take_turns_however_many_jobs_one_has_waiting() -> None:
+def test_addresses_take_turns() -> None:
+    """Addresses take turns however many jobs one has waiting."""
     order: list[str] = []
     begins, release = threading.Event(), threading.Event()
 

@@ -28,7 +28,7 @@ MODELS = [folder for folder in FOLDERS if folder.name.startswith("vqvae-")]
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
-def test_checkpoint_weights_have_the_hash_in_metrics(folder: Path) -> None:
+def test_checkpoint_weights_have_hash_in_metrics(folder: Path) -> None:
     metrics = json.loads((folder / "metrics.json").read_text())
     assert hashlib.sha256(weight_bytes(folder)).hexdigest() == metrics["sha256"]
     assert all(path.stat().st_size <= 10 * 2**20 for path in weight_files(folder))
@@ -36,11 +36,12 @@ def test_checkpoint_weights_have_the_hash_in_metrics(folder: Path) -> None:
     assert "## Training" in (folder / "README.md").read_text()
 
 
-def test_checkpoints_together_are_at_most_160_mb() -> None:
+def test_checkpoints_are_at_most_160_mb() -> None:
+    """The limit holds for all of them together."""
     assert sum(file.stat().st_size for file in ROOT.rglob("*") if file.is_file()) <= 160 * 2**20
 
 
-def test_voices_that_settings_name_are_those_of_the_configs() -> None:
+def test_settings_name_voices_of_configs() -> None:
     for folder in [*MODELS, ROOT / settings.ANY_VOICE]:
         expected = settings.VQVAE_VOICES if folder in MODELS else settings.VOICES
         assert tuple(json.loads((folder / "config.json").read_text())["voices"]) == expected
@@ -48,17 +49,19 @@ def test_voices_that_settings_name_are_those_of_the_configs() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [*settings.MODELS, *(folder.name for folder in MODELS)])
-def test_shipped_conversion_is_loaded_by_name_from_anywhere(
+def test_shipped_conversion_loads_from_anywhere(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The conversion is loaded by name."""
     monkeypatch.chdir(tmp_path)
     assert VoiceConversion.from_pretrained(name, "cpu").name == name
 
 
 @pytest.mark.slow
-def test_command_line_converts_by_name_and_by_folder_from_anywhere(
+def test_command_line_converts_from_anywhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The command line takes a model by name and by folder."""
     monkeypatch.chdir(tmp_path)
     source = str(ROOT.parent / "assets" / "examples" / "scot-digits.ogg")
     for number, model in enumerate(("any-voice", "units-64", str(ROOT / "any-voice"), "vqvae-64")):
@@ -66,7 +69,8 @@ def test_command_line_converts_by_name_and_by_folder_from_anywhere(
         assert soundfile.info(f"{number}.wav").duration > 1
 
 
-def test_checkpoint_of_another_task_is_refused_with_the_kinds() -> None:
+def test_checkpoint_of_another_task_is_refused() -> None:
+    """The refusal names the kinds."""
     with pytest.raises(CheckpointError, match="names none of adapter, vqvae, kmeans"):
         VoiceConversion.from_pretrained(ROOT / "words", "cpu")
 
@@ -98,7 +102,8 @@ def library(search: SoundSearch) -> SoundIndex:
 
 
 @pytest.mark.slow
-def test_shipped_index_has_the_hashes_of_the_library_files(library: SoundIndex) -> None:
+def test_shipped_index_has_library_hashes(library: SoundIndex) -> None:
+    """The hashes are those of the library's files."""
     files = {
         path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in SOUNDS.glob("*.ogg")
     }
@@ -118,7 +123,7 @@ def test_shipped_index_has_the_hashes_of_the_library_files(library: SoundIndex) 
         ("a cat wants its dinner", "cat"),
     ],
 )
-def test_search_of_the_library_by_text_finds_the_kind(
+def test_search_by_text_finds_kind(
     search: SoundSearch, library: SoundIndex, text: str, kind: str
 ) -> None:
     result = search(library, text)
@@ -127,9 +132,8 @@ def test_search_of_the_library_by_text_finds_the_kind(
 
 
 @pytest.mark.slow
-def test_search_of_the_library_by_sound_mostly_finds_the_same_kind(
-    search: SoundSearch, library: SoundIndex
-) -> None:
+def test_search_by_sound_finds_kind(search: SoundSearch, library: SoundIndex) -> None:
+    """A sound of the library mostly finds the same kind."""
     count = Counter(sound.kind for sound in library.sounds)
     asked = [sound for sound in library.sounds if count[sound.kind] > 1][::5]
     found = [search(library, like=sound.id, limit=3).hits for sound in asked]
@@ -142,18 +146,20 @@ def test_search_of_the_library_by_sound_mostly_finds_the_same_kind(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("text", EXAMPLES)
-def test_every_example_of_sound_search_has_a_match(
+def test_every_search_example_has_match(
     search: SoundSearch, library: SoundIndex, text: str
 ) -> None:
     assert search(library, text).matched
 
 
-def test_the_finished_search_that_the_page_shows_first_has_a_match() -> None:
+def test_finished_search_has_match() -> None:
+    """The page shows the finished search first."""
     assert json.loads(FINISHED.read_text())["matched"]
 
 
 @pytest.mark.slow
-def test_embed_audio_of_shipped_models_in_a_batch_equals_single(search: SoundSearch) -> None:
+def test_embedded_batch_equals_single_sounds(search: SoundSearch) -> None:
+    """Sounds that shipped models embed in a batch have the vectors of single ones."""
     noise = np.random.default_rng(0).normal(size=(3, 64_000)).astype(np.float32) / 5
     batch = search.encoder.embed_audio(noise).vectors
     alone = np.concatenate([search.encoder.embed_audio(row[None]).vectors for row in noise])
@@ -169,7 +175,8 @@ def test_pronouncer_predicts_invented_words(word: str, phonemes: str) -> None:
     assert (" ".join(said.phonemes), said.source) == (phonemes, "guess")
 
 
-def test_shipped_word_index_opens_with_the_shipped_model() -> None:
+def test_shipped_word_index_opens() -> None:
+    """The index opens with the shipped model."""
     words = Words.from_pretrained(ROOT / "words", "cpu")
     library = WordLibrary.open(ROOT.parent / "assets" / "words.index", words.fingerprint)
     assert {"tree", "water", "apple", "yes"} <= {word.spelling for word in library.words}

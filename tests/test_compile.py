@@ -20,7 +20,8 @@ def compiled_functions() -> Iterator[Dispatcher]:
                 yield from (v for v in vars(module).values() if isinstance(v, Dispatcher))
 
 
-def test_everything_that_the_app_compiles_is_compiled_after_installing() -> None:
+def test_everything_is_compiled_after_installing() -> None:
+    """Everything that the app compiles is compiled then."""
     functions = [f for f in compiled_functions() if f.__name__ not in BENCHMARKS_ONLY]
     assert len(functions) >= 3
     compiling.main()

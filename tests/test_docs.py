@@ -30,7 +30,8 @@ def test_equation_reference_names_a_function(module: str, name: str) -> None:
     assert callable(reduce(getattr, name.split("."), loaded))
 
 
-def test_equations_cover_every_number_of_the_papers() -> None:
+def test_equations_cover_every_paper_number() -> None:
+    """Every number of an equation in the papers is covered."""
     text = (ROOT / "docs" / "equations.md").read_text(encoding="utf-8")
     tjandra, rhodes = text.split("\n## ")[1:3]
     assert _numbers(tjandra) == set(range(1, 15))

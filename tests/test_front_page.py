@@ -28,7 +28,8 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     page.close()
 
 
-def test_page_is_described_as_ours_and_its_picture_is_there(address: str) -> None:
+def test_page_is_described_as_ours(address: str) -> None:
+    """The picture of the page is there."""
     page = httpx.get(address).text
     head = page[: page.index("</head>")]
     assert f'<meta name="description" content="{DESCRIPTION}">' in head
@@ -38,7 +39,7 @@ def test_page_is_described_as_ours_and_its_picture_is_there(address: str) -> Non
 
 
 @pytest.mark.parametrize("path", ["", "config"])
-def test_large_answers_are_compressed_for_who_can_read_that(address: str, path: str) -> None:
+def test_large_answers_are_compressed_where_readable(address: str, path: str) -> None:
     plain = httpx.get(address + path, headers={"Accept-Encoding": "identity"})
     packed = httpx.get(address + path, headers={"Accept-Encoding": "gzip"})
     assert "content-encoding" not in plain.headers
@@ -46,9 +47,8 @@ def test_large_answers_are_compressed_for_who_can_read_that(address: str, path: 
     assert int(packed.headers["content-length"]) < 0.4 * len(plain.content)
 
 
-def test_page_is_made_once_for_each_name_that_it_is_asked_for_by(
-    address: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_page_is_made_once_per_name(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page is made once for each name that it is asked for by."""
     named = {"Host": "earshot.example"}
     here, there = httpx.get(address), httpx.get(address, headers=named)
     assert "http://earshot.example" in there.text and "earshot.example" not in here.text
@@ -79,7 +79,7 @@ def test_pages_that_are_kept_are_few() -> None:
 
 
 @pytest.mark.parametrize("text", ["http://192.168.1.7:7860/", "https://user-name.hf.space/" * 3])
-def test_qr_code_is_read_as_the_text(text: str) -> None:
+def test_qr_code_is_read_as_text(text: str) -> None:
     code = qr_code(text)
     side = int(re.findall(r'viewBox="0 0 (\d+)', code)[0])
     image = np.full((side, side), 255, np.uint8)
@@ -89,14 +89,15 @@ def test_qr_code_is_read_as_the_text(text: str) -> None:
     assert cv2.QRCodeDetector().detectAndDecode(large)[0] == text
 
 
-def test_qr_code_of_the_page_is_of_its_own_address(address: str) -> None:
+def test_qr_code_of_page_has_address(address: str) -> None:
+    """The page's code has the page's own address."""
     assert httpx.get(f"{address}qr.svg").text == qr_code(address)
     refused = httpx.get(f"{address}qr.svg", headers={"Host": "a" * 5000})
     assert refused.status_code == 414 and "too long" in refused.text
 
 
-def test_shipped_examples_are_served_before_a_page_shows_one(address: str) -> None:
-    """As to a page that was open before the app was started again."""
+def test_examples_are_served_before_any_page(address: str) -> None:
+    """A page that was open before the app was started again needs them, too."""
     example = ASSETS / "examples" / "finished-lips.mp4"
     assert httpx.get(f"{address}gradio_api/file={example}").content == example.read_bytes()
 
@@ -106,13 +107,14 @@ def test_kiosk_keeps_files_for_minutes_only(tmp_path: Path) -> None:
     assert site.build("cpu", tmp_path, delete_after=chosen.delete_after).delete_cache == (100, 500)
 
 
-def test_files_go_within_the_time_that_is_asked_for(tmp_path: Path) -> None:
+def test_files_go_within_asked_time(tmp_path: Path) -> None:
     asked = launch.options(["--delete-after", "10m"], {}).delete_after
     often, age = site.build("cpu", tmp_path, delete_after=asked).delete_cache or (0, 0)
     assert often + age == asked == 600
 
 
 @pytest.mark.parametrize("time", ["soon", "10", "0m", "2h"])
-def test_no_time_and_more_than_the_footer_promises_are_refused(time: str) -> None:
+def test_invalid_times_are_refused(time: str) -> None:
+    """No time is refused, and so is more than the footer promises."""
     with pytest.raises(SystemExit):
         launch.options(["--delete-after", time], {})

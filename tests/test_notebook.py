@@ -36,9 +36,8 @@ def without_numbers(text: str) -> str:
     return re.sub(r"[\d.,]+", "#", text)
 
 
-def test_notebook_is_stored_as_it_was_run_from_its_first_cell(
-    cells: list[dict], code: list[dict]
-) -> None:
+def test_notebook_is_stored_as_run(cells: list[dict], code: list[dict]) -> None:
+    """The notebook was run from its first cell."""
     assert [cell["execution_count"] for cell in code] == list(range(1, len(code) + 1))
     outputs = [output for cell in code for output in cell["outputs"]]
     assert {output["output_type"] for output in outputs} == {"stream", "execute_result"}
@@ -54,9 +53,8 @@ def test_notebook_is_stored_as_it_was_run_from_its_first_cell(
 
 
 @pytest.mark.slow
-def test_notebook_runs_every_pipeline_and_prints_what_is_stored(
-    code: list[dict], tmp_path: Path
-) -> None:
+def test_notebook_runs_every_pipeline(code: list[dict], tmp_path: Path) -> None:
+    """The notebook prints what is stored."""
     (tmp_path / "IPython").mkdir()
     (tmp_path / "IPython" / "display.py").write_text(AUDIO)
     (tmp_path / "notebook.py").write_text("\n\n".join("".join(cell["source"]) for cell in code))

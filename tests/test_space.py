@@ -21,7 +21,8 @@ def test_front_matter_is_what_spaces_know(capsys: pytest.CaptureFixture[str]) ->
     assert "none over 10 MB" in capsys.readouterr().out
 
 
-def test_thumbnail_has_the_shape_of_a_link_and_takes_the_name_of_the_space() -> None:
+def test_thumbnail_has_shape_of_link() -> None:
+    """The thumbnail takes the name of the Space."""
     address = space_check.THUMBNAIL.fullmatch(TOLD["thumbnail"])
     assert address
     with Image.open(ROOT / address[1]) as picture:
@@ -39,14 +40,16 @@ def test_thumbnail_has_the_shape_of_a_link_and_takes_the_name_of_the_space() -> 
         ("thumbnail", "assets/screenshots/thumbnail.png", "thumbnail is no address"),
     ],
 )
-def test_front_matter_that_a_space_would_not_take(name: str, value: str, sentence: str) -> None:
+def test_wrong_front_matter_is_refused(name: str, value: str, sentence: str) -> None:
+    """A Space would not take the value."""
     with pytest.raises(SystemExit, match=sentence):
         space_check.check_front_matter(TOLD | {name: value})
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("torch", space_check.TORCHES)
-def test_requirements_fit_the_python_and_the_torch_of_zero_gpu(torch: str) -> None:
+def test_requirements_fit_zero_gpu(torch: str) -> None:
+    """Requirements fit the Python and the torch of ZeroGPU."""
     try:
         versions = space_check.resolve(space_check.find_uv(), TOLD["sdk_version"], torch)
     except SystemExit as error:

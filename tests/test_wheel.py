@@ -46,7 +46,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built
 
 
-def test_wheel_holds_every_model_of_the_app_and_nothing_of_training(wheel: Path) -> None:
+def test_wheel_holds_every_model(wheel: Path) -> None:
+    """The wheel holds every model of the app and nothing of training."""
     names = zipfile.ZipFile(wheel).namelist()
     conversion = models.available(CHECKPOINTS, [*MODELS.values()])
     named = [*conversion, *sound_search.MODELS, words.MODEL, lip_to_speech.MODEL]
@@ -71,10 +72,8 @@ def test_wheel_requires_what_requirements_txt_names(wheel: Path) -> None:
     assert callable(launch.main)
 
 
-def test_wheel_unpacked_elsewhere_finds_its_weights_and_builds_the_page(
-    wheel: Path, tmp_path: Path
-) -> None:
-    """Without installing: that would put it into the environment of the other tests."""
+def test_unpacked_wheel_builds_page(wheel: Path, tmp_path: Path) -> None:
+    """An unpacked wheel finds its weights. An install would join the environment of other tests."""
     installed = tmp_path / "site-packages"
     zipfile.ZipFile(wheel).extractall(installed)
     command = [sys.executable, "-c", USE, str(installed)]
@@ -83,7 +82,8 @@ def test_wheel_unpacked_elsewhere_finds_its_weights_and_builds_the_page(
     assert run.returncode == 0, run.stderr
 
 
-def test_wheel_converts_a_file_beside_modules_of_the_users_own(wheel: Path, tmp_path: Path) -> None:
+def test_wheel_converts_beside_users_modules(wheel: Path, tmp_path: Path) -> None:
+    """The wheel converts a file beside modules of the user's own."""
     installed, work = tmp_path / "site-packages", tmp_path / "work"
     zipfile.ZipFile(wheel).extractall(installed)
     for name in ("models", "media", "tabs", "app"):  # as many projects have them

@@ -15,7 +15,8 @@ IDLE = 121_000  # ms
 FINISHED = re.compile("finished-converted")
 
 
-def test_address_opens_a_tab_and_asks_what_it_holds(visit: Visit) -> None:
+def test_address_opens_tab_and_asks(visit: Visit) -> None:
+    """The query that the address holds is asked in the tab."""
     page = visit.page
     page.goto(f"{visit.address}?tab=sound-search#a%20dog%20barks")
     tab = page.get_by_role("tab", name="Sound search")
@@ -44,9 +45,8 @@ def booth(browser: Browser) -> Iterator[str]:
     page.close()
 
 
-def test_booth_begins_anew_when_left_alone_and_runs_an_example_of_one_tab_after_the_other(
-    browser: Browser, booth: str, tmp_path: Path
-) -> None:
+def test_booth_left_alone_begins_anew(browser: Browser, booth: str, tmp_path: Path) -> None:
+    """A booth left alone runs an example of one tab after the other."""
     context = browser.new_context(viewport={"width": 1920, "height": 1080})
     visitor = Visit(context.new_page(), booth, tmp_path)
     page = visitor.page

@@ -75,9 +75,8 @@ def page(chromium: Callable[..., Browser], speech: Path) -> Iterator[Page]:
     browser.close()
 
 
-def test_every_tab_runs_an_example_in_an_iframe_without_cookies(
-    page: Page, address: str, outer: str
-) -> None:
+def test_every_tab_runs_in_iframe(page: Page, address: str, outer: str) -> None:
+    """Every tab runs an example in an iframe without cookies."""
     page.goto(f"{address}/theme.css")
     assert "a=1" in page.evaluate(COOKIES), "even the app's own site could not set this cookie"
     complaints: list[str] = []

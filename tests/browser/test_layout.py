@@ -73,7 +73,8 @@ def narrow(on_phone: Visit) -> Page:
 
 
 @pytest.mark.stays
-def test_options_show_the_whole_of_what_is_chosen(visit: Visit) -> None:
+def test_options_show_whole_choice(visit: Visit) -> None:
+    """Options show the whole of what is chosen."""
     page = visit.page
     for field, texts in (
         ("What passes to the new voice", MODELS.values()),
@@ -88,7 +89,7 @@ def test_options_show_the_whole_of_what_is_chosen(visit: Visit) -> None:
 
 
 @pytest.mark.stays
-def test_diagrams_keep_their_words_in_their_boxes(visit: Visit) -> None:
+def test_diagrams_keep_words_in_boxes(visit: Visit) -> None:
     page = visit.page
     for name in page.get_by_role("tab").all_inner_texts():
         page.get_by_role("tab", name=name).click()
@@ -98,7 +99,8 @@ def test_diagrams_keep_their_words_in_their_boxes(visit: Visit) -> None:
         assert page.evaluate(OUTSIDE) == [], name
 
 
-def test_accordions_point_right_when_closed_and_down_when_open(narrow: Page) -> None:
+def test_accordions_point_right_or_down(narrow: Page) -> None:
+    """Accordions point right when closed and down when open."""
     header = narrow.locator("button.label-wrap").filter(has_text="Options").first
     angle = """(button) => {
       const { a, b } = new DOMMatrix(getComputedStyle(button.querySelector(".icon")).transform);
@@ -111,7 +113,7 @@ def test_accordions_point_right_when_closed_and_down_when_open(narrow: Page) -> 
     assert header.evaluate(angle) == 0
 
 
-def test_waveform_of_a_long_recording_stays_on_the_phone(on_phone: Visit, tmp_path: Path) -> None:
+def test_waveform_of_long_recording_fits_phone(on_phone: Visit, tmp_path: Path) -> None:
     path = tmp_path / "long.wav"
     noise = np.random.default_rng(0).normal(0, 0.1, 55 * SAMPLE_RATE).astype(np.float32)
     path.write_bytes(wav_bytes(noise, SAMPLE_RATE))
@@ -124,7 +126,8 @@ def test_waveform_of_a_long_recording_stays_on_the_phone(on_phone: Visit, tmp_pa
     assert box.evaluate("box => box.getBoundingClientRect().right") <= NARROWEST
 
 
-def test_no_tab_scrolls_sideways_on_the_narrowest_phone(narrow: Page) -> None:
+def test_no_tab_scrolls_on_narrowest_phone(narrow: Page) -> None:
+    """No tab scrolls sideways."""
     names = narrow.get_by_role("tab").all_inner_texts()
     assert len(names) == 4
     for name in names:

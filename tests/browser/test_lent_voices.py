@@ -31,9 +31,8 @@ def address(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator
     page.close()
 
 
-def test_visitor_sees_what_is_heard_and_speaks_as_somebody_who_agreed(
-    browser: Browser, address: str, tmp_path: Path
-) -> None:
+def test_visitor_speaks_in_lent_voice(browser: Browser, address: str, tmp_path: Path) -> None:
+    """A visitor sees what is heard and speaks as somebody who agreed."""
     visit = Visit(browser.new_context().new_page(), address, tmp_path)
     visit.open()
     visit.button("man place blue").click()

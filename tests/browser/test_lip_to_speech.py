@@ -55,9 +55,8 @@ def test_original_audio_is_shown_on_request(visit: Visit, page: Page) -> None:
 
 
 @pytest.mark.stays
-def test_file_that_is_no_video_shows_an_error_and_changes_nothing_else(
-    visit: Visit, page: Page, tmp_path: Path
-) -> None:
+def test_file_without_video_shows_only_error(visit: Visit, page: Page, tmp_path: Path) -> None:
+    """Nothing else on the page changes."""
     read(visit, "Ada")
     words = page.locator(".room-result:visible h3").inner_text()
     text = tmp_path / "video.mp4"
@@ -70,7 +69,8 @@ def test_file_that_is_no_video_shows_an_error_and_changes_nothing_else(
 
 
 @pytest.mark.stays
-def test_example_is_read_in_one_click_and_changes_voice(visit: Visit, page: Page) -> None:
+def test_example_is_read_in_one_click(visit: Visit, page: Page) -> None:
+    """The example changes its voice afterwards."""
     read(visit, "Kofi")
     result = page.locator(".room-result:visible")
     words = result.locator("h3").inner_text()
@@ -96,7 +96,7 @@ def test_example_is_read_in_one_click_and_changes_voice(visit: Visit, page: Page
 
 
 @pytest.mark.parametrize("visit", [("phone", "dark")], indirect=True)
-def test_camera_recording_is_read_when_the_countdown_ends(visit: Visit, page: Page) -> None:
+def test_camera_recording_is_read_after_countdown(visit: Visit, page: Page) -> None:
     sentence = page.locator(".coach-sentence").inner_text()
     assert len(sentence.split()) == 6
     page.get_by_role("button", name="another sentence").click()
@@ -117,7 +117,7 @@ def test_camera_recording_is_read_when_the_countdown_ends(visit: Visit, page: Pa
     visit.look("spoken")
 
 
-def test_record_pressed_in_countdown_begins_at_once(visit: Visit, page: Page) -> None:
+def test_record_in_countdown_begins_at_once(visit: Visit, page: Page) -> None:
     page.get_by_text("Click to Access Webcam").click()
     record = page.locator("#lip-camera .capture-button")
     record.click()

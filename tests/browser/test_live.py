@@ -19,7 +19,8 @@ DRAWN = """() => {
 
 
 @pytest.mark.parametrize("visit", [("phone", "dark")], indirect=True)
-def test_live_shows_units_and_delay_and_gives_what_was_said_to_the_tab(visit: Visit) -> None:
+def test_live_shows_units_and_delay(visit: Visit) -> None:
+    """What was said is given to the tab."""
     page = visit.page
     visit.button("Live").click()
     expect(page.locator(".live")).to_have_attribute("data-state", "running", timeout=LOADING)
@@ -43,9 +44,8 @@ def test_live_shows_units_and_delay_and_gives_what_was_said_to_the_tab(visit: Vi
     visit.shoot("kept")
 
 
-def test_live_speaks_in_the_visitors_own_voice_until_they_forget_it(
-    visit: Visit, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_live_speaks_in_own_voice(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Live speaks in the visitor's own voice until they forget it."""
     voices: list[str | Voice] = []
     push = LiveProcess.push
 

@@ -96,7 +96,8 @@ def says(visit: Visit, text: str) -> None:
     expect(visit.page.locator(".live-message")).to_contain_text(text)
 
 
-def test_microphone_that_is_refused_or_unplugged_says_what_to_do(visit: Visit) -> None:
+def test_missing_microphone_says_what_to_do(visit: Visit) -> None:
+    """A microphone may be refused or unplugged."""
     page = visit.page
     page.evaluate(MICROPHONE)
     page.evaluate("() => (window.refused = 'NotAllowedError')")
@@ -116,9 +117,8 @@ def test_microphone_that_is_refused_or_unplugged_says_what_to_do(visit: Visit) -
     state(visit, "off")
 
 
-def test_network_that_stands_still_is_waited_for_and_a_page_held_up_goes_on_speaking(
-    visit: Visit, proxy: Proxy, echo: Echo
-) -> None:
+def test_network_standing_still_is_waited_for(visit: Visit, proxy: Proxy, echo: Echo) -> None:
+    """A page that is held up goes on speaking."""
     page = visit.page
     visit.button("Live").click()
     state(visit, "running")
@@ -134,9 +134,8 @@ def test_network_that_stands_still_is_waited_for_and_a_page_held_up_goes_on_spea
     assert echo.samples - before > 40_000  # a second of the two: it is not the page that sends
 
 
-def test_full_server_and_a_model_that_loads_are_told_and_waited_for(
-    visit: Visit, proxy: Proxy, echo: Echo
-) -> None:
+def test_full_server_is_told_and_awaited(visit: Visit, proxy: Proxy, echo: Echo) -> None:
+    """A model that loads is told and waited for, too."""
     other = connect(proxy.address.replace("http", "ws") + "/live", legacy=True)
     other.send(HELLO)
     while told(other)["state"] != "running":

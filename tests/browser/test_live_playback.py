@@ -60,9 +60,10 @@ def simulate(browser: Browser) -> Simulate:
     return run
 
 
-def test_playback_of_a_steady_stream_never_runs_dry_and_keeps_little_in_reserve(
+def test_playback_of_steady_stream_flows(
     simulate: Simulate,
 ) -> None:
+    """Playback never runs dry and keeps little in reserve."""
     told = simulate(lambda i: 0)
     assert told[-1]["dropouts"] == 0
     # A chunk takes 80 ms to play; the reserve is at most 40 ms.
@@ -70,9 +71,9 @@ def test_playback_of_a_steady_stream_never_runs_dry_and_keeps_little_in_reserve(
 
 
 @pytest.mark.parametrize("pause", [0, 2], ids=["loud", "with pauses"])
-def test_playback_delay_comes_down_again_after_the_network_stood_still_for_3_s(
-    simulate: Simulate, pause: int
-) -> None:
+def test_playback_delay_recovers_after_standstill(simulate: Simulate, pause: int) -> None:
+    """The delay comes down again after the network stood still for 3 s."""
+
     def late(i: int) -> int:
         return (138 - i) * CHUNK if 100 <= i < 138 else 0
 
@@ -83,7 +84,7 @@ def test_playback_delay_comes_down_again_after_the_network_stood_still_for_3_s(
     assert told[-1]["delay"] < before + 0.1
 
 
-def test_playback_reserve_grows_where_chunks_come_unevenly(simulate: Simulate) -> None:
+def test_playback_reserve_grows_for_uneven_chunks(simulate: Simulate) -> None:
     told = simulate(lambda i: (i * 7919 % 13) * CHUNK // 4, seconds=15)
     dry = [report for report in told if report["dropouts"]]
     assert dry and dry[0]["reserve"] > 0.04

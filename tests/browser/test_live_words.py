@@ -78,9 +78,10 @@ def browser(chromium: Callable[..., Browser], said: Path) -> Iterator[Browser]:
 
 @pytest.mark.slow
 @pytest.mark.skipif(not live_checkpoint(CHECKPOINTS).exists(), reason="needs trained networks")
-def test_words_spoken_into_the_microphone_are_recognised_in_what_was_played(
+def test_words_spoken_live_are_recognised(
     visit: Visit, said: Path, made: list[int], tmp_path: Path
 ) -> None:
+    """Words spoken into the microphone are recognised in what was played."""
     seconds = len(load(said).waveform) / SAMPLE_RATE
     visit.button("Live").click()
     expect(visit.page.locator(".live-line")).to_contain_text("ms delay", timeout=LOADING)

@@ -38,7 +38,8 @@ def late(browser: Browser, hurried: str, tmp_path: Path) -> Iterator[Visit]:
     context.close()
 
 
-def test_examples_outlast_the_files_of_visitors_whose_results_say_so(late: Visit) -> None:
+def test_examples_outlast_files_of_visitors(late: Visit) -> None:
+    """A visitor's result says that its files are gone."""
     late.enter("Lip to speech")
     expect(late.page.locator("#lips .tl-strip img").first).to_be_visible()
     late.enter("Voice conversion")
@@ -63,7 +64,8 @@ def test_examples_outlast_the_files_of_visitors_whose_results_say_so(late: Visit
 
 
 @pytest.mark.stays
-def test_use_from_a_program_opens_a_page_to_read_and_leaves_this_one(visit: Visit) -> None:
+def test_manual_for_programs_opens_beside(visit: Visit) -> None:
+    """“Use Earshot from a program” opens a page to read and leaves this one."""
     with visit.page.expect_popup() as opened:
         visit.page.get_by_role("link", name="Use Earshot from a program").click()
     manual = opened.value
@@ -74,7 +76,7 @@ def test_use_from_a_program_opens_a_page_to_read_and_leaves_this_one(visit: Visi
 
 
 @pytest.mark.stays
-def test_clip_of_a_webcam_has_a_duration(visit: Visit) -> None:
+def test_webcam_clip_has_duration(visit: Visit) -> None:
     clip = base64.b64encode(audio("webm", "libopus", 48_000, options={"live": "1"})).decode()
     seconds = visit.page.evaluate(
         """async (address) => {
@@ -93,7 +95,7 @@ def answering(reply: dict[str, Any]) -> Callable[[Route], None]:
     return lambda route: route.fulfill(**reply)
 
 
-def test_refused_request_is_told_in_a_sentence(
+def test_refused_request_is_told_in_sentence(
     browser: Browser, address: str, tmp_path: Path
 ) -> None:
     context = browser.new_context(viewport={"width": 1440, "height": 900})

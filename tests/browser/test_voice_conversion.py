@@ -35,7 +35,8 @@ TIMES = "() => [...document.querySelectorAll('#conversion audio')].map((a) => a.
 
 
 @pytest.mark.stays
-def test_player_paused_before_it_starts_raises_no_error(visit: Visit) -> None:
+def test_player_paused_early_raises_nothing(visit: Visit) -> None:
+    """The player is paused before it starts."""
     stopped = """() => {
       const player = new Audio(document.querySelector("#conversion audio").src);
       const started = player.play();
@@ -68,7 +69,8 @@ def test_example_converts_in_one_click(visit: Visit) -> None:
 
 
 @pytest.mark.parametrize("visit", [("phone", "dark")], indirect=True)
-def test_visitor_records_converts_edits_and_speaks_again(visit: Visit) -> None:
+def test_visitor_converts_and_speaks_again(visit: Visit) -> None:
+    """A visitor records, converts, edits the units and speaks again."""
     page = visit.page
     expect(visit.button("Convert")).to_be_disabled()
     visit.button("Record").click()
@@ -98,9 +100,8 @@ def test_visitor_records_converts_edits_and_speaks_again(visit: Visit) -> None:
     visit.look("spoken")
 
 
-def test_convert_of_a_file_without_sound_shows_an_error_and_changes_nothing_else(
-    visit: Visit, speech: Path, tmp_path: Path
-) -> None:
+def test_file_without_sound_shows_only_error(visit: Visit, speech: Path, tmp_path: Path) -> None:
+    """Nothing else on the page changes."""
     visit.convert(speech)
     before = visit.page.locator("#conversion .tl-lanes").inner_text()
     visit.page.get_by_role("button", name="Clear").click()
@@ -121,9 +122,8 @@ def test_upload_converts_and_plays_by_itself(visit: Visit, speech: Path) -> None
     expect(visit.page.locator("#conversion .tl-time")).to_contain_text("/ 5.00 s")
 
 
-def test_sound_that_is_over_starts_again_however_slow_the_machine_draws(
-    visit: Visit, tmp_path: Path
-) -> None:
+def test_finished_sound_starts_again(visit: Visit, tmp_path: Path) -> None:
+    """A sound that is over starts again however slow the machine draws."""
     page = visit.page
     visit.convert(long_speech(tmp_path, 1.0))
     page.wait_for_function(CONVERSION_PLAYS)
@@ -138,7 +138,7 @@ def test_sound_that_is_over_starts_again_however_slow_the_machine_draws(
     assert page.evaluate("() => window.from") < 0.5
 
 
-def test_timeline_plays_one_sound_at_a_time(visit: Visit, tmp_path: Path) -> None:
+def test_timeline_plays_one_sound_at_once(visit: Visit, tmp_path: Path) -> None:
     page = visit.page
     playing = "() => [...document.querySelectorAll('#conversion audio')].map(a => !a.paused)"
     assert page.evaluate(playing) == [False, False], "nothing starts by itself"
@@ -175,7 +175,8 @@ def test_timeline_plays_one_sound_at_a_time(visit: Visit, tmp_path: Path) -> Non
     expect(page.locator("#conversion .tl-time")).to_have_text("20.00 / 40.00 s")
 
 
-def test_voice_clicked_says_the_recording_and_plays(visit: Visit, speech: Path) -> None:
+def test_voice_clicked_says_recording(visit: Visit, speech: Path) -> None:
+    """The voice is played when it has been made."""
     visit.convert(speech)
     page = visit.page
     units = visit.units()
@@ -191,7 +192,8 @@ def test_voice_clicked_says_the_recording_and_plays(visit: Visit, speech: Path) 
     visit.shoot("voice")
 
 
-def test_all_voices_in_one_click_play_one_after_another(visit: Visit, tmp_path: Path) -> None:
+def test_all_voices_play_in_turn(visit: Visit, tmp_path: Path) -> None:
+    """One click plays one voice after another."""
     page = visit.page
     visit.convert(long_speech(tmp_path, 1.0))
     visit.button("Hear it in all voices").click()
@@ -208,7 +210,8 @@ def test_all_voices_in_one_click_play_one_after_another(visit: Visit, tmp_path: 
 
 
 @pytest.mark.parametrize("visit", [("phone", "light")], indirect=True)
-def test_minute_fits_its_card_and_can_be_looked_at_closely(visit: Visit, tmp_path: Path) -> None:
+def test_minute_of_speech_fits_card(visit: Visit, tmp_path: Path) -> None:
+    """A minute can be looked at closely."""
     page = visit.page
     visit.convert(long_speech(tmp_path, 60.0))
     out, closer = (page.locator("#conversion .tl-zoom").nth(i) for i in (0, 1))
@@ -239,7 +242,8 @@ def test_minute_fits_its_card_and_can_be_looked_at_closely(visit: Visit, tmp_pat
     assert width() == pytest.approx(1, abs=0.01)
 
 
-def test_units_can_be_heard_before_one_is_put_in(visit: Visit, speech: Path) -> None:
+def test_units_are_heard_before_insertion(visit: Visit, speech: Path) -> None:
+    """Units can be heard before one is put in."""
     page = visit.page
     visit.convert(speech)
     page.wait_for_function(CONVERSION_PLAYS)
@@ -259,7 +263,7 @@ def test_units_can_be_heard_before_one_is_put_in(visit: Visit, speech: Path) -> 
 
 
 @pytest.mark.parametrize("visit", [("phone", "light")], indirect=True)
-def test_finger_that_stays_on_units_selects_them(visit: Visit, speech: Path) -> None:
+def test_finger_staying_on_units_selects_them(visit: Visit, speech: Path) -> None:
     page = visit.page
     visit.convert(speech)
     expect(page.locator("#conversion .tl-play").first).to_be_in_viewport()
@@ -300,7 +304,8 @@ def test_microphone_is_checked_before_one_records(visit: Visit) -> None:
     expect(visit.button("Check the microphone")).to_be_visible()
 
 
-def test_units_are_selected_by_mouse_and_keyboard(visit: Visit, speech: Path) -> None:
+def test_units_are_selected(visit: Visit, speech: Path) -> None:
+    """The mouse selects units, and so does the keyboard."""
     visit.convert(speech)
     page = visit.page
 
@@ -330,9 +335,8 @@ def test_units_are_selected_by_mouse_and_keyboard(visit: Visit, speech: Path) ->
     expect(visit.button("Mute")).to_be_disabled()
 
 
-def test_units_are_downloaded_as_json_and_loaded_again(
-    visit: Visit, speech: Path, tmp_path: Path
-) -> None:
+def test_downloaded_units_are_loaded_again(visit: Visit, speech: Path, tmp_path: Path) -> None:
+    """Units are downloaded as JSON."""
     visit.convert(speech)
     units = visit.units()
     with visit.page.expect_download() as download:
@@ -358,12 +362,13 @@ def test_rates_compared_show_every_model(visit: Visit, speech: Path) -> None:
     expect(visit.button("Run every rate")).to_be_visible()
 
 
-def test_visitor_reads_lines_and_hears_speech_in_their_own_voice(
+def test_visitor_hears_speech_in_own_voice(
     chromium: Callable[[Path], Browser],
     address: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """A visitor reads lines and hears speech in their own voice."""
     monkeypatch.setattr(own_voice, "SystemRandom", lambda: Random(0))
     text = Reading.draw(Random(0)).text
     said = tmp_path / "said.wav"
@@ -401,7 +406,7 @@ def test_visitor_reads_lines_and_hears_speech_in_their_own_voice(
     browser.close()
 
 
-def test_stop_restores_the_button_and_leaves_the_result(
+def test_stop_restores_button_and_leaves_result(
     visit: Visit, speech: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     decode = AnyVoiceConversion.decode

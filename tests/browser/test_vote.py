@@ -21,9 +21,8 @@ def served(tiny_checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     page.close()
 
 
-def test_visitor_votes_on_pair_after_pair_and_sees_the_score_move(
-    browser: Browser, served: tuple, tmp_path: Path
-) -> None:
+def test_visitor_votes_on_many_pairs(browser: Browser, served: tuple, tmp_path: Path) -> None:
+    """A visitor votes on pair after pair and sees the score move."""
     address, tests = served
     context = browser.new_context()
     visit = Visit(context.new_page(), address, tmp_path)

@@ -13,9 +13,8 @@ from earshot.pipelines.voice_conversion import AnyVoiceConversion
 from tests.browser.visit import Visit
 
 
-def test_visitor_who_waits_for_a_conversion_sees_their_place_in_line(
-    visit: Visit, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_waiting_visitor_sees_place_in_line(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The visitor waits for a conversion."""
     decode, begun, go_on = AnyVoiceConversion.decode, threading.Event(), threading.Event()
 
     def slowly(*args: Any) -> Speech:

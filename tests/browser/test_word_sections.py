@@ -121,9 +121,8 @@ def test_compared_words_are_shown_and_played(visit: Visit, page: Page) -> None:
     visit.look("compare")
 
 
-def test_word_is_found_in_a_long_recording_and_exported(
-    visit: Visit, page: Page, speech: Path
-) -> None:
+def test_word_in_long_recording_is_exported(visit: Visit, page: Page, speech: Path) -> None:
+    """A word is found in a long recording and exported."""
     find = page.get_by_role("button", name="Find the word", exact=True)
     find.click()
     expect(page.get_by_role("alert")).to_contain_text("Type the word to look for")
@@ -168,9 +167,8 @@ def test_upload_is_taught_once(page: Page, tmp_path: Path) -> None:
     assert "zoo.wav" in str(asked[0])
 
 
-def test_own_words_are_taught_recognised_and_deleted(
-    visit: Visit, page: Page, tmp_path: Path
-) -> None:
+def test_own_words_are_taught_and_deleted(visit: Visit, page: Page, tmp_path: Path) -> None:
+    """Own words are recognised in between."""
     fold(page, "Your own words").click()
     result, taught = page.locator("#found-word"), page.locator("#taught-words")
     expect(result).to_contain_text("An example")

@@ -106,9 +106,7 @@ def test_unusable_text_changes_only_the_message(visit: Visit, page: Page) -> Non
 
 
 @pytest.mark.stays
-def test_silence_shows_an_error_beside_the_recorder(
-    visit: Visit, page: Page, tmp_path: Path
-) -> None:
+def test_silence_shows_error_beside_recorder(visit: Visit, page: Page, tmp_path: Path) -> None:
     silence = tmp_path / "silence.wav"
     silence.write_bytes(write_word(tmp_path / "w.wav", "tree", 0.0).read_bytes())
     upload(visit, silence)
@@ -117,7 +115,7 @@ def test_silence_shows_an_error_beside_the_recorder(
 
 
 @pytest.mark.stays
-def test_map_is_as_wide_as_the_page_and_high_enough_on_a_phone(visit: Visit, page: Page) -> None:
+def test_map_fits_page_and_phone(visit: Visit, page: Page) -> None:
     """Also where a window becomes as narrow as a phone, or a phone is turned."""
     for name, (width, height) in {**SIZES, "turned": SIZES["desktop"]}.items():
         page.set_viewport_size({"width": width, "height": height})
@@ -156,7 +154,8 @@ def test_example_recording_needs_one_click(visit: Visit, page: Page) -> None:
 
 
 @pytest.mark.stays
-def test_map_plays_a_word_and_keeps_the_visitors_own(visit: Visit, page: Page) -> None:
+def test_map_plays_word_and_keeps_own(visit: Visit, page: Page) -> None:
+    """The map keeps the visitor's own word."""
     find(visit, "ship")
     own = page.locator("#word-found h3")
     expect(own).to_have_text("“ship”")

@@ -62,7 +62,8 @@ def _files() -> list[Path]:
     return [path for path in upload_folder().rglob("*") if path.is_file()]
 
 
-def test_body_over_a_megabyte_is_refused_by_every_route_at_once(address: str) -> None:
+def test_large_body_is_refused_everywhere(address: str) -> None:
+    """Every route refuses a body over a megabyte at once."""
     large = b'{"data":[' + b"[]," * 1_000_000 + b"1]}"
     for route in (*(f"gradio_api/{name}" for name in ROUTES), "listen/ab/consent"):
         begun = time.monotonic()
@@ -71,7 +72,8 @@ def test_body_over_a_megabyte_is_refused_by_every_route_at_once(address: str) ->
         assert time.monotonic() - begun < 2
 
 
-def test_body_of_no_length_is_refused_while_it_is_read(address: str) -> None:
+def test_body_without_length_is_refused(address: str) -> None:
+    """A body of no length is refused while it is read."""
     place, reply = urlsplit(address), b""
     head = f"POST /gradio_api/call/decode HTTP/1.1\r\nHost: {place.netloc}\r\n"
     with socket.create_connection((place.hostname, place.port), PATIENCE) as connection:
@@ -83,16 +85,15 @@ def test_body_of_no_length_is_refused_while_it_is_read(address: str) -> None:
 
 
 @pytest.mark.parametrize("unit", [b"[],", b"{},", b"[["])
-def test_body_of_many_or_deep_lists_is_refused_before_it_is_parsed(
-    address: str, unit: bytes
-) -> None:
+def test_many_or_deep_lists_are_refused(address: str, unit: bytes) -> None:
+    """A body of many or deep lists is refused before it is parsed."""
     body = b'{"data":[' + unit * 60_000 + b"1]}"
     for route in ROUTES:
         reply = httpx.post(f"{address}gradio_api/{route}", content=body, headers=JSON)
         assert (reply.status_code, "lists" in reply.text or "values" in reply.text) == (413, True)
 
 
-def test_request_as_a_page_sends_it_passes(address: str) -> None:
+def test_request_of_page_passes(address: str) -> None:
     body = {"data": [], "fn_index": 0, "session_hash": "a"}
     assert httpx.post(f"{address}gradio_api/queue/join", json=body).status_code == 200
 
@@ -117,7 +118,8 @@ def test_check_json_of_too_much_raises(text: bytes) -> None:
 @pytest.mark.parametrize(
     "text", [b"", b'"', b'"\\', b'"[[[[{{{{' * 25, json.dumps({"a": "[" * 500}).encode(), b"]]["]
 )
-def test_check_json_of_brackets_in_strings_and_of_rubbish_passes(text: bytes) -> None:
+def test_check_json_passes_brackets_in_strings(text: bytes) -> None:
+    """Rubbish passes as well."""
     check_json(text)
 
 
@@ -128,7 +130,8 @@ def test_check_json_takes_linear_time(unit: bytes) -> None:
     assert time.process_time() - begun < 1
 
 
-def test_upload_that_stalls_is_cut_and_leaves_no_file(address: str) -> None:
+def test_stalled_upload_leaves_no_file(address: str) -> None:
+    """An upload that stalls is cut."""
     with _begin(address) as connection:
         reply = b""
         while part := connection.recv(10_000):  # until the server closes it
@@ -150,14 +153,15 @@ def test_upload_that_goes_on_slowly_arrives(address: str) -> None:
     assert len(Path(reply.json()[0]).read_bytes()) == 5004
 
 
-def test_upload_without_its_last_boundary_leaves_no_file(address: str) -> None:
+def test_upload_without_boundary_leaves_no_file(address: str) -> None:
+    """The upload lacks its last boundary."""
     httpx.post(f"{address}gradio_api/upload", content=BEGUN, headers=FORM)
     assert _files() == []
 
 
-def test_upload_on_a_full_disk_is_told_and_leaves_no_file(
-    address: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_upload_on_full_disk_is_told(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The upload leaves no file."""
+
     async def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -167,16 +171,17 @@ def test_upload_on_a_full_disk_is_told_and_leaves_no_file(
     assert _files() == []
 
 
-def test_upload_of_a_long_field_is_refused(address: str) -> None:
+def test_upload_of_long_field_is_refused(address: str) -> None:
     field = b'--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n' + b"a" * (MAX_FIELD + 1)
     reply = httpx.post(f"{address}gradio_api/upload", content=field + ENDED, headers=FORM)
     assert (reply.status_code, "too long" in reply.text) == (400, True)
 
 
 @pytest.mark.parametrize(("limit", "kept"), [("MAX_UPLOADED", 2), ("SPARE", 0)])
-def test_upload_for_which_there_is_no_room_is_refused_and_leaves_no_file(
+def test_upload_without_room_is_refused(
     address: str, monkeypatch: pytest.MonkeyPatch, limit: str, kept: int
 ) -> None:
+    """The upload leaves no file."""
     monkeypatch.setattr(bodies, limit, 3_000_000 if limit == "MAX_UPLOADED" else 1 << 60)
     body = BEGUN + b"b" * 1_200_000 + ENDED
     statuses = [
@@ -187,7 +192,7 @@ def test_upload_for_which_there_is_no_room_is_refused_and_leaves_no_file(
     assert len(_files()) == kept
 
 
-def test_uploads_of_an_address_without_end_are_refused(
+def test_endless_uploads_of_address_are_refused(
     address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bodies, "MB", 1_000)
@@ -199,9 +204,7 @@ def test_uploads_of_an_address_without_end_are_refused(
     assert statuses == [200, 200, 429, 429]
 
 
-def test_uploads_of_few_leave_room_for_others(
-    address: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_uploads_of_few_leave_room(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bodies, "MB", 1_000)
     monkeypatch.setattr(bodies, "MAX_UPLOADED", 500_000)
     body = BEGUN + b"b" * 90_000 + ENDED
@@ -217,7 +220,8 @@ def test_uploads_of_few_leave_room_for_others(
     assert uploads("127.0.3.2", 1) == [200]
 
 
-def test_uploads_are_counted_while_others_come_and_go(tmp_path: Path) -> None:
+def test_uploads_are_counted_amid_changes(tmp_path: Path) -> None:
+    """Other uploads come and go while the bytes are counted."""
     ended = threading.Event()
 
     def come_and_go() -> None:

@@ -64,14 +64,14 @@ def _ended(connection: socket.socket) -> float:
 
 
 @pytest.mark.parametrize("sent", [b"", b"GET / HT", b"GET / HTTP/1.1\r\nHost: here\r\nA: b\r\n"])
-def test_connection_without_a_whole_head_is_ended(address: str, sent: bytes) -> None:
+def test_connection_without_whole_head_is_ended(address: str, sent: bytes) -> None:
     assert HEAD == 10
     with _connect(address) as connection:
         connection.sendall(sent)
         assert 0.5 < _ended(connection) < PATIENCE / 2
 
 
-def test_half_a_head_after_a_whole_request_is_ended(address: str) -> None:
+def test_half_head_after_request_is_ended(address: str) -> None:
     with _connect(address) as connection:
         connection.sendall(b"GET /address HTTP/1.1\r\nHost: here\r\n\r\n")
         assert b" 200 " in connection.recv(10_000)
@@ -79,13 +79,14 @@ def test_half_a_head_after_a_whole_request_is_ended(address: str) -> None:
         assert _ended(connection) < PATIENCE / 2
 
 
-def test_slow_body_after_its_head_is_not_ended(address: str) -> None:
+def test_slow_body_after_head_stays(address: str) -> None:
     with _connect(address) as connection:
         connection.sendall(b"POST /address HTTP/1.1\r\nHost: here\r\nContent-Length: 2\r\n\r\n")
         assert b" 405 " in connection.recv(10_000)
 
 
-def test_connections_of_an_address_are_limited_and_come_again(address: str) -> None:
+def test_connections_of_address_are_limited(address: str) -> None:
+    """Connections are taken again when others have ended."""
     many = [_connect(address) for _ in range(FEW + 3)]
     try:
         with pytest.raises(httpx.TransportError):
@@ -97,14 +98,14 @@ def test_connections_of_an_address_are_limited_and_come_again(address: str) -> N
     assert httpx.get(f"{address}address", timeout=PATIENCE).status_code == 200
 
 
-def test_connections_of_a_proxy_are_not_limited(behind_proxy: str) -> None:
+def test_connections_of_proxy_are_not_limited(behind_proxy: str) -> None:
     many = [_connect(behind_proxy) for _ in range(FEW + 3)]
     assert httpx.get(f"{behind_proxy}address", timeout=PATIENCE).status_code == 200
     for connection in many:
         connection.close()
 
 
-def test_address_is_that_of_the_peer_unless_a_proxy_is_named(address: str) -> None:
+def test_address_without_proxy_is_of_peer(address: str) -> None:
     headers = {"X-Forwarded-For": "192.0.2.1"}
     assert httpx.get(f"{address}address", headers=headers).text == "127.0.0.1"
 
@@ -119,20 +120,20 @@ def test_address_is_that_of_the_peer_unless_a_proxy_is_named(address: str) -> No
         (["198.51.100.1, 192.0.2.1, 10.0.0.7"], "192.0.2.1"),
     ],
 )
-def test_address_behind_a_proxy_is_the_last_that_is_no_proxy(
-    behind_proxy: str, forwarded: list[str], seen: str
-) -> None:
+def test_address_behind_proxy_is_last(behind_proxy: str, forwarded: list[str], seen: str) -> None:
+    """The address is the last that is no proxy."""
     headers = [("X-Forwarded-For", line) for line in forwarded]
     assert httpx.get(f"{behind_proxy}address", headers=headers).text == seen
 
 
-def test_proxies_of_a_space_are_those_of_its_private_network() -> None:
+def test_proxies_of_space_are_private() -> None:
+    """The proxies of a Space are those of its private network."""
     assert believed_proxies(["192.0.2.9"], {}) == ["192.0.2.9"]
     assert believed_proxies([], {"SPACE_ID": "a/b"}) == list(PRIVATE)
 
 
 @pytest.mark.skipif(not hasattr(socket, "TCP_USER_TIMEOUT"), reason="Linux only")
-def test_dead_connection_is_ended_by_the_kernel(address: str) -> None:
+def test_dead_connection_is_ended_by_kernel(address: str) -> None:
     assert DEAD == 60
     with socket.socket() as reader:
         reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)

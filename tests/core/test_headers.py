@@ -21,7 +21,8 @@ def client(environment: dict[str, str]) -> TestClient:
 
 
 @pytest.mark.parametrize("path", ["/", "/nowhere"])
-def test_answers_forbid_guessed_types_and_foreign_scripts(path: str) -> None:
+def test_answers_forbid_foreign_scripts(path: str) -> None:
+    """Answers forbid guessed types, too."""
     headers = client({}).get(path).headers
     assert headers["X-Content-Type-Options"] == "nosniff"
     policy = headers["Content-Security-Policy"]
@@ -29,10 +30,10 @@ def test_answers_forbid_guessed_types_and_foreign_scripts(path: str) -> None:
     assert "frame-ancestors 'self'" in policy
 
 
-def test_answer_with_a_policy_of_its_own_keeps_it() -> None:
+def test_answer_with_own_policy_keeps_it() -> None:
     assert client({}).get("/own").headers["Content-Security-Policy"] == "default-src 'none'"
 
 
-def test_pages_of_the_hub_may_frame_a_space() -> None:
+def test_pages_of_hub_may_frame_space() -> None:
     policy = client({"SPACE_ID": "a/b"}).get("/").headers["Content-Security-Policy"]
     assert "https://huggingface.co https://*.huggingface.co https://*.hf.space" in policy

@@ -35,7 +35,8 @@ def client(address: str, per_minute: float) -> TestClient:
     return TestClient(Starlette(routes=routes, middleware=[paced]), client=(address, 1))
 
 
-def test_calls_that_come_faster_wait_and_are_answered_in_full() -> None:
+def test_fast_calls_wait() -> None:
+    """Calls that come faster are answered in full."""
     begun = time.monotonic()
     program = client("192.0.2.1", FAST)
     said = [program.post("/call/convert", content=str(n)).text for n in range(5)]
@@ -43,7 +44,7 @@ def test_calls_that_come_faster_wait_and_are_answered_in_full() -> None:
     assert time.monotonic() - begun >= 0.25  # three waited for a tenth of a second each
 
 
-def test_calls_at_once_are_all_answered_in_the_end() -> None:
+def test_calls_at_once_are_all_answered() -> None:
     program = client("192.0.2.1", FAST)
     replies: list[int] = []
     threads = [
@@ -57,9 +58,10 @@ def test_calls_at_once_are_all_answered_in_the_end() -> None:
     assert replies == [200] * 6
 
 
-def test_call_that_would_wait_long_is_refused_with_a_sentence(
+def test_call_waiting_long_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """A call that would wait long is refused with a sentence."""
     monkeypatch.setattr(pacing, "MAX_WAIT", 1.0)
     program = client("192.0.2.1", SLOW)
     replies = [program.post("/call/convert") for _ in range(3)]
@@ -68,7 +70,8 @@ def test_call_that_would_wait_long_is_refused_with_a_sentence(
     assert replies[-1].headers["Retry-After"] == "60"
 
 
-def test_visitors_results_and_the_owner_of_the_machine_never_wait() -> None:
+def test_results_and_owner_never_wait() -> None:
+    """Visitors' results and the owner of the machine never wait."""
     visitor, owner = client("192.0.2.1", SLOW), client("127.0.0.1", SLOW)
     for _ in range(4):
         assert visitor.post("/listen").is_success
@@ -123,7 +126,8 @@ ONE_ASKS = "192.0.2.2"
 
 
 @in_a_thread
-async def test_request_of_another_begins_before_the_rest_of_many() -> None:
+async def test_request_of_another_begins_sooner() -> None:
+    """Another's request begins before the rest of many."""
     server = Slow()
     many = [asyncio.create_task(server.ask(MANY_ASK)) for _ in range(5)]
     await asyncio.sleep(0.05)
@@ -137,7 +141,8 @@ async def test_request_of_another_begins_before_the_rest_of_many() -> None:
 
 @pytest.mark.parametrize(("path", "turn"), [("/", 0.02), ("/stream", 60)], ids=["slow", "begun"])
 @in_a_thread
-async def test_slow_requests_and_begun_answers_hold_up_none(path: str, turn: float) -> None:
+async def test_slow_requests_hold_up_none(path: str, turn: float) -> None:
+    """Answers that have begun hold up none either."""
     server = Slow(turn)
     many = [asyncio.create_task(server.ask(MANY_ASK, path)) for _ in range(5)]
     await asyncio.sleep(0.3)
@@ -147,7 +152,8 @@ async def test_slow_requests_and_begun_answers_hold_up_none(path: str, turn: flo
 
 
 @in_a_thread
-async def test_requests_without_end_of_one_network_are_so_many_a_second() -> None:
+async def test_endless_requests_of_network_are_paced() -> None:
+    """One network has so many requests a second."""
     server = Slow(limit=RateLimit(2, FAST))
     server.may_answer.set()
     began = time.monotonic()
@@ -157,6 +163,7 @@ async def test_requests_without_end_of_one_network_are_so_many_a_second() -> Non
     assert await server.ask(ONE_ASKS) == 200 and time.monotonic() - began < 0.1
 
 
-def test_requests_in_an_event_loop_each_all_have_their_turn() -> None:
+def test_requests_have_turns_in_any_loop() -> None:
+    """Requests that each come in an event loop of their own all have their turn."""
     served = Starlette(middleware=[Middleware(TakeTurns, 1)])
     assert [TestClient(served).get("/").status_code for _ in range(3)] == [404] * 3

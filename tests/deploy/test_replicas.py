@@ -63,13 +63,14 @@ def visitors_of_both(address: str) -> dict[str, Visitor]:
     raise AssertionError("All visitors were sent to one process.")
 
 
-def test_proxy_keeps_a_visitor_at_one_process(replicas: Replicas) -> None:
+def test_proxy_keeps_visitor_at_one_process(replicas: Replicas) -> None:
     for number, visitor in visitors_of_both(replicas.address).items():
         visitor.call(TASK)  # an upload, the queue, and its events: each would fail elsewhere
         assert place(visitor) == number
 
 
-def test_proxy_sends_programs_without_cookies_by_their_address(replicas: Replicas) -> None:
+def test_proxy_sends_programs_by_address(replicas: Replicas) -> None:
+    """Programs without cookies stay at one process by their address."""
     for number in range(4):
         program = Visitor(replicas.address, number)
         program.call(TASK)
@@ -82,7 +83,7 @@ def test_proxy_passes_websockets(replicas: Replicas) -> None:
         assert json.loads(socket.recv(timeout=60))["state"] == "ended"
 
 
-def test_proxy_gives_the_app_the_address_of_who_asks(replicas: Replicas) -> None:
+def test_proxy_tells_app_who_asks(replicas: Replicas) -> None:
     """A proxy for TLS on the same machine is believed, and only about the last address."""
     for said, address in (
         ("203.0.113.9", "203.0.113.9"),
@@ -94,7 +95,7 @@ def test_proxy_gives_the_app_the_address_of_who_asks(replicas: Replicas) -> None
         assert seen == address
 
 
-def test_killed_process_is_noticed_by_its_visitors_only(
+def test_killed_process_disturbs_only_own_visitors(
     replicas: Replicas, studies: Path, database: str
 ) -> None:
     visitors = visitors_of_both(replicas.address)

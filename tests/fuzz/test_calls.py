@@ -42,9 +42,10 @@ def test_calls_are_of_every_endpoint(client: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_call_with_an_input_of_another_type_is_no_bug(
+def test_wrongly_typed_input_is_no_bug(
     client: httpx.Client, name: str, caplog: pytest.LogCaptureFixture
 ) -> None:
+    """A call with an input of another type meets no error of ours."""
     endpoint = name.removeprefix(PREFIX)
     for place, wrong in itertools.product(range(len(CALLS[name])), (None, [1], {})):
         inputs = [wrong if i == place else given for i, given in enumerate(CALLS[name])]
@@ -57,9 +58,7 @@ def test_call_with_an_input_of_another_type_is_no_bug(
 @pytest.mark.parametrize(
     "body", ["Infinity", "[NaN]", '"\\ud800"', '{"data": NaN}', '{"\\ud800": 1}', "{"]
 )
-def test_call_that_cannot_be_parsed_is_refused_with_a_sentence(
-    client: httpx.Client, body: str
-) -> None:
+def test_unparsable_call_is_refused_with_sentence(client: httpx.Client, body: str) -> None:
     reply = client.post("/call/embed_text", content=body, headers=JSON)
     assert reply.status_code == 422
     assert "damaged on its way" in reply.json()["detail"]

@@ -22,7 +22,8 @@ def test_undamaged_request_is_taken(name: str) -> None:
     read(name, seed_file(name))
 
 
-def test_damaged_requests_are_refused_and_harm_nobody() -> None:
+def test_damaged_requests_harm_nobody() -> None:
+    """Damaged requests are refused."""
     outcome = run(SEEDS, time.monotonic() + 60, tuple(FRAMEWORK))
     assert outcome.failures == []
     assert outcome.files.total() > 100 and outcome.refused.total() > 30

@@ -27,27 +27,29 @@ def test_read_of_an_undamaged_file_succeeds(name: str) -> None:
 
 
 @pytest.mark.parametrize("path", sorted(CRASHES.iterdir()), ids=lambda path: path.name)
-def test_load_of_a_file_that_crashed_a_decoder_harms_no_worker(
+def test_file_that_crashed_decoder_harms_nobody(
     path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Damaged AAC whose frames claim more channels than the stream has."""
+    """Damaged AAC whose frames claim more channels than the stream has stops no worker."""
     with contextlib.suppress(InputError):
         load(path)
     assert caplog.records == [], "no worker was replaced"
 
 
-def test_mutated_with_the_same_seed_gives_the_same_file() -> None:
+def test_same_seed_mutates_alike() -> None:
+    """The same seed gives the same file."""
     assert damaged_file("mp4", 7) == damaged_file("mp4", 7) != damaged_file("mp4", 8)
     assert mutated(b"x", random.Random(0)) is not None
 
 
-def test_read_of_damaged_files_succeeds_or_is_an_input_error() -> None:
+def test_damaged_files_raise_only_input_errors() -> None:
+    """Damaged files are read, or are input errors."""
     outcome = run(itertools.count(), time.monotonic() + 60 * MINUTES, NAMES)
     assert outcome.failures == []
     assert outcome.files.total() > 20 and outcome.refused.total() > 0
 
 
-def test_with_ogg_checksums_of_an_undamaged_file_changes_nothing() -> None:
+def test_ogg_checksums_change_no_undamaged_file() -> None:
     for name in OGG:
         data = seed_file(name)
         assert with_ogg_checksums(data) == data
@@ -55,7 +57,7 @@ def test_with_ogg_checksums_of_an_undamaged_file_changes_nothing() -> None:
         assert with_ogg_checksums(broken) == data
 
 
-def test_mutated_json_can_be_parsed_and_differs() -> None:
+def test_mutated_json_parses_and_differs() -> None:
     data = seed_file("ab/answer")
     damaged = [mutated_json(data, random.Random(seed)) for seed in range(50)]
     assert all(json.loads(each) is not ... for each in damaged)

@@ -12,7 +12,8 @@ pytestmark = pytest.mark.slow
 MESSAGES = 30
 
 
-def test_damaged_messages_end_with_a_sentence_and_harm_no_process() -> None:
+def test_damaged_messages_harm_no_process() -> None:
+    """Damaged messages end with a sentence."""
     for name, message in SOCKETS.items():
         read(name, message)
     outcome = run(range(MESSAGES // len(SOCKETS)), time.monotonic() + 60, tuple(SOCKETS))

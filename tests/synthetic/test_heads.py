@@ -33,7 +33,7 @@ def mouth_at(sounds: str, number: int) -> Pose:
     return poses(phones, times)[round((0.5 + 0.12 * (number + 0.5) - 0.03) * 100)]
 
 
-def test_poses_show_the_viseme_of_each_phone() -> None:
+def test_poses_show_viseme_of_each_phone() -> None:
     for sounds in ("AA B AA", "UW P IY", "AE M AY"):
         assert mouth_at(sounds, 1).opening < 0 < mouth_at(sounds, 2).opening
     assert mouth_at("EH F AO", 1).tuck > 0.6 > 0.2 > mouth_at("EH S AO", 1).tuck
@@ -58,7 +58,7 @@ def test_rendered_mouth_moves_with_the_audio(video: RenderedVideo) -> None:
         render(SPEAKERS[0], "bin white at f five tomorrow")
 
 
-def test_tracked_lip_gap_follows_the_rendered_one(video: RenderedVideo) -> None:
+def test_tracked_lip_gap_follows_rendered_one(video: RenderedVideo) -> None:
     seen = track_face(video.frames(20, 55))
     assert seen.faces == 1
     assert np.isfinite(seen.points).mean() > 0.97
@@ -68,9 +68,8 @@ def test_tracked_lip_gap_follows_the_rendered_one(video: RenderedVideo) -> None:
     assert np.corrcoef(gaps, predicted)[0, 1] > 0.8
 
 
-def test_y4m_for_a_fake_camera_has_the_frames_and_no_audio(
-    video: RenderedVideo, tmp_path: Path
-) -> None:
+def test_y4m_has_frames_only(video: RenderedVideo, tmp_path: Path) -> None:
+    """A video for a fake camera has the frames and no audio."""
     short = RenderedVideo(
         video.speaker, video.waveform, video.poses[:3], video.bearings[:3], video.rate
     )
@@ -84,7 +83,7 @@ def test_y4m_for_a_fake_camera_has_the_frames_and_no_audio(
         load(tmp_path / "camera.y4m")
 
 
-def test_example_videos_are_listed_small_and_of_the_grammar() -> None:
+def test_example_videos_are_of_grammar() -> None:
     """One by each speaker, each listed, small, with sound, and with a sentence of the grammar."""
     with open(HEADS / "heads.csv", encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))

@@ -34,8 +34,8 @@ def test_recipes_have_distinct_names_and_captions() -> None:
 
 
 @pytest.mark.parametrize("recipe", SAMPLE, ids=lambda recipe: recipe.name)
-def test_render_of_a_recipe_is_at_peak_level_and_differs_by_seed(recipe: Recipe) -> None:
-    """Sound to the brim, and another one for another seed."""
+def test_rendered_recipe_is_at_peak_level(recipe: Recipe) -> None:
+    """A recipe sounds to the brim, and differs by seed."""
     sound = render(recipe, seed=0)
     assert sound.dtype == np.float32 and np.isfinite(sound).all()
     assert 1 <= len(sound) / SAMPLE_RATE <= 9
@@ -48,21 +48,23 @@ def test_render_of_a_recipe_is_at_peak_level_and_differs_by_seed(recipe: Recipe)
     assert len(other) != len(sound) or np.corrcoef(sound, other)[0, 1] < 0.9
 
 
-def test_sound_library_has_the_listed_files_and_fits_its_size(rows: list[dict[str, str]]) -> None:
+def test_sound_library_has_listed_files(rows: list[dict[str, str]]) -> None:
+    """The library fits its size."""
     assert len(rows) >= 250
     assert len({row["kind"] for row in rows}) >= 60
     assert {row["file"] for row in rows} == {path.name for path in SOUNDS.glob("*.ogg")}
     assert sum(path.stat().st_size for path in SOUNDS.glob("*.ogg")) <= MAX_BYTES
 
 
-def test_sound_library_has_the_captions_of_the_recipes(rows: list[dict[str, str]]) -> None:
+def test_sound_library_has_captions_of_recipes(rows: list[dict[str, str]]) -> None:
     written = {row["file"]: (row["kind"], row["caption"]) for row in rows}
     assert written == {
         f"{recipe.name}.ogg": (recipe.kind, " | ".join(recipe.captions)) for recipe in RECIPES
     }
 
 
-def test_sound_library_files_are_short_and_audible(rows: list[dict[str, str]]) -> None:
+def test_sound_library_is_short_and_audible(rows: list[dict[str, str]]) -> None:
+    """Its files are short and audible."""
     for row in rows:
         sound, rate = soundfile.read(SOUNDS / row["file"])
         assert rate == RATE and sound.ndim == 1

@@ -28,7 +28,8 @@ def words() -> list[Word]:
     return spoken_words()
 
 
-def test_spoken_words_are_distinct_with_known_phonemes(words: list[Word]) -> None:
+def test_spoken_words_have_known_phonemes(words: list[Word]) -> None:
+    """Spoken words are distinct."""
     assert Counter(word.language for word in words)["English"] >= 400
     assert len({(word.language, word.spelling) for word in words}) == len(words)
     assert len({file_name(word.spelling).lower() for word in words}) == len(words)
@@ -64,7 +65,8 @@ def test_voices_are_used_in_turn(words: list[Word]) -> None:
         ),
     ],
 )
-def test_speak_gives_a_short_word_at_the_right_loudness(voice: str, tmp_path: Path) -> None:
+def test_spoken_word_has_right_loudness(voice: str, tmp_path: Path) -> None:
+    """Speaking gives a short word."""
     waveform = speak(Word("English", "coffee", (), "coffee"), voice)
     assert 0.25 < len(waveform) / SAMPLE_RATE < 1
     assert abs(loudness(waveform, SAMPLE_RATE) - LOUDNESS) < 3
@@ -100,7 +102,7 @@ def test_frequent_words_are_common_and_unambiguous() -> None:
     assert words["people"] == ("p", "i", "p", "ə", "l")
 
 
-def test_make_index_writes_a_library_that_opens(tiny_checkpoints: Path, tmp_path: Path) -> None:
+def test_make_index_writes_library_that_opens(tiny_checkpoints: Path, tmp_path: Path) -> None:
     sounds = tmp_path / "words"
     sounds.mkdir()
     chosen = "tree three cat bat ship sheep pin pen".split()

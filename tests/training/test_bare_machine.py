@@ -45,7 +45,7 @@ def test_bare_machine_hides_other_packages() -> None:
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
-def test_train_without_arrays_fails_for_want_of_these_only(system: str, tmp_path: Path) -> None:
+def test_train_without_arrays_wants_only_these(system: str, tmp_path: Path) -> None:
     """The command has parsed its arguments, imported its recipe and begun the first stage."""
     script = f"runpy.run_module('training.{system}', run_name='__main__')"
     ran = run(script, "train", "--out", str(tmp_path / "run"))
@@ -53,7 +53,8 @@ def test_train_without_arrays_fails_for_want_of_these_only(system: str, tmp_path
     assert last.startswith("FileNotFoundError") and "run/" in last, ran.stderr
 
 
-def test_train_stages_of_words_need_torch_and_numpy_only(tmp_path: Path) -> None:
+def test_train_of_words_needs_torch_only(tmp_path: Path) -> None:
+    """Each stage needs torch and NumPy only."""
     write_arrays(tmp_path)
     script = """
 from pathlib import Path
@@ -73,7 +74,8 @@ for objective in ("ctc", "contrastive", "triplet"):
     assert {path.stem for path in tmp_path.glob("*.pt")} >= {"ctc", "contrastive", "triplet"}
 
 
-def test_train_of_g2p_needs_torch_and_numpy_only(tmp_path: Path) -> None:
+def test_train_of_g2p_needs_torch_only(tmp_path: Path) -> None:
+    """Training needs torch and NumPy only."""
     words = {"cat": ["K AE T"], "dog": ["D AO G"]}
     splits = {"train": words, "val": words, "test": words}
     (tmp_path / "g2p-words.json").write_text(json.dumps(splits))

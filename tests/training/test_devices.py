@@ -186,9 +186,8 @@ def pretended(monkeypatch: pytest.MonkeyPatch) -> Iterator[torch.device]:
 
 
 @pytest.mark.parametrize("name", list(LOSSES))
-def test_loss_on_another_device_meets_no_tensor_of_the_cpu(
-    name: str, pretended: torch.device
-) -> None:
+def test_loss_meets_no_tensor_of_cpu(name: str, pretended: torch.device) -> None:
+    """A loss on another device meets no tensor of the CPU."""
     torch.manual_seed(0)
     loss = LOSSES[name](lambda values: move(values, pretended))
     assert loss.device == pretended and np.isfinite(loss.item())
@@ -213,7 +212,7 @@ def test_loss_on_a_gpu_has_gradients(name: str) -> None:
         assert any(g is not None and bool(g.any()) for g in gradients)
 
 
-def test_pretended_device_refuses_a_tensor_of_the_cpu(pretended: torch.device) -> None:
+def test_pretended_device_refuses_tensor_of_cpu(pretended: torch.device) -> None:
     there = torch.ones(3).to(pretended)
     assert (2 * there + torch.arange(3, device=there.device)).sum().item() == 9
     with pytest.raises(RuntimeError, match="on the CPU and on the pretended device"):

@@ -67,7 +67,7 @@ def run(model: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root / "run"
 
 
-def test_states_on_the_grid_are_those_whose_centres_are_nearest(model: str) -> None:
+def test_states_on_grid_have_nearest_centres(model: str) -> None:
     """The tiny model's frames are 320 samples apart, and see 45: the first is early by 137."""
     front_end = SpeechEncoder.from_pretrained(model, "cpu")
     waveform = np.random.default_rng(0).normal(0, 0.1, 16_000).astype(np.float32)
@@ -128,7 +128,7 @@ def test_units_over_a_front_end_speak(
             VQVAENetworks(convert)
 
 
-def test_words_over_a_front_end_are_embedded(model: str, tmp_path: Path) -> None:
+def test_words_over_front_end_are_embedded(model: str, tmp_path: Path) -> None:
     front_end = prepared_with(model, tmp_path)
     write_arrays(tmp_path, front_end.on_grid)
     (tmp_path / "noise.npz").unlink()
@@ -148,7 +148,7 @@ def test_words_over_a_front_end_are_embedded(model: str, tmp_path: Path) -> None
     assert posteriors.shape == (13, 76)  # a step for 40 ms
 
 
-def test_prepare_refuses_a_folder_of_other_arrays(model: str, tmp_path: Path) -> None:
+def test_prepare_refuses_folder_of_other_arrays(model: str, tmp_path: Path) -> None:
     np.savez(tmp_path / "recorded.npz", frames=np.zeros(1))
     with pytest.raises(SystemExit, match="arrays of another front end"):
         prepared_with(model, tmp_path)

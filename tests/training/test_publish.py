@@ -25,7 +25,7 @@ def of(name: str) -> list[EvalResult]:
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
-def test_hub_card_has_what_the_hub_asks_for(folder: Path) -> None:
+def test_hub_card_has_what_hub_asks(folder: Path) -> None:
     card = hub_card(folder, "someone/earshot")
     told, written = metadata(card), metadata(ModelCard.load(folder / "README.md"))
     assert told.library_name == "earshot"
@@ -37,7 +37,8 @@ def test_hub_card_has_what_the_hub_asks_for(folder: Path) -> None:
     assert reread.data.to_dict() == card.data.to_dict()
 
 
-def test_hub_card_tells_the_results_of_its_own_checkpoint_alone() -> None:
+def test_hub_card_tells_own_results_alone() -> None:
+    """A card tells the results of its own checkpoint alone."""
     told = {
         (result.metric_type, result.metric_name): result.metric_value for result in of("vqvae-512")
     }
@@ -49,7 +50,7 @@ def test_hub_card_tells_the_results_of_its_own_checkpoint_alone() -> None:
     assert words.metric_value != pytest.approx(published["words"], abs=1e-4)
 
 
-def test_publish_to_a_folder_writes_checkpoints_that_load(
+def test_publish_to_folder_writes_loadable_checkpoints(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)  # so that nothing is found in the repository
@@ -63,7 +64,7 @@ def test_publish_to_a_folder_writes_checkpoints_that_load(
 
 
 @pytest.mark.slow
-def test_publish_to_a_repository_can_be_downloaded_again(tmp_path: Path) -> None:
+def test_published_repository_can_be_downloaded(tmp_path: Path) -> None:
     """Uploaded to a hub on this machine. Large files go another way there than to the real one."""
     script = (
         "import sys; from pathlib import Path; from training.publish import upload;"

@@ -10,7 +10,7 @@ AREA = [(0, 0), (0.6, 0), (0.6, 1), (0, 1)]  # its corners on the map: its left 
 
 
 @pytest.mark.parametrize("visit", [("desktop", "light"), ("phone", "dark")], indirect=True)
-def test_an_area_of_the_map_is_listed(visit: Visit, page: Page) -> None:
+def test_map_area_is_listed(visit: Visit, page: Page) -> None:
     visit.search("rain")
     chart = page.locator("#sound-map")
     choose = chart.get_by_role("button", name="Choose an area")
@@ -31,7 +31,7 @@ def test_an_area_of_the_map_is_listed(visit: Visit, page: Page) -> None:
 
 
 @pytest.mark.stays
-def test_an_area_of_the_map_is_chosen_by_keyboard(visit: Visit, page: Page) -> None:
+def test_map_area_is_chosen_by_keyboard(visit: Visit, page: Page) -> None:
     visit.search("rain")
     chart = page.locator("#sound-map")
     chart.get_by_role("button", name="Choose an area").press("Enter")
@@ -48,7 +48,8 @@ def test_an_area_of_the_map_is_chosen_by_keyboard(visit: Visit, page: Page) -> N
 
 
 @pytest.mark.stays
-def test_map_is_walked_by_arrow_keys_and_played(visit: Visit, page: Page) -> None:
+def test_map_is_walked_by_arrow_keys(visit: Visit, page: Page) -> None:
+    """The sounds that the keys reach are played."""
     visit.search("rain")
     plane = page.locator("#sound-map .map-plane")
     expect(page.locator("#sound-map .map-query")).to_have_count(1)

@@ -25,9 +25,10 @@ def other(browser: Browser, visit: Visit, tmp_path: Path) -> Iterator[Visit]:
     context.close()
 
 
-def test_same_file_name_of_two_visitors_keeps_their_sounds_apart(
+def test_same_file_names_stay_apart(
     visit: Visit, other: Visit, page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Two visitors' sounds of the same file name are kept apart."""
     monkeypatch.setattr("earshot.tabs.shared.sessions.GRACE", 2.0)
     for seed, visitor in enumerate((visit, other)):
         files = [write_sound(tmp_path / f"{seed}" / "same.wav", seed, 1.0 + seed)]
@@ -50,9 +51,10 @@ def test_same_file_name_of_two_visitors_keeps_their_sounds_apart(
     assert not kept, "a visitor's sounds outlive the visit"
 
 
-def test_own_sounds_are_ranked_even_where_none_counts_as_a_match(
+def test_own_sounds_without_match_are_ranked(
     visit: Visit, page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Own sounds are ranked even where none counts as a match."""
     search = SoundSearch.__call__
 
     def failing(self: SoundSearch, *args: Any, **kwargs: Any) -> SearchResult:

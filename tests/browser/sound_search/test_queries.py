@@ -30,7 +30,7 @@ def test_german_query_is_put_into_english(visit: Visit, page: Page) -> None:
 
 
 @pytest.mark.stays
-def test_search_for_a_file_placeholder_shows_it_as_text(visit: Visit, page: Page) -> None:
+def test_file_placeholder_is_shown_as_text(visit: Visit, page: Page) -> None:
     for text in ("qqqq @file99 xx", "@file0", 'src="@file0 <b>', "\u202eكلب 狗 bark 🐕"):
         visit.search(text)
         assert len(visit.cards()) == 9
@@ -38,7 +38,8 @@ def test_search_for_a_file_placeholder_shows_it_as_text(visit: Visit, page: Page
 
 
 @pytest.mark.stays
-def test_unusable_query_shows_an_error_and_changes_nothing_else(visit: Visit, page: Page) -> None:
+def test_unusable_query_shows_only_error(visit: Visit, page: Page) -> None:
+    """Nothing else on the page changes."""
     visit.search("rain")
     before = visit.cards()
     for text, message in (("", "Type what"), ("x" * 10_000, "too long"), ("🐕", "words")):
@@ -49,7 +50,7 @@ def test_unusable_query_shows_an_error_and_changes_nothing_else(visit: Visit, pa
 
 
 @pytest.mark.parametrize("visit", [("phone", "dark")], indirect=True)
-def test_query_for_two_sounds_shows_chips_that_change_it(visit: Visit, page: Page) -> None:
+def test_chips_change_query_for_two_sounds(visit: Visit, page: Page) -> None:
     visit.search("a dog barks, then a bell rings")
     chips = page.locator("#query-chips")
     expect(chips.locator(".chip-part")).to_have_count(2)
@@ -63,7 +64,8 @@ def test_query_for_two_sounds_shows_chips_that_change_it(visit: Visit, page: Pag
     expect(page.locator("#found")).to_contain_text("“a bell rings”")
 
 
-def test_more_like_this_with_an_exclusion_leaves_out_the_result(visit: Visit, page: Page) -> None:
+def test_more_like_this_honours_exclusion(visit: Visit, page: Page) -> None:
+    """“More like this” with an exclusion leaves out the result."""
     visit.search("a bell")
     first = visit.cards()[0]
     visit.unfold("Options", "But not …").fill("water")
@@ -78,7 +80,7 @@ def test_more_like_this_with_an_exclusion_leaves_out_the_result(visit: Visit, pa
     expect(chip).to_be_hidden()
 
 
-def test_search_by_an_uploaded_sound_finds_it(visit: Visit, page: Page, tmp_path: Path) -> None:
+def test_search_by_uploaded_sound_finds_it(visit: Visit, page: Page, tmp_path: Path) -> None:
     page.get_by_role("button", name="Search by a sound").click()
     box = page.locator(".sound-input", has=page.locator(":visible")).last
     box.get_by_role("button", name="Upload file").click()

@@ -14,9 +14,8 @@ from tests.browser.visit import PLAYING, SIZES, Visit
 
 
 @pytest.mark.stays
-def test_new_search_closes_a_comparison_and_shows_no_more_than_a_page(
-    visit: Visit, page: Page
-) -> None:
+def test_new_search_closes_comparison(visit: Visit, page: Page) -> None:
+    """The results are no more than a page."""
     visit.search("rain")
     page.get_by_role("button", name="Show more results").click()
     expect(page.locator(".card")).to_have_count(12)
@@ -31,7 +30,7 @@ def test_new_search_closes_a_comparison_and_shows_no_more_than_a_page(
 
 
 @pytest.mark.stays
-def test_two_sounds_are_compared_under_one_playhead(visit: Visit, page: Page) -> None:
+def test_two_sounds_share_one_playhead(visit: Visit, page: Page) -> None:
     visit.search("rain")
     page.locator("#best-sound").get_by_role("button", name="A/B").click()
     panel = page.locator("#compared")
@@ -56,7 +55,7 @@ def test_two_sounds_are_compared_under_one_playhead(visit: Visit, page: Page) ->
 
 
 @pytest.mark.stays
-def test_search_without_a_match_folds_the_nearest_sounds(
+def test_search_without_match_folds_nearest_sounds(
     visit: Visit, page: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     search = SoundSearch.__call__
@@ -75,7 +74,8 @@ def test_search_without_a_match_folds_the_nearest_sounds(
 
 
 @pytest.mark.parametrize("visit", [("phone", "dark")], indirect=True)
-def test_search_results_are_played_voted_on_and_exported(visit: Visit, page: Page) -> None:
+def test_search_results_are_played_and_exported(visit: Visit, page: Page) -> None:
+    """A result is voted on in between."""
     visit.search("rain on a roof")
     cards = visit.cards()
     assert len(cards) == 9
@@ -122,7 +122,7 @@ def test_filters_and_the_export_of_results(visit: Visit, page: Page) -> None:
 
 
 @pytest.mark.parametrize("visit", [("phone", "dark")], indirect=True)
-def test_sounds_are_kept_in_collections_that_outlast_the_visit(visit: Visit, page: Page) -> None:
+def test_collections_of_sounds_outlast_visit(visit: Visit, page: Page) -> None:
     visit.search("rain")
     first, second, *_ = visit.cards()
     keep = page.locator("#best-sound").get_by_role("button", name="Keep")

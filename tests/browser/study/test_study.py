@@ -34,9 +34,10 @@ def in_order(page: Page, looks: Sequence[Look] = LOOKS) -> None:
 
 
 @pytest.mark.parametrize("page", [("phone", "dark")], indirect=True)
-def test_mushra_test_is_taken_from_consent_to_code(
+def test_mushra_is_taken_to_completion_code(
     page: Page, address: str, tests: TestLibrary, tmp_path: Path
 ) -> None:
+    """A rater takes the test from consent to code."""
     form = RaterForm(page, address, "mushra", tests)
     form.agree()
     in_order(page)
@@ -68,9 +69,7 @@ def test_mushra_test_is_taken_from_consent_to_code(
     assert min(mine["plays"]) >= 1 and min(mine["milliseconds"]) > 0
 
 
-def test_ab_test_is_resumed_in_a_second_sitting(
-    page: Page, address: str, tests: TestLibrary
-) -> None:
+def test_ab_is_resumed_in_second_sitting(page: Page, address: str, tests: TestLibrary) -> None:
     form = RaterForm(page, address, "ab", tests)
     form.agree()
     form.listen()

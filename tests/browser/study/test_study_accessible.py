@@ -38,9 +38,10 @@ def findings(page: Page) -> list[tuple[str, str]]:
     ],
     indirect=["page"],
 )
-def test_rater_page_has_no_serious_finding_by_axe(
+def test_rater_page_passes_axe(
     page: Page, address: str, tests: TestLibrary, design: str, language: str
 ) -> None:
+    """The rules of axe find nothing serious."""
     form = RaterForm(page, address, design, tests, words(language))
     page.goto(f"{form.link}?lang={language}")
     expect(form.button(form.say("consent.agree"))).to_be_visible()
@@ -70,9 +71,10 @@ def phone(browser: Browser, complaints: list[str]) -> Iterator[Page]:
 
 
 @pytest.mark.parametrize("design", [*DESIGNS, "several"])
-def test_trial_of_each_design_has_no_serious_finding_and_fits_a_phone_in_arabic(
+def test_trial_of_each_design_is_accessible(
     phone: Page, address: str, tests: TestLibrary, design: str
 ) -> None:
+    """A trial has no serious finding by axe and fits a phone in Arabic."""
     say, test = words("ar"), tests.open(design).test
     rater = tests.store.enrol(test, language="ar")
     tests.store.headphones(test, rater.token, True)
@@ -89,9 +91,8 @@ def test_trial_of_each_design_has_no_serious_finding_and_fits_a_phone_in_arabic(
     tests.store.withdraw(test, rater.token)
 
 
-def test_questions_and_the_end_have_no_serious_finding(
-    phone: Page, address: str, tests: TestLibrary
-) -> None:
+def test_questions_and_end_pass_axe(phone: Page, address: str, tests: TestLibrary) -> None:
+    """The rules of axe find nothing serious."""
     write_test(tests.folders[0] / "asked", "acr", trials=1, questions=QUESTIONS)
     test = tests.open("asked").test
     rater = tests.store.enrol(test, language="ar")
@@ -106,9 +107,8 @@ def test_questions_and_the_end_have_no_serious_finding(
     assert findings(phone) == [] and phone.evaluate(NARROW)
 
 
-def test_organisers_page_has_no_serious_finding_and_fits_a_phone(
-    phone: Page, address: str, tests: TestLibrary
-) -> None:
+def test_organisers_page_is_accessible(phone: Page, address: str, tests: TestLibrary) -> None:
+    """The page has no serious finding by axe and fits a phone."""
     write_test(tests.folders[0] / "rehearsed", "ab", pairing="adaptive", raters=20)
     opened = tests.open("rehearsed")
     simulate(opened.test, tests.store, 4)

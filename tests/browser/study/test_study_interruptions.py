@@ -40,9 +40,8 @@ def run(page: Page, address: str, steps: str) -> dict[str, object]:
     return page.evaluate(f"async () => {{ {STUB} {steps} }}")
 
 
-def test_call_stops_the_sound_which_is_heard_only_when_played_to_its_end(
-    page: Page, address: str
-) -> None:
+def test_call_stops_sound(page: Page, address: str) -> None:
+    """A sound is heard only when it is played to its end."""
     seen = run(
         page,
         address,
@@ -64,7 +63,7 @@ def test_call_stops_the_sound_which_is_heard_only_when_played_to_its_end(
     assert seen["after"] == [-1, False, True]
 
 
-def test_sound_that_ends_too_soon_is_not_heard(page: Page, address: str) -> None:
+def test_sound_ending_early_is_not_heard(page: Page, address: str) -> None:
     seen = run(
         page,
         address,
@@ -79,9 +78,8 @@ def test_sound_that_ends_too_soon_is_not_heard(page: Page, address: str) -> None
     assert seen == {"heard": False, "interrupted": True}
 
 
-def test_clock_that_stands_without_a_word_stops_the_sound_and_counts_nothing(
-    page: Page, address: str
-) -> None:
+def test_clock_standing_still_stops_sound(page: Page, address: str) -> None:
+    """A clock that stands without a word counts nothing as heard."""
     seen = run(
         page,
         address,

@@ -30,9 +30,7 @@ SWITCHED = """async () => {
 }"""
 
 
-def test_rater_page_works_with_the_keyboard_alone(
-    page: Page, address: str, tests: TestLibrary
-) -> None:
+def test_rater_page_works_by_keyboard_alone(page: Page, address: str, tests: TestLibrary) -> None:
     form = RaterForm(page, address, "acr", tests)
     page.goto(form.link)
     page.get_by_role("button", name="I agree").press("Enter")
@@ -57,9 +55,8 @@ def test_rater_page_works_with_the_keyboard_alone(
     assert sorted(answers) == [2, 3, 5]
 
 
-def test_mushra_page_loops_a_part_and_rates_by_keyboard(
-    page: Page, address: str, tests: TestLibrary
-) -> None:
+def test_mushra_page_is_used_by_keyboard(page: Page, address: str, tests: TestLibrary) -> None:
+    """The keyboard loops a part and rates the sounds."""
     write_test(tests.folders[0] / "looped", "mushra", 1.0, trials=3)  # half a second is looped
     form = RaterForm(page, address, "looped", tests)
     form.begin()
@@ -89,7 +86,7 @@ def test_mushra_page_loops_a_part_and_rates_by_keyboard(
 
 
 @pytest.mark.parametrize("design", ["ccr", "dcr", "abx", "similarity", "smos"])
-def test_rater_page_of_each_design_is_completed(
+def test_rater_completes_each_design(
     page: Page, address: str, tests: TestLibrary, design: str
 ) -> None:
     form = RaterForm(page, address, design, tests)
@@ -105,7 +102,7 @@ def test_rater_page_of_each_design_is_completed(
     form.finish()
 
 
-def test_withdrawal_on_the_rater_page_deletes_everything(
+def test_withdrawal_on_rater_page_deletes_everything(
     page: Page, address: str, tests: TestLibrary
 ) -> None:
     form = RaterForm(page, address, "ab", tests)
@@ -121,7 +118,7 @@ def test_withdrawal_on_the_rater_page_deletes_everything(
     expect(page.get_by_role("heading", level=1)).to_have_text("Your answers are deleted")
 
 
-def test_answer_without_a_connection_is_sent_again(
+def test_answer_without_connection_is_sent_again(
     page: Page, address: str, tests: TestLibrary, complaints: list[str]
 ) -> None:
     form = RaterForm(page, address, "ab", tests)
@@ -143,9 +140,10 @@ def test_answer_without_a_connection_is_sent_again(
     tests.store.withdraw(form.test, form.token)
 
 
-def test_answer_that_the_server_cannot_store_is_kept_and_stored_later(
+def test_unstorable_answer_is_kept_for_later(
     page: Page, address: str, tests: TestLibrary, complaints: list[str]
 ) -> None:
+    """An answer that the server cannot store is kept and stored later."""
     form = RaterForm(page, address, "acr", tests)
     form.begin()
     order = form.item().order
@@ -166,9 +164,7 @@ def test_answer_that_the_server_cannot_store_is_kept_and_stored_later(
     tests.store.withdraw(form.test, form.token)
 
 
-def test_general_link_on_the_same_browser_resumes(
-    page: Page, address: str, tests: TestLibrary
-) -> None:
+def test_general_link_on_same_browser_resumes(page: Page, address: str, tests: TestLibrary) -> None:
     form = RaterForm(page, address, "ab", tests)
     form.agree()
     token = form.token
@@ -179,7 +175,7 @@ def test_general_link_on_the_same_browser_resumes(
     tests.store.withdraw(form.test, token)
 
 
-def test_mushra_switch_keeps_the_position_without_a_gap(page: Page, address: str) -> None:
+def test_mushra_switch_keeps_position_without_gap(page: Page, address: str) -> None:
     page.goto(f"{address}/listen/mushra")
     switched = page.evaluate(SWITCHED)
     assert switched["worst"] < 1e-3

@@ -104,10 +104,10 @@ def form(page: Page, address: str, tests: TestLibrary, panel: Panel) -> RaterFor
 
 
 @pytest.mark.parametrize("page", [("phone", "light", "de-DE")], indirect=True)
-def test_member_is_interrupted_comes_back_finishes_and_returns_with_the_code(
+def test_interrupted_member_returns_with_code(
     form: RaterForm, panel: Panel, tests: TestLibrary, tmp_path: Path
 ) -> None:
-    """An adaptive test, in German, on a phone."""
+    """A member of a panel comes back to an adaptive test, in German, on a phone, and finishes."""
     page = form.page
     page.add_init_script(CONTEXTS)
     page.goto(f"{panel.address}/go")
@@ -137,16 +137,17 @@ def test_member_is_interrupted_comes_back_finishes_and_returns_with_the_code(
     page.wait_for_url(f"{panel.address}/back?cc=FULL")
 
 
-def test_member_who_does_not_agree_goes_back_at_once(form: RaterForm, panel: Panel) -> None:
+def test_member_not_agreeing_goes_back(form: RaterForm, panel: Panel) -> None:
     form.page.goto(f"{panel.sends_to}?{urlencode(MEMBER)}&lang=de")
     form.button(form.words["consent.decline"]).click()
     form.page.wait_for_url(f"{panel.address}/back?cc=NO")
     assert form.tests.store.raters(form.test.name) == 0
 
 
-def test_rater_of_a_visitors_test_is_taken_to_no_address_by_itself(
+def test_visitors_test_redirects_no_rater(
     form: RaterForm, panel: Panel, tests: TestLibrary
 ) -> None:
+    """The end of a visitor's test takes a rater to no address by itself."""
     page = form.page
     (tests.folders[0] / form.test.name / MARK).write_text(datetime.now(UTC).isoformat())
     tests.store.enrol(form.test)  # who has the one place

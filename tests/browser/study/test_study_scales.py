@@ -127,9 +127,10 @@ def take(page: Page, address: str, tests: TestLibrary, name: str, what: str, sho
     return rater.id
 
 
-def test_raters_answer_every_scale_and_the_export_reads_back(
+def test_raters_answer_every_scale(
     browser: Browser, address: str, tests: TestLibrary, tmp_path: Path
 ) -> None:
+    """The export of their answers reads back."""
     raters: list[str] = []
     for (size, scheme), what in RATERS.items():
         complaints: list[str] = []

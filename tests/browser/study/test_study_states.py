@@ -6,7 +6,7 @@ from earshot.study.library import TestLibrary
 from tests.browser.rater_form import RaterForm
 
 
-def test_tab_that_was_left_open_replaces_no_answer(
+def test_tab_left_open_replaces_no_answer(
     page: Page, address: str, tests: TestLibrary, complaints: list[str]
 ) -> None:
     form = RaterForm(page, address, "acr", tests)
@@ -28,9 +28,10 @@ def test_tab_that_was_left_open_replaces_no_answer(
     complaints.clear()
 
 
-def test_sound_that_never_comes_is_skipped_and_told_to_the_organiser(
+def test_sound_never_coming_is_skipped(
     page: Page, address: str, tests: TestLibrary, complaints: list[str]
 ) -> None:
+    """The organiser is told of a sound that never comes."""
     form = RaterForm(page, address, "ccr", tests)
     form.agree()
     tests.store.headphones(form.test, form.token, True)
@@ -57,9 +58,8 @@ def test_sound_that_never_comes_is_skipped_and_told_to_the_organiser(
     complaints.clear()
 
 
-def test_browser_that_has_taken_a_test_is_asked_before_it_takes_it_again(
-    page: Page, address: str, tests: TestLibrary
-) -> None:
+def test_second_taking_is_asked_about(page: Page, address: str, tests: TestLibrary) -> None:
+    """A browser that has taken a test is asked before it takes it again."""
     form = RaterForm(page, address, "dcr", tests)
     form.agree()
     page.evaluate("localStorage.setItem('listen /listen/dcr done', 'true')")
@@ -78,9 +78,8 @@ def test_browser_that_has_taken_a_test_is_asked_before_it_takes_it_again(
     assert asked == [form.say("consent.again")]
 
 
-def test_failed_headphone_check_says_at_once_that_the_answers_do_not_count(
-    page: Page, address: str, tests: TestLibrary
-) -> None:
+def test_failed_headphone_check_says_so(page: Page, address: str, tests: TestLibrary) -> None:
+    """The page says at once that the answers do not count."""
     form = RaterForm(page, address, "abx", tests)
     form.agree()
     tests.store.headphones(form.test, form.token, False, 0, last=False)

@@ -49,7 +49,8 @@ def bring(visit: Visit, folder: Path) -> None:
     visit.button("Make a test").click()
 
 
-def test_uploaded_sounds_become_a_test_with_a_link_for_raters(visit: Visit, tmp_path: Path) -> None:
+def test_uploaded_sounds_become_test_with_link(visit: Visit, tmp_path: Path) -> None:
+    """The link is for raters."""
     made = write_test(tmp_path / "made", "ab")
     (made / "test.yaml").unlink()
     bring(visit, made)
@@ -77,7 +78,7 @@ def test_uploaded_sounds_become_a_test_with_a_link_for_raters(visit: Visit, tmp_
     visit.shoot("opened")
 
 
-def test_yaml_mistakes_are_named_with_their_line(visit: Visit, tmp_path: Path) -> None:
+def test_yaml_mistakes_are_named_with_line(visit: Visit, tmp_path: Path) -> None:
     made = write_test(tmp_path / "made", "acr", practise=2)
     (made / "fine" / "dog.wav").unlink()
     bring(visit, made)
@@ -117,7 +118,7 @@ def test_conversion_is_added_to_a_draft(visit: Visit, speech: Path) -> None:
     assert sum(name.startswith("reference/") for name in names) == 1
 
 
-def test_scale_of_p835_is_chosen_and_its_ratings_analysed(visit: Visit, tmp_path: Path) -> None:
+def test_scale_of_p835_is_analysed(visit: Visit, tmp_path: Path) -> None:
     """The noise of one codec is worse (2) than that of the other (4), whatever else is said."""
     scores = {"clean": {"sig": 2, "bak": 4, "ovrl": 3}, "noisy": {"sig": 5, "bak": 2, "ovrl": 3}}
     rows = ["HITId,workerid,file,vote,question_type"]
@@ -146,9 +147,7 @@ def test_scale_of_p835_is_chosen_and_its_ratings_analysed(visit: Visit, tmp_path
     visit.shoot("p835")
 
 
-def test_listening_tests_tab_on_a_phone_does_not_scroll_sideways(
-    browser: Browser, address: str
-) -> None:
+def test_tab_never_scrolls_sideways_on_phone(browser: Browser, address: str) -> None:
     context = browser.new_context(viewport={"width": 390, "height": 780}, is_mobile=True)
     page = context.new_page()
     page.goto(address)

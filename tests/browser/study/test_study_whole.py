@@ -150,9 +150,10 @@ def refuse(route: Route) -> None:
     route.fulfill(status=404, body="")
 
 
-def test_three_raters_take_a_whole_test_and_its_export_reads_back(
+def test_three_raters_take_whole_test(
     browser: Browser, address: str, tests: TestLibrary, tmp_path: Path
 ) -> None:
+    """The export of the test reads back."""
     opened, store = tests.open("whole"), tests.store
     link, key = f"{address}/results/whole", {"key": opened.key}
     sittings: dict[str, Sitting] = {}

@@ -25,7 +25,7 @@ def tokens() -> Tokens:
     return [(p, s) for s in ("one", "two", "three") for p in ("AA", "IY", "S") for _ in range(4)]
 
 
-def test_abx_of_well_separated_phones_is_zero(tokens: Tokens) -> None:
+def test_abx_of_separate_phones_is_zero(tokens: Tokens) -> None:
     axes = {"AA": 0, "IY": 1, "S": 2}
     rng = np.random.default_rng(0)
     recordings = [np.eye(3)[[axes[p]] * FRAMES] + 0.1 * rng.random((FRAMES, 3)) for p, _ in tokens]
@@ -35,7 +35,8 @@ def test_abx_of_well_separated_phones_is_zero(tokens: Tokens) -> None:
     assert result.within_cells == 6 * 3
 
 
-def test_abx_of_identical_frames_is_50_percent(tokens: Tokens) -> None:
+def test_abx_of_identical_is_50_percent(tokens: Tokens) -> None:
+    """The error of identical frames is 50 percent."""
     result = abx(phone_items(tokens), [np.ones((FRAMES, 3))] * len(tokens))
     assert (result.across, result.within) == (50.0, 50.0)
 
@@ -47,7 +48,8 @@ def test_abx_of_noise_is_near_chance(tokens: Tokens) -> None:
     assert result.across == pytest.approx(50.0, abs=5.0)
 
 
-def test_abx_across_of_frames_that_tell_only_the_speaker_is_100_percent() -> None:
+def test_speaker_frames_have_full_abx_across() -> None:
+    """The error of frames that tell only the speaker is 100 percent."""
     # One and two swap their phones: X by the other speaker is always nearer to B.
     tokens = [(p, s) for s in ("one", "two") for p in ("AA", "IY") for _ in range(2)]
     recordings = [np.eye(2)[[int(p == "AA") ^ int(s == "one")] * FRAMES] for p, s in tokens]
@@ -55,32 +57,36 @@ def test_abx_across_of_frames_that_tell_only_the_speaker_is_100_percent() -> Non
     assert (result.across, result.within) == (100.0, 0.0)
 
 
-def test_abx_within_needs_two_tokens_of_a_phone() -> None:
+def test_abx_within_needs_two_tokens() -> None:
+    """A phone needs two tokens at least."""
     items = phone_items([("AA", "one"), ("IY", "one")])
     assert np.isnan(abx(items, [np.ones((FRAMES, 2))] * 2).within)
 
 
-def test_bitrate_is_entropy_times_units_per_second() -> None:
+def test_bitrate_is_entropy_times_unit_rate() -> None:
     # Shares 1/2, 1/4, 1/4: 1.5 bits each; 8 units in 2 s.
     streams = [np.array([0, 0, 1, 2]), np.array([0, 0, 1, 2])]
     assert bitrate(streams, seconds=2.0) == pytest.approx(1.5 * 8 / 2)
     assert bitrate([np.zeros(5, int)], seconds=1.0) == 0.0
 
 
-def test_path_mean_of_a_stretched_sequence_is_zero() -> None:
+def test_path_mean_of_stretched_is_zero() -> None:
+    """A stretched sequence costs nothing on the path."""
     short, long = np.array([1.0, 2.0, 3.0]), np.array([1.0, 1.0, 2.0, 3.0, 3.0])
     distances = np.abs(short[:, None] - long[None]).astype(np.float32)
     assert path_mean(distances) == 0.0
     assert path_mean(distances + 1) == pytest.approx(1.0)
 
 
-def test_mel_cepstral_distortion_of_equal_spectra_is_zero_at_any_level() -> None:
+def test_distortion_of_equal_spectra_is_zero() -> None:
+    """The mel cepstral distortion of equal spectra is zero at any level."""
     log_mel = np.random.default_rng(0).standard_normal((30, 80))
     assert mel_cepstral_distortion(log_mel, log_mel) == pytest.approx(0.0, abs=0.01)
     assert mel_cepstral_distortion(log_mel + 3.0, log_mel) == pytest.approx(0.0, abs=0.01)
 
 
-def test_mel_cepstral_distortion_of_one_cepstrum_is_the_formula() -> None:
+def test_distortion_of_cepstrum_is_formula() -> None:
+    """The mel cepstral distortion of one cepstrum is the formula."""
     bands = np.arange(80) + 0.5
     tilt = 0.1 * np.cos(np.pi * 3 * bands / 80)
     log_mel = np.random.default_rng(0).standard_normal((1, 80))
@@ -88,7 +94,7 @@ def test_mel_cepstral_distortion_of_one_cepstrum_is_the_formula() -> None:
     assert mel_cepstral_distortion(log_mel + tilt, log_mel) == pytest.approx(expected, rel=1e-4)
 
 
-def test_word_error_rate_counts_all_kinds_of_errors() -> None:
+def test_word_error_rate_counts_all_kinds() -> None:
     assert edit_distance("abc", "abc") == 0
     assert edit_distance("abc", "axcd") == 2
     assert edit_distance("abc", "") == 3
@@ -113,7 +119,8 @@ def test_best_words_follow_the_grammar() -> None:
     assert best_words(spoken(phones, noise=1.0), GRID) == sentence.split()
 
 
-def test_best_words_of_phones_outside_the_grammar_are_in_it() -> None:
+def test_best_words_are_in_grammar() -> None:
+    """Phones outside the grammar give words in it."""
     phones = "B IH N  B L UW  AE T  EH F  T UH  N AW"  # no digit is T UH
     assert best_words(spoken(phones), GRID) == "bin blue at f two now".split()
 
@@ -123,5 +130,5 @@ def test_best_words_of_one_slot(digit: str) -> None:
     assert best_words(spoken(DIGITS[digit]), [DIGITS]) == [digit]
 
 
-def test_best_words_of_too_few_steps_are_none() -> None:
+def test_too_few_steps_give_no_words() -> None:
     assert best_words(spoken("AA"), GRID) == []

@@ -29,7 +29,8 @@ def test_spoken_words_of_prompts_are_normalised(text: str, words: str) -> None:
     assert spoken_words(text) == words.split()
 
 
-def test_bigram_arpa_probabilities_of_each_history_sum_to_one() -> None:
+def test_bigram_probabilities_sum_to_one() -> None:
+    """The ARPA probabilities of each history sum to one."""
     texts = ["the cat sat", "the cat ran", "the dog sat on the cat"]
     lines = bigram_arpa(str(text).split() for text in texts).splitlines()
     unigrams, backoffs, bigrams = {}, {}, {}
@@ -55,7 +56,8 @@ def test_bigram_arpa_leaves_out_unpronounceable_words() -> None:
     assert "xqzt" not in bigram_arpa([["the", "xqzt", "cat"]])
 
 
-def test_open_test_set_gives_the_test_utterances_of_the_folder(tmp_path: Path) -> None:
+def test_open_test_set_gives_test_utterances(tmp_path: Path) -> None:
+    """The set gives those of the folder."""
     folder = tmp_path / "speech" / "librispeech_251"
     folder.mkdir(parents=True)
     noise = 0.05 * np.random.default_rng(0).standard_normal(16_000)

@@ -85,7 +85,8 @@ def noise(seconds: float) -> np.ndarray:
     return rng.normal(0, 0.1, round(seconds * SAMPLE_RATE)).astype(np.float32)
 
 
-def test_whisper_hears_spoken_words_and_goes_on_after_30_s(whisper: str) -> None:
+def test_whisper_hears_spoken_words(whisper: str) -> None:
+    """Whisper goes on after 30 s."""
     judge = Whisper.from_pretrained(whisper, "cpu")
     heard = judge.words(noise(1.0))
     assert all(word.isalpha() or "'" in word or word.isdigit() for word in heard)
@@ -95,7 +96,8 @@ def test_whisper_hears_spoken_words_and_goes_on_after_30_s(whisper: str) -> None
     assert judge.words(np.zeros(0, np.float32)) == []
 
 
-def test_x_vectors_are_of_length_1_and_do_not_depend_on_loudness(wavlm: str) -> None:
+def test_x_vectors_are_of_length_1(wavlm: str) -> None:
+    """The x-vectors do not depend on loudness."""
     judge = XVectors.from_pretrained(wavlm, "cpu")
     vectors = judge.embed([noise(1.0), 0.2 * noise(1.0), noise(0.1)])
     assert vectors.shape == (3, 12)
@@ -103,7 +105,8 @@ def test_x_vectors_are_of_length_1_and_do_not_depend_on_loudness(wavlm: str) -> 
     np.testing.assert_allclose(vectors[0], vectors[1], atol=1e-3)
 
 
-def test_judges_are_ours_unless_named_and_never_publish(whisper: str, wavlm: str) -> None:
+def test_judges_are_ours_unless_named(whisper: str, wavlm: str) -> None:
+    """Named judges never publish."""
     named = Namespace(asr=whisper, speaker=wavlm, publish=False)
     judges = Judges.of(named)
     assert judges.asr and judges.speakers

@@ -6,7 +6,8 @@ import pytest
 from training.judges import naturalness, similarity
 
 
-def test_nearest_is_target_requires_nearer_than_every_other() -> None:
+def test_nearest_target_is_nearest_of_all() -> None:
+    """The target is nearer than every other."""
     target, others = np.array([1.0, 0.0]), np.array([[0.0, 1.0], [0.8, 0.6]])
     conversions = np.array([[0.99, 0.1], [0.85, 0.5], [0.1, 0.99]])
     assert similarity.nearest_is_target(conversions, target, others).tolist() == [

@@ -54,7 +54,7 @@ def test_recogniser_resumes_with_what_it_measured(
     assert all((a == b).all() for a, b in zip(model.parameters(), again.parameters(), strict=True))
 
 
-def test_speaker_encoder_resumes_with_what_it_measured(
+def test_speaker_encoder_resumes_with_measurements(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(speakers, "BATCH", 4)

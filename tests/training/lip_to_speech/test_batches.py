@@ -16,7 +16,7 @@ from training.lip_to_speech.data.encoded_clips import EncodedClips
 pytestmark = pytest.mark.slow
 
 
-def test_batch_crops_and_mels_have_the_same_duration(run: Path) -> None:
+def test_batch_crops_and_mels_last_equally(run: Path) -> None:
     clips = Clips([run / "clips.npz", run / "rendered.npz"], "train")
     assert len(clips) == 3
     batch = clips.batch(5, torch.Generator().manual_seed(0))
@@ -30,9 +30,8 @@ def test_batch_crops_and_mels_have_the_same_duration(run: Path) -> None:
     assert torch.equal(batch.crops, same.crops)
 
 
-def test_batch_concatenates_clips_of_a_speaker_at_word_boundaries(
-    run: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_batch_concatenates_at_word_boundaries(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Clips of one speaker are concatenated."""
     monkeypatch.setattr(batches, "VTLP_SHARE", 0.0)
     monkeypatch.setattr(batches, "PACE", (1.0, 1.0))
     monkeypatch.setattr(batches, "BALANCE", 1.0)
@@ -52,9 +51,7 @@ def test_batch_concatenates_clips_of_a_speaker_at_word_boundaries(
             assert batch.log_mel[row, said].unique().tolist() == [video[place]]
 
 
-def test_batch_leaves_half_of_the_clips_without_augmentation(
-    run: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_batch_augments_half_of_clips(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batches, "CONCATENATED", 0.0)
     monkeypatch.setattr(batches, "PACE", (1.0, 1.0))
     clips = Clips([run / "clips.npz"], "train")
@@ -64,7 +61,8 @@ def test_batch_leaves_half_of_the_clips_without_augmentation(
     assert 20 <= clear <= 44
 
 
-def test_encoded_clips_have_a_clean_and_augmented_views_of_each_clip(run: Path) -> None:
+def test_encoded_clips_have_augmented_views(run: Path) -> None:
+    """Each clip has a clean view and augmented ones."""
     clips, frontend = Clips([run / "clips.npz"], "train"), VisualFrontend((4, 8)).eval()
     videos = frontend(clips.rows(0, len(clips)).crops).detach()
     seen = EncodedClips(clips, frontend, views=3)
@@ -79,9 +77,8 @@ def test_encoded_clips_have_a_clean_and_augmented_views_of_each_clip(run: Path) 
     assert still.max() >= 6
 
 
-def test_encoded_clips_sample_the_clean_view_half_of_the_time(
-    run: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_encoded_clips_sample_clean_view(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The clean view is sampled half of the time."""
     monkeypatch.setattr(batches, "VTLP_SHARE", 0.0)
     monkeypatch.setattr(batches, "CONCATENATED", 0.0)
     seen = EncodedClips(Clips([run / "clips.npz"], "train"), VisualFrontend((4, 8)).eval(), views=5)
@@ -90,7 +87,7 @@ def test_encoded_clips_sample_the_clean_view_half_of_the_time(
     assert 80 <= (batch.log_mel[:, 0, 0] < 2).sum() <= 120  # of two videos
 
 
-def test_spoken_gives_the_word_at_each_frame(run: Path) -> None:
+def test_spoken_gives_word_at_each_frame(run: Path) -> None:
     batch = Clips([run / "clips.npz"], "val").rows(0, 1)
     (spoken,) = batch.spoken.tolist()
     order = [word for word, before in zip(spoken, [0, *spoken], strict=False) if word != before]
@@ -98,7 +95,8 @@ def test_spoken_gives_the_word_at_each_frame(run: Path) -> None:
     assert spoken[7:9] == [0, batch.words[0, 0]]  # from 0.31 s; the eighth is seen at 0.30 s
 
 
-def test_log_f0_contour_is_relative_to_the_mean(run: Path) -> None:
+def test_log_f0_contour_is_around_mean(run: Path) -> None:
+    """The contour is relative to the mean."""
     batch = Clips([run / "clips.npz"], "val").rows(0, 2)
     doubled = replace(batch, pitch=2 * batch.pitch)
     torch.testing.assert_close(batch.log_f0, doubled.log_f0)

@@ -112,7 +112,8 @@ def babble(seed: int, seconds: float = 3.0) -> np.ndarray:
     return comparable(((buzz + hiss) * loud).astype(np.float32), np.zeros_like(loud, np.float32))
 
 
-def test_quality_of_the_reference_is_highest_and_falls_with_noise() -> None:
+def test_quality_of_reference_is_highest() -> None:
+    """The quality falls with noise."""
     reference = babble(1)
     noise = np.random.default_rng(0).normal(size=len(reference)).astype(np.float32)
     same, little, much = (quality(reference + level * noise, reference) for level in (0, 0.01, 0.1))
@@ -123,12 +124,14 @@ def test_quality_of_the_reference_is_highest_and_falls_with_noise() -> None:
 
 
 @needs_pesq
-def test_pesq_of_the_reference_is_the_wide_band_maximum() -> None:
+def test_pesq_of_reference_is_maximum() -> None:
+    """PESQ of the reference is the wide-band maximum."""
     reference = babble(1)
     assert quality(reference, reference)["pesq"] == pytest.approx(4.64, abs=0.01)
 
 
-def test_quality_of_silence_is_zero_without_pesq() -> None:
+def test_quality_of_silence_is_zero() -> None:
+    """There is no PESQ of silence."""
     reference = babble(1)
     assert quality(np.zeros_like(reference), reference) == {"stoi": 0, "estoi": 0}
     broken = reference.copy()
@@ -136,7 +139,8 @@ def test_quality_of_silence_is_zero_without_pesq() -> None:
     assert not comparable(broken, reference).any()
 
 
-def test_comparable_has_the_length_and_level_of_the_reference() -> None:
+def test_comparable_has_length_of_reference() -> None:
+    """The level is the reference's too."""
     reference = babble(1)
     np.testing.assert_allclose(comparable(0.01 * reference, reference), reference, atol=1e-4)
     assert comparable(np.tile(reference, 2), reference).shape == reference.shape
@@ -145,7 +149,8 @@ def test_comparable_has_the_length_and_level_of_the_reference() -> None:
     assert not short[RATE:].any()
 
 
-def test_mean_quality_counts_a_missing_pesq_as_the_lowest() -> None:
+def test_missing_pesq_counts_as_lowest() -> None:
+    """The mean quality counts it so."""
     spoken, silent = {"stoi": 0.5, "estoi": 0.4, "pesq": 3.043}, {"stoi": 0.0, "estoi": 0.0}
     both = mean_quality([spoken, silent])
     assert both == {"stoi": 0.25, "estoi": 0.2, "pesq": pytest.approx(2.043)}
@@ -153,7 +158,8 @@ def test_mean_quality_counts_a_missing_pesq_as_the_lowest() -> None:
 
 
 @pytest.mark.parametrize("milliseconds", [-80, -33, 0, 7, 80])
-def test_lateness_finds_a_shift_and_earlier_undoes_it(milliseconds: int) -> None:
+def test_lateness_finds_shift(milliseconds: int) -> None:
+    """`earlier` undoes the shift that is found."""
     reference = babble(1)
     samples = RATE // 1000 * milliseconds
     late = earlier(reference, -samples) + 0.003 * babble(2)
@@ -167,7 +173,7 @@ def test_lateness_finds_a_shift_and_earlier_undoes_it(milliseconds: int) -> None
         assert aligned["stoi"] > raw["stoi"]
 
 
-def test_synchronised_audio_has_the_timing_of_a_system(data: Path) -> None:
+def test_synchronised_audio_has_systems_timing(data: Path) -> None:
     class Late:
         name, shipped = "late", False
 
@@ -180,13 +186,15 @@ def test_synchronised_audio_has_the_timing_of_a_system(data: Path) -> None:
     assert quality(earlier(moved, RATE // 25), clip.audio)["stoi"] > 0.99
 
 
-def test_lateness_is_limited_and_zero_for_silence() -> None:
+def test_lateness_is_limited() -> None:
+    """The lateness of silence is zero."""
     reference = babble(1)
     assert abs(lateness(earlier(reference, -RATE // 2), reference)) <= 0.08 * RATE
     assert lateness(np.zeros_like(reference), reference) == 0
 
 
-def test_pitch_error_is_in_semitones_and_none_where_unvoiced() -> None:
+def test_pitch_error_is_in_semitones() -> None:
+    """The pitch error is none where speech is unvoiced."""
     low, high = np.array([0, 100, 100, 0.0]), np.array([0, 0, 200, 0.0])
     assert pitch_error(low, high) == pitch_error(high, low) == pytest.approx(12)
     assert pitch_error(low, np.zeros(4)) is None
@@ -198,7 +206,8 @@ def test_voice_ranks_are_among_all_speakers() -> None:
     assert voice_ranks(estimates, voices, np.array([0, 1, 2])).tolist() == [0, 0.5, 1]
 
 
-def test_choose_groups_videos_by_how_well_their_speaker_is_known(data: Path) -> None:
+def test_choose_groups_videos_by_speaker(data: Path) -> None:
+    """Videos are grouped by how well their speaker is known."""
     clips = choose(data, "test")
     assert [(clip.speaker, clip.group) for clip in clips] == [
         ("S1", "seen"),
@@ -217,7 +226,7 @@ def test_choose_groups_videos_by_how_well_their_speaker_is_known(data: Path) -> 
         choose(data.parent, "test")
 
 
-def test_evaluate_writes_a_table_from_silence_to_the_reference(
+def test_evaluate_writes_table_of_systems(
     data: Path,
     tiny_checkpoints: Path,
     checkpoint: Path,
@@ -225,6 +234,7 @@ def test_evaluate_writes_a_table_from_silence_to_the_reference(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
+    """The table goes from silence to the reference."""
     out = tmp_path / "rows.json"
     folders = [checkpoint.with_name("lip-to-speech-gone"), checkpoint]
     rows = evaluate(data, tiny_checkpoints / "vocoder", folders, json_out=out)
@@ -282,9 +292,10 @@ def test_evaluate_writes_a_table_from_silence_to_the_reference(
         assert row["stoi"] == 0.25 if row["system"] == "silence" else row in rows
 
 
-def test_evaluate_without_training_videos_leaves_out_their_mean(
+def test_evaluate_needs_no_training_videos(
     data: Path, tiny_checkpoints: Path, judges: None, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """Without them, the table leaves out their mean."""
     manifest = data / "av" / "manifest.csv"
     manifest.write_text(manifest.read_text().replace(",train,", ",test,"))
     rows = evaluate(data, tiny_checkpoints / "vocoder", [], split="all", quick=True)

@@ -32,21 +32,21 @@ def score(made: np.ndarray, real: np.ndarray) -> float:
     return BEST - pesq_loss(*pair).item()
 
 
-def test_pesq_loss_of_equal_speech_is_zero(waveform: np.ndarray) -> None:
+def test_pesq_loss_of_equals_is_zero(waveform: np.ndarray) -> None:
     assert score(waveform, waveform) == pytest.approx(BEST, abs=1e-3)
 
 
 @pytest.mark.parametrize(("snr", "pesq"), [(30, 1.87), (20, 0.56), (10, -0.64)])
-def test_pesq_loss_of_noisy_speech_agrees_with_pesq(
-    waveform: np.ndarray, snr: float, pesq: float
-) -> None:
+def test_pesq_loss_of_noise_resembles_pesq(waveform: np.ndarray, snr: float, pesq: float) -> None:
+    """The loss of noisy speech agrees with PESQ."""
     assert score(waveform + noise(waveform, snr), waveform) == pytest.approx(pesq, abs=0.45)
 
 
 @pytest.mark.parametrize(("std", "pesq"), [(1, 2.34), (2, 2.02)])
-def test_pesq_loss_of_smoothed_speech_agrees_with_pesq(
+def test_pesq_loss_of_smoothing_resembles_pesq(
     waveform: np.ndarray, std: float, pesq: float
 ) -> None:
+    """The loss of smoothed speech agrees with PESQ."""
     smooth = gaussian_filter1d(features.log_mel(waveform), std, axis=0)
     said = features.griffin_lim(features.linear_from_log_mel(smooth))
     assert score(said, waveform[: len(said)]) == pytest.approx(pesq, abs=0.45)
@@ -64,14 +64,15 @@ def test_pesq_loss_grows_with_smoothing(waveform: np.ndarray) -> None:
     assert scores[-1] < scores[0] - 1
 
 
-def test_pesq_loss_of_added_energy_exceeds_that_of_missing_energy(waveform: np.ndarray) -> None:
+def test_pesq_loss_weighs_added_energy_more(waveform: np.ndarray) -> None:
+    """The loss of added energy exceeds that of missing energy."""
     band = butter(4, (1500, 3000), "band", fs=features.SAMPLE_RATE, output="sos")
     missing = waveform - 0.9 * np.asarray(sosfilt(band, waveform))
     rest = waveform - missing
     assert score(missing + rest, missing) < score(missing, missing + rest)
 
 
-def test_pesq_loss_is_not_lowered_by_a_hum(waveform: np.ndarray) -> None:
+def test_hum_does_not_lower_pesq_loss(waveform: np.ndarray) -> None:
     """PESQ takes a steady hum for the level of speech, and less noise beside it for better."""
     times = np.arange(len(waveform)) / features.SAMPLE_RATE
     hum = np.sqrt(2 * np.mean(waveform**2)) * np.sin(2 * np.pi * 400 * times)
@@ -88,7 +89,7 @@ def test_pesq_loss_falls_along_its_gradient(waveform: np.ndarray) -> None:
     assert pesq_loss(made - step, real).sum() < before
 
 
-def test_pesq_loss_of_silence_has_a_finite_gradient(waveform: np.ndarray) -> None:
+def test_pesq_gradient_of_silence_is_finite(waveform: np.ndarray) -> None:
     real = torch.from_numpy(waveform)[None]
     silence = torch.zeros_like(real).requires_grad_()
     for made, beside in ((silence, real), (real.clone().requires_grad_(), silence.detach())):

@@ -20,7 +20,7 @@ from training.lip_to_speech.data.synthetic_heads import lines
 pytestmark = pytest.mark.slow
 
 
-def test_voiced_pitch_of_room_hum_is_zero() -> None:
+def test_pitch_of_room_hum_is_zero() -> None:
     times = np.arange(2 * features.SAMPLE_RATE) / features.SAMPLE_RATE
     voice = np.where(
         times < 1, np.sin(2 * np.pi * 130 * times), 0.01 * np.sin(2 * np.pi * 70 * times)
@@ -47,9 +47,10 @@ class FakeReader:
 
 
 @pytest.mark.parametrize("late", [-480, 0, 320])
-def test_av_sync_shifts_the_audio_to_the_predicted_frames(
+def test_av_sync_shifts_audio_to_frames(
     run: Path, monkeypatch: pytest.MonkeyPatch, late: int
 ) -> None:
+    """The audio is shifted to the predicted frames."""
     with np.load(run / "clips.npz") as file:
         before = {name: file[name][file["split"] == "train"] for name in file.files}
     loud = np.repeat(np.random.default_rng(0).random((2, 300)) > 0.5, HOP_LENGTH, axis=1)
@@ -77,7 +78,8 @@ def test_av_sync_shifts_the_audio_to_the_predicted_frames(
         np.testing.assert_array_equal(after["crops"], before["crops"])
 
 
-def test_training_sentences_of_synthetic_heads_are_of_the_grammar_and_no_examples() -> None:
+def test_training_sentences_are_of_grammar() -> None:
+    """Sentences of synthetic heads are no examples of the page."""
     said = lines()
     assert len({line.seed for line in said}) == len(said)
     for line in said:

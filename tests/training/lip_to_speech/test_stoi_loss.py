@@ -26,11 +26,12 @@ def real(waveform: np.ndarray) -> Tensor:
     return torch.from_numpy(features.log_mel(waveform))[None]
 
 
-def test_stoi_loss_of_equal_speech_at_another_level_is_zero(real: Tensor) -> None:
+def test_stoi_loss_ignores_level(real: Tensor) -> None:
+    """The loss of equal speech at another level is zero."""
     assert stoi_loss_mel(real - 1.0, real).item() == pytest.approx(0.0, abs=1e-3)
 
 
-def test_stoi_loss_of_unintelligible_frames_is_high(real: Tensor) -> None:
+def test_unintelligible_frames_have_high_stoi_loss(real: Tensor) -> None:
     mean = real.mean(dim=1, keepdim=True).expand_as(real)
     noise = mean + torch.randn(real.shape, generator=torch.Generator().manual_seed(0))
     assert stoi_loss_mel(mean, real) > 0.8
@@ -57,13 +58,14 @@ def test_stoi_loss_falls_along_its_gradient(real: Tensor) -> None:
     assert stoi_loss_mel(made - 20 * gradient, real) < before
 
 
-def test_stoi_loss_of_silence_has_a_finite_gradient(real: Tensor) -> None:
+def test_stoi_gradient_of_silence_is_finite(real: Tensor) -> None:
     silence = torch.full_like(real, float(np.log(features.LOG_FLOOR))).requires_grad_()
     (gradient,) = torch.autograd.grad(stoi_loss_mel(silence, real), silence)
     assert gradient.isfinite().all()
 
 
-def test_stoi_loss_first_used_in_validation_has_a_gradient_in_training(real: Tensor) -> None:
+def test_stoi_loss_has_gradient_after_validation(real: Tensor) -> None:
+    """A loss first used in validation has a gradient in training."""
     for kept in (stoi_loss._mel_thirds, stoi_loss._mel_widths, stoi_loss._bin_thirds):
         kept.cache_clear()
     with torch.inference_mode():

@@ -30,7 +30,8 @@ def train_with_vocoder(run: Path, reader: str) -> None:
     vocoder.train_vocoder(run, "vocoder", 2, reader)
 
 
-def test_stage_with_views_trains_all_but_the_frontend(run: Path) -> None:
+def test_stage_with_views_freezes_frontend(run: Path) -> None:
+    """A stage with views trains all but the frontend."""
     train_reader(run, "studio", Stage(TINY, 1))
     train_reader(run, "longer", Stage(TINY, 2, 1e-2, start="studio", views=2))
     first, then = (
@@ -42,7 +43,8 @@ def test_stage_with_views_trains_all_but_the_frontend(run: Path) -> None:
         assert torch.equal(first[key], then[key]) == key.startswith("frontend."), key
 
 
-def test_half_of_the_videos_is_every_second_one(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_half_of_videos_alternates(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Half of the videos is every second one."""
     seen: list[list[str]] = []
     keep = Clips.keep
 
@@ -56,7 +58,7 @@ def test_half_of_the_videos_is_every_second_one(run: Path, monkeypatch: pytest.M
     assert seen == [["s1", "ada"], ["s4"]]
 
 
-def test_stage_starts_from_the_weights_that_fit(run: Path) -> None:
+def test_stage_starts_from_fitting_weights(run: Path) -> None:
     train_reader(run, "studio", Stage(TINY, 1))
     other = replace(TINY, decoder="autoregressive")
     train_reader(run, "autoregressive", Stage(other, 1, 0.0, start="studio", rendered=True))
@@ -68,7 +70,7 @@ def test_stage_starts_from_the_weights_that_fit(run: Path) -> None:
     assert "decoder.memory.weight_ih" in then and "decoder.memory.weight_ih" not in first
 
 
-def test_pipeline_loads_the_checkpoint_of_a_whole_recipe(
+def test_pipeline_loads_checkpoint_of_whole_recipe(
     run: Path, tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     readers = {
@@ -98,7 +100,8 @@ def _one_step_of_vocoder(run: Path, name: str, _steps: int, *predicted: str) -> 
     vocoder.train_vocoder(run, name, 1, *predicted)
 
 
-def test_vocoder_is_trained_on_predicted_and_reference_frames(run: Path) -> None:
+def test_vocoder_trains_on_both_frame_kinds(run: Path) -> None:
+    """The frames are predicted ones and those of the reference."""
     train_with_vocoder(run, "parallel")
     with np.load(run / "predicted-train.npz") as predicted, np.load(run / "clips.npz") as clips:
         half = len(predicted["log_mel"]) // 2  # of three videos, rendered ones too
@@ -112,7 +115,8 @@ def test_vocoder_is_trained_on_predicted_and_reference_frames(run: Path) -> None
     assert not torch.equal(trained["filters.bias"], torch.zeros_like(trained["filters.bias"]))
 
 
-def test_vocoder_loss_is_lower_for_the_reference_and_has_a_gradient(run: Path) -> None:
+def test_vocoder_loss_prefers_reference(run: Path) -> None:
+    """The loss is lower for the reference and has a gradient."""
     train_with_vocoder(run, "parallel")
     batch = Clips([run / "clips.npz"], "val").rows(0, 2)
     loss_of = VocoderLoss(run / "vocoder.pt")
@@ -128,7 +132,8 @@ def test_vocoder_loss_is_lower_for_the_reference_and_has_a_gradient(run: Path) -
     assert not any(part.requires_grad for part in loss_of.parameters())
 
 
-def test_mel_variance_scale_scales_deviations_from_the_mean_frame(run: Path) -> None:
+def test_mel_variance_scale_scales_deviations(run: Path) -> None:
+    """Deviations from the mean frame are scaled."""
     batch = Clips([run / "clips.npz"], "val").rows(0, 2)
     predicted = []
     for scale in (1.0, 2.0):
@@ -144,7 +149,7 @@ def test_mel_variance_scale_scales_deviations_from_the_mean_frame(run: Path) -> 
     torch.testing.assert_close(sharp.log_f0, plain.log_f0)
 
 
-def test_eigenlips_find_the_component_of_highest_variance() -> None:
+def test_eigenlips_find_component_of_highest_variance() -> None:
     rng = np.random.default_rng(0)
     network = Eigenlips(EigenlipsConfig(side=8, components=2, width=4))
     shades = torch.from_numpy(rng.standard_normal((200, 1, 1))).float()

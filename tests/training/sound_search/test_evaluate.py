@@ -19,7 +19,7 @@ from training.sound_search.evaluate.test_set import Budget, choose
 
 
 @pytest.mark.slow
-def test_evaluate_on_tones_gives_the_expected_table(
+def test_evaluate_on_tones_gives_expected_table(
     data: Path,
     queries: Path,
     checkpoints: list[Path],
@@ -53,13 +53,14 @@ def test_evaluate_on_tones_gives_the_expected_table(
     assert table["sound-deaf"]["both_found"] == table["sound-deaf"]["mixture_R@1"] == 0
 
 
-def test_languages_are_compared_with_english_on_the_same_clips(
+def test_languages_are_compared_with_english(
     data: Path,
     queries: Path,
     checkpoints: list[Path],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """Languages are compared on the same clips."""
     translated = tmp_path / "translated.csv"
     meows = "a cat meows,eine Katze miaut,un chat miaule,un gato maúlla,猫叫,قطة تموء"
     translated.write_text(f"en,de,fr,es,zh,ar\n{meows}\n", encoding="utf-8")
@@ -76,9 +77,10 @@ def test_languages_are_compared_with_english_on_the_same_clips(
 
 
 @pytest.mark.slow
-def test_evaluate_of_a_model_trained_on_the_clips_marks_it(
+def test_evaluate_marks_model_of_same_clips(
     data: Path, queries: Path, checkpoints: list[Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """A model trained on the clips is marked."""
     (checkpoints[0] / "config.json").write_text(json.dumps({"folds": [1, 2, 3, 4]}))
     rows = evaluate(data, checkpoints, queries, quick=True)
     seen = [row["system"] for row in rows if row["seen"]]
@@ -119,7 +121,7 @@ def test_publish_fills_metrics_card_and_page(
     assert "| sound-ear " in text
 
 
-def test_calibrate_on_separable_scores_makes_no_error(
+def test_calibrate_on_separable_scores_errs_nowhere(
     data: Path, queries: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(evaluation, "QUERIES", queries)

@@ -40,16 +40,16 @@ def archive() -> bytes:
     return header + contents + tree + names
 
 
-def test_member_of_an_archive_is_read_plain_or_compressed(tmp_path: Path) -> None:
+def test_archive_member_is_read(tmp_path: Path) -> None:
+    """A member may be plain or compressed."""
     path = tmp_path / "sounds.rcc"
     path.write_bytes(archive())
     assert member(path, "animals/cow.ogg") == PLAIN
     assert member(path, "train.wav") == PACKED
 
 
-def test_lay_out_writes_a_manifest_that_the_evaluation_reads(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_lay_out_writes_readable_manifest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The evaluation reads the manifest."""
     (tmp_path / "sounds.rcc").write_bytes(archive())
     (tmp_path / "dog.ogg").write_bytes(b"OggS of a dog")
     monkeypatch.setattr(games, "LIST", tmp_path / "games.csv")
@@ -63,12 +63,13 @@ def test_lay_out_writes_a_manifest_that_the_evaluation_reads(
     assert {query.label for query in queries} == {"cow", "dog"}
 
 
-def test_lay_out_without_the_packages_says_what_is_missing(tmp_path: Path) -> None:
+def test_lay_out_names_missing_packages(tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match=r"frog\.ogg is missing: install the package"):
         lay_out(tmp_path / "out", tmp_path)
 
 
-def test_every_held_out_recording_is_of_a_class_that_queries_ask_for() -> None:
+def test_every_held_out_recording_is_queried() -> None:
+    """Every recording is of a class that queries ask for."""
     labels = {row["label"] for row in csv.DictReader(games.LIST.read_text().splitlines())}
     queries = map(json.loads, QUERIES.read_text().splitlines())
     assert labels <= {query["relevant_class"] for query in queries}

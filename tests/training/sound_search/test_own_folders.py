@@ -11,9 +11,11 @@ from benchmarks.support.fake_sound_encoder import FakeEncoder, tone
 from training.sound_search.evaluate import own_folders
 
 
-def test_own_threshold_parts_what_a_folder_holds_from_the_rest(
+def test_own_threshold_parts_folder_from_rest(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
+    """The threshold parts what a folder holds from the rest."""
+
     def folders(data: Path, rate: int) -> Iterator[tuple[str, list[np.ndarray]]]:
         assert (data, rate) == (tmp_path, FakeEncoder.sample_rate)
         yield "lower", [tone("low"), tone("deep")]
@@ -28,7 +30,7 @@ def test_own_threshold_parts_what_a_folder_holds_from_the_rest(
     assert lower["lowest"] > 0.9 > lower["highest_other"] and higher["system"] == "higher"
 
 
-def test_own_threshold_is_written_next_to_the_other(tmp_path: Path) -> None:
+def test_own_threshold_is_written_beside_other(tmp_path: Path) -> None:
     config = {"name": "x", "threshold": 0.8, "network": {}}
     (tmp_path / "config.json").write_text(json.dumps(config))
     for threshold in (0.5, 0.25):

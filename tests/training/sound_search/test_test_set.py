@@ -18,9 +18,11 @@ from tests.training.sound_search.tones import (
 from training.sound_search.evaluate.test_set import QUERIES, Budget, choose
 
 
-def test_choose_by_fold_and_split_gives_their_clips(
+def test_choose_by_fold_and_split(
     data: Path, queries: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """The clips of the fold and split are given."""
+
     def folds(fold: int | None, split: str) -> Counter[int]:
         return Counter(clip.fold for clip in choose(data, queries, fold, split, Budget())[0])
 
@@ -38,7 +40,7 @@ def test_choose_by_fold_and_split_gives_their_clips(
     assert "no fold 4" in capsys.readouterr().out
 
 
-def test_choose_with_a_budget_samples_each_class(data: Path, queries: Path) -> None:
+def test_choose_with_budget_samples_each_class(data: Path, queries: Path) -> None:
     clips, asked, mixtures = choose(data, queries, None, "all", Budget(clips=2, mixtures=3))
     assert Counter(clip.label for clip in clips) == dict.fromkeys(TONES, 2)
     assert len(asked) == 8
@@ -47,7 +49,8 @@ def test_choose_with_a_budget_samples_each_class(data: Path, queries: Path) -> N
     assert again == (clips, asked, mixtures)
 
 
-def test_mixture_holds_both_sounds_and_its_text_names_them(data: Path, queries: Path) -> None:
+def test_mixture_holds_both_sounds(data: Path, queries: Path) -> None:
+    """The text of a mixture names both."""
     _, _, mixtures = choose(data, queries, None, "test", Budget())
     pairs = {frozenset(clip.label for clip in mixture.clips) for mixture in mixtures}
     assert len(pairs) == len(mixtures) == 6  # every pair of four classes, once
@@ -65,7 +68,8 @@ def test_mixture_holds_both_sounds_and_its_text_names_them(data: Path, queries: 
     assert {mixture.simultaneous for mixture in mixtures} == {True, False}
 
 
-def test_queries_cover_every_class_in_every_style() -> None:
+def test_queries_cover_classes_and_styles() -> None:
+    """Queries cover every class in every style."""
     rows = [json.loads(line) for line in QUERIES.read_text().splitlines()]
     assert len({row["query"] for row in rows}) == len(rows) >= 150
     counts = Counter((row["relevant_class"], row["style"]) for row in rows)

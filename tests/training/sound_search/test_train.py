@@ -33,7 +33,7 @@ def generator(seed: int = 0) -> torch.Generator:
     return torch.Generator().manual_seed(seed)
 
 
-def test_mentioned_gives_the_kinds_in_a_caption() -> None:
+def test_mentioned_gives_kinds_in_caption() -> None:
     assert mentioned("A dog barks") == ["dog"]
     assert set(mentioned("Rain falls and a dog barks")) == {"dog", "rain"}
     assert not [kind for kind in mentioned("") if kind]
@@ -73,7 +73,7 @@ def test_describe_takes_training_captions_only(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("frames", [30, 500, 1000])
-def test_window_of_a_short_clip_keeps_its_event(frames: int) -> None:
+def test_window_of_short_clip_keeps_event(frames: int) -> None:
     mel = torch.full((frames, 128), FLOOR)
     mel[frames // 2, 64] = 5.0
     taken = window(mel, 500, generator())
@@ -101,13 +101,14 @@ def test_augment_keeps_most_of_the_spectrogram() -> None:
     assert (augmented[0] - augmented[1]).abs().mean() > 0.3
 
 
-def test_target_weights_are_the_overlap_of_kinds() -> None:
+def test_target_weights_are_overlap_of_kinds() -> None:
     audio = torch.tensor([[1.0, 0, 0], [1, 1, 0]])
     text = torch.tensor([[1.0, 0, 0], [1, 1, 0], [0, 0, 1]])
     assert target_weights(audio, text).tolist() == [[1.5, 0.5, 0.0], [0.5, 1.5, 0.0]]
 
 
-def test_nt_xent_with_one_caption_a_clip_is_equation_2() -> None:
+def test_nt_xent_is_equation_2() -> None:
+    """With one caption a clip, the loss is equation (2)."""
     torch.manual_seed(0)
     audio, text = (torch.nn.functional.normalize(torch.randn(4, 8), dim=1) for _ in range(2))
     logits = 7 * audio @ text.t()
@@ -155,9 +156,10 @@ def test_batch_comes_from_the_given_folds(run: Path) -> None:
     assert (batch.captions[~mixed].argmax(dim=1) == batch.kinds[~mixed].argmax(dim=1)).all()
 
 
-def test_training_without_unseen_kinds_has_neither_their_clips_nor_their_captions(
+def test_training_leaves_out_unseen_kinds(
     run: Path,
 ) -> None:
+    """Training has neither their clips nor their captions."""
     (run / "unseen.json").write_text('["rain"]')
     stage = Stage(0, 0.0, Shares(), without_unseen=True)
     assert replace(stage, without_unseen=False).left_out(run) == frozenset()
@@ -168,9 +170,8 @@ def test_training_without_unseen_kinds_has_neither_their_clips_nor_their_caption
     assert (batch.captions.argmax(dim=1) == 0).all()
 
 
-def test_train_separates_kinds_alone_and_by_distillation(
-    run: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_train_separates_kinds(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A network trained alone separates kinds, and so does a distilled one."""
     monkeypatch.setattr(train, "BATCH", 8)
     config = SoundEmbedderConfig(SoundCNNConfig(channels=(8,), blocks=(1,)), width=8)
     stage = Stage(40, 3e-3, Shares(), folds=(0, 1, 2))
@@ -182,7 +183,8 @@ def test_train_separates_kinds_alone_and_by_distillation(
     assert saved["score"] == 0.0
 
 
-def test_fit_kinds_takes_keys_from_captions_and_values_from_clips(run: Path) -> None:
+def test_fit_kinds_takes_keys_from_captions(run: Path) -> None:
+    """The values come from clips."""
     torch.manual_seed(0)
     config = SoundEmbedderConfig(SoundCNNConfig(channels=(8,), blocks=(1,)), width=8)
     before = SoundEmbedder(config).eval()

@@ -25,7 +25,7 @@ def data(data: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return data
 
 
-def test_unseen_kinds_are_drawn_by_a_seed() -> None:
+def test_unseen_kinds_are_drawn_by_seed() -> None:
     kinds = [f"kind {number}" for number in range(50)]
     recordings = [("esc50_16k", kind) for kind in kinds] * 2
     drawn = unseen_kinds([*recordings, ("other", "kind 3"), ("other", "good_year")])
@@ -39,7 +39,7 @@ def checkpoint(folder: Path, **config: object) -> Path:
     return folder
 
 
-def test_unseen_kinds_are_ranked_among_the_others(
+def test_unseen_kinds_are_ranked_among_others(
     data: Path, queries: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(unseen, "EarshotEncoder", ToneEncoder)
@@ -61,8 +61,7 @@ def test_unseen_kinds_are_ranked_among_the_others(
 @pytest.mark.parametrize(
     "config", [{"folds": [1, 2, 3]}, {"folds": [1, 2, 3, 4], "without_unseen": True}]
 )
-def test_a_network_that_heard_these_kinds_or_clips_is_no_result(
-    data: Path, tmp_path: Path, config: dict
-) -> None:
+def test_network_that_heard_kinds_is_refused(data: Path, tmp_path: Path, config: dict) -> None:
+    """A network that heard these kinds or clips gives no result."""
     with pytest.raises(SystemExit, match="sound-cnn"):
         evaluate_unseen(data, [checkpoint(tmp_path / "sound-cnn", **config)])

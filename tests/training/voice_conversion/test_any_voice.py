@@ -71,7 +71,8 @@ def trained(run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_windows_have_one_speaker_and_references_the_same(run: Path) -> None:
+def test_windows_have_one_speaker(run: Path) -> None:
+    """References have the same speaker."""
     windows = Windows(Speech.load(run / "train", CPU), 200)
     starts, speaker = windows.draw(50), windows.speech.speaker
     assert torch.equal(speaker[starts], speaker[starts + 199])
@@ -79,14 +80,16 @@ def test_windows_have_one_speaker_and_references_the_same(run: Path) -> None:
     assert windows.speech.samples(starts[:2], 200).shape == (2, 200 * 160)
 
 
-def test_log_f0_is_known_of_every_speaker(run: Path) -> None:
+def test_log_f0_of_speakers_is_known(run: Path) -> None:
+    """The log F0 is known of every speaker."""
     speech = Speech.load(run / "train", CPU)
     mean, _ = pitch_statistics(speech)
     for name, value in zip(speech.speakers, mean, strict=True):
         assert float(value.exp()) == pytest.approx(SPEAKERS[name], rel=0.15)
 
 
-def test_faster_speech_is_of_other_higher_speakers(run: Path) -> None:
+def test_faster_speech_is_of_higher_speakers(run: Path) -> None:
+    """Speakers of faster speech count as others."""
     speech = Speech.load(run / "train", CPU)
     assert speech.of("npvcc2016").speakers == speech.speakers
     faster = speech.of("npvcc2016").resampled(1.25, piece=200)
@@ -99,7 +102,7 @@ def test_faster_speech_is_of_other_higher_speakers(run: Path) -> None:
     assert both.waveform.shape == (len(both.pitch), 160)
 
 
-def test_mel_of_training_is_that_of_the_features(run: Path) -> None:
+def test_mel_of_training_equals_features(run: Path) -> None:
     speech = Speech.load(run / "val", CPU)
     waveform = speech.samples(torch.tensor([0]), 100)
     found = LogMel(run / "constants.npz")(waveform)[0].numpy()
@@ -107,7 +110,7 @@ def test_mel_of_training_is_that_of_the_features(run: Path) -> None:
     np.testing.assert_allclose(found, expected[:100], atol=1e-3)
 
 
-def test_halls_add_noise_of_the_level_that_is_drawn(run: Path) -> None:
+def test_halls_add_noise_of_drawn_level(run: Path) -> None:
     torch.manual_seed(0)
     speech = Speech.load(run / "train", CPU)
     sounds = torch.from_numpy(np.load(run / "noise.npy")).float() / FULL_SCALE
@@ -119,7 +122,8 @@ def test_halls_add_noise_of_the_level_that_is_drawn(run: Path) -> None:
     assert (noisy - clean).abs().mean() > 0.1 * clean.abs().mean()
 
 
-def test_batches_are_heard_in_halls_and_compared_with_what_was_said(run: Path) -> None:
+def test_batches_are_heard_in_halls(run: Path) -> None:
+    """What is heard is compared with what was said."""
     source = conversion.source(run, "train")
     batch = source.batch(2 * conversion.GROUPS)
     steps = conversion.WINDOW // 2
@@ -131,7 +135,7 @@ def test_batches_are_heard_in_halls_and_compared_with_what_was_said(run: Path) -
     assert not torch.allclose(batch.states, source.recogniser(batch.waveform), atol=1.0)
 
 
-def test_the_listener_hears_words_and_not_whose_they_are(run: Path) -> None:
+def test_listener_hears_words_whoever_speaks(run: Path) -> None:
     """A listener hears the mel of speech as the speech itself, and other speech as other."""
     source = conversion.source(run, "val")
     listener = conversion.Listener(conversion.shipped_vocoder(), source.recogniser.encoder)
@@ -147,7 +151,8 @@ def test_the_listener_hears_words_and_not_whose_they_are(run: Path) -> None:
     assert all(weight.grad is None for weight in listener.parameters())
 
 
-def test_heart_reads_captions_and_lists_without_words_held_out(tmp_path: Path) -> None:
+def test_heart_reads_no_held_out_words(tmp_path: Path) -> None:
+    """Its texts are captions and lists, without words held out."""
     captions = tmp_path / "captions.csv"
     told = ["A bird sings", "A dog barks"]
     rows = [f"{n},train,{text}" for n, text in enumerate(told)]
@@ -158,7 +163,7 @@ def test_heart_reads_captions_and_lists_without_words_held_out(tmp_path: Path) -
     assert len(set(texts[::2])) == 20
 
 
-def test_training_resumes_and_its_export_is_loaded(trained: Path) -> None:
+def test_resumed_training_exports_what_loads(trained: Path) -> None:
     conversion.train_conversion(trained, "conversion", Length(steps=1))
     conversion.train_conversion(trained, "conversion", Length(steps=2))
     told = (trained / "conversion.jsonl").read_text().splitlines()
@@ -174,7 +179,7 @@ def test_training_resumes_and_its_export_is_loaded(trained: Path) -> None:
     conversion.load_shipped(system, trained / "checkpoints" / "any-voice")
 
 
-def test_length_ends_by_steps_or_by_seconds() -> None:
+def test_length_ends_by_steps_or_seconds() -> None:
     assert Length(steps=10).share(5, 1e9) == 0.5
     assert Length(seconds=100.0).share(10**6, 25.0) == 0.25
     assert Length(steps=10, seconds=1.0).share(5, 2.0) == 1.0
@@ -194,9 +199,7 @@ def test_packed_speech_is_the_same_again(run: Path, tmp_path: Path) -> None:
     assert np.corrcoef(there, here)[0, 1] > 0.9
 
 
-def test_training_stops_where_a_loss_is_not_a_number(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_training_stops_at_nan_loss(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loop, "REPORT_EVERY", 1)
     network = torch.nn.Linear(2, 1)
 
@@ -208,9 +211,7 @@ def test_training_stops_where_a_loss_is_not_a_number(
     assert not (tmp_path / "run.state").exists()
 
 
-def test_no_state_is_saved_once_a_loss_is_not_a_number(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nan_loss_saves_no_state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A state is saved between two reports: its weights are checked as well."""
     monkeypatch.setattr(loop, "SAVE_EVERY", 0.0)
     network = torch.nn.Linear(2, 1)
@@ -224,7 +225,7 @@ def test_no_state_is_saved_once_a_loss_is_not_a_number(
     assert saved["step"] == 3 and bool(saved["network"]["weight"].isfinite().all())
 
 
-def test_a_contour_moves_as_widely_as_the_targets() -> None:
+def test_contour_moves_as_widely_as_targets() -> None:
     vector = torch.zeros(1, 4)
     source = Voices(vector, torch.tensor([5.0]), torch.tensor([0.2]))
     target = Voices(vector, torch.tensor([4.6]), torch.tensor([0.3]))
@@ -244,6 +245,6 @@ def test_a_contour_moves_as_widely_as_the_targets() -> None:
         ("", "en", False),
     ],
 )
-def test_zero_shot_words_are_not_trained_on(text: str, language: str, held_out: bool) -> None:
+def test_zero_shot_words_are_held_out(text: str, language: str, held_out: bool) -> None:
     item = Item("x", Path("x"), "x", "train", text=text, language=language)
     assert has_zero_shot_word(item) == held_out

@@ -53,13 +53,14 @@ def digits(tmp_path: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_evaluate_of_digits_only_leaves_out_what_cannot_be_measured(
+def test_evaluate_of_digits_leaves_out_rest(
     digits: Path,
     tiny_checkpoints: Path,
     models: EvaluationModels,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """What digits alone cannot measure is left out."""
     monkeypatch.setattr(EvaluationModels, "load", lambda: models)
     out = tmp_path / "table.json"
     only = ["vqvae-512", "vocoder", "any-voice"]
@@ -74,7 +75,7 @@ def test_evaluate_of_digits_only_leaves_out_what_cannot_be_measured(
     assert not {"wer", "mcd", "closer_to_target"} & set().union(*rows)
 
 
-def test_evaluation_models_loaded_again_give_the_same_outputs(
+def test_loaded_evaluation_models_give_same_outputs(
     models: EvaluationModels, tmp_path: Path
 ) -> None:
     models.save(tmp_path, {"seed": 0})
@@ -86,7 +87,7 @@ def test_evaluation_models_loaded_again_give_the_same_outputs(
     np.testing.assert_allclose(before, after, atol=0.02)
 
 
-def test_evaluation_models_do_not_depend_on_level_or_batch(models: EvaluationModels) -> None:
+def test_evaluation_models_ignore_level_and_batch(models: EvaluationModels) -> None:
     short, long = (
         np.random.default_rng(0).standard_normal(n).astype(np.float32) for n in (8000, 20000)
     )
@@ -103,7 +104,7 @@ def test_nearer_to_target_compares_cosines() -> None:
     assert nearer_to_target(converted, source, target).tolist() == [True, False]
 
 
-def test_markdown_of_rows_shows_measured_columns_only() -> None:
+def test_markdown_shows_measured_columns_only() -> None:
     rows = [
         {"system": "one", "shipped": False, "wer": 12.34},
         {"system": "two", "shipped": True, "bitrate": 170.2},
@@ -114,7 +115,8 @@ def test_markdown_of_rows_shows_measured_columns_only() -> None:
     assert "MCD" not in table
 
 
-def test_publish_of_some_systems_keeps_the_rows_of_the_others(tmp_path: Path) -> None:
+def test_publish_keeps_rows_of_others(tmp_path: Path) -> None:
+    """Publishing some systems keeps the rows of the others."""
     page = tmp_path / "page.md"
     page.write_text(
         "<!-- results -->\n<!-- /results --><!-- open-results -->\n<!-- /open-results -->"
@@ -147,10 +149,10 @@ def test_babble_is_as_loud_as_asked(snr: float) -> None:
     assert ratio == pytest.approx(snr, abs=0.01)
 
 
-def test_table_in_noise_has_a_column_a_level_and_errors_that_grow_with_it(
+def test_table_in_noise_shows_growing_errors(
     tmp_path: Path, tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Who hears a word unless a recording is louder than with babble 7 dB below it."""
+    """A judge hears a word unless the recording is louder than with babble 7 dB below it."""
     speech = 0.05 * np.random.default_rng(0).standard_normal((4, 16000)).astype(np.float32)
     said = [Spoken(waveform, ["word"], "somebody") for waveform in speech]
     monkeypatch.setattr(open_vocabulary, "open_test_set", lambda *_: {"visitors": said})
@@ -163,9 +165,8 @@ def test_table_in_noise_has_a_column_a_level_and_errors_that_grow_with_it(
     assert json.loads((tmp_path / "rows.json").read_text())["rows"] == rows
 
 
-def test_notice_of_noise_comes_in_loud_babble_only(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_loud_babble_alone_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The notice of noise comes in loud babble only."""
     folder = ASSETS / "voices"
     items = [Item(BABBLE, folder / f"{name}.ogg", name, "val") for name in VOICES]
     monkeypatch.setattr(noise_notice, "speech_items", lambda _: items)

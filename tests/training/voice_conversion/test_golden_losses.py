@@ -25,7 +25,7 @@ def wave(*shape: int, step: float = 0.7) -> Tensor:
     return torch.sin(step * torch.arange(count, dtype=torch.float32)).view(shape)
 
 
-def test_vqvae_losses_of_sines_are_the_golden_values() -> None:
+def test_vqvae_losses_of_sines_are_golden() -> None:
     network = VQVAE(VQVAEConfig(8, (2, 2), width=16, heads=2, inner=16, code_width=4)).eval()
     for number, parameter in enumerate(network.parameters()):
         parameter.data = 0.2 * wave(*parameter.shape, step=0.3 + 0.01 * number)
@@ -36,13 +36,13 @@ def test_vqvae_losses_of_sines_are_the_golden_values() -> None:
     assert [term.item() for term in terms] == pytest.approx(VQVAE_LOSSES, rel=1e-3)
 
 
-def test_contrastive_loss_of_sines_is_the_golden_value() -> None:
+def test_contrastive_loss_of_sines_is_golden() -> None:
     loss = contrastive_loss(wave(2, 40, 8), wave(2, 40, 8, step=0.71))
     assert loss.item() == pytest.approx(CONTRASTIVE_LOSS, rel=1e-4)
 
 
 @pytest.mark.parametrize("pitch", [False, True])
-def test_spectrogram_loss_of_sines_is_the_golden_value(pitch: bool) -> None:
+def test_spectrogram_loss_of_sines_is_golden(pitch: bool) -> None:
     predicted, target = wave(2, 12, 6), wave(2, 12, 6, step=0.5)
     loss = spectrogram_loss(
         predicted, target, torch.tensor(2.0), CodebookInverterConfig(pitch=pitch)
@@ -50,13 +50,13 @@ def test_spectrogram_loss_of_sines_is_the_golden_value(pitch: bool) -> None:
     assert loss.item() == pytest.approx(SPECTROGRAM_LOSSES[pitch], rel=1e-4)
 
 
-def test_contour_loss_of_sines_is_the_golden_value() -> None:
+def test_contour_loss_of_sines_is_golden() -> None:
     hertz = (120 + 40 * wave(2, 12)) * (wave(2, 12, step=0.4) > 0)
     contour = relative_contour(hertz, torch.tensor([4.7, 4.8]))
     assert contour_loss(wave(2, 12, 2), contour).item() == pytest.approx(CONTOUR_LOSS, rel=1e-4)
 
 
-def test_spectral_loss_of_sines_is_the_golden_value() -> None:
+def test_spectral_loss_of_sines_is_golden() -> None:
     loss = SpectralLoss(torch.from_numpy(mel_filters(N_FFT, N_MELS)))
     value = loss(0.3 * wave(2, 3200, step=0.05), 0.2 * wave(2, 3200, step=0.06))
     assert value.item() == pytest.approx(SPECTRAL_LOSS, rel=1e-4)

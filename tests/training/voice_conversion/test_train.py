@@ -31,7 +31,7 @@ def constants(tmp_path: Path) -> Path:
     return path
 
 
-def test_cepstra_in_training_equal_those_at_inference(constants: Path) -> None:
+def test_cepstra_equal_those_at_inference(constants: Path) -> None:
     noise = 0.1 * np.random.default_rng(0).normal(size=16_000).astype(np.float32)
     bands = torch.from_numpy(features.log_bands(noise))[None]
     cepstra = Cepstra(constants)(bands)[0].numpy()
@@ -39,7 +39,8 @@ def test_cepstra_in_training_equal_those_at_inference(constants: Path) -> None:
     np.testing.assert_allclose(cepstra[5:-5], features.mfcc(noise)[5:-5], atol=1e-4)
 
 
-def test_vtlp_by_one_changes_nothing_and_other_factors_move_peaks() -> None:
+def test_vtlp_by_one_changes_nothing() -> None:
+    """Other factors move peaks."""
     bands = torch.zeros(3, 1, 40)
     bands[..., 12] = 1.0
     warped = vtlp(bands, torch.tensor([1.0, 1.15, 0.87]))
@@ -59,7 +60,8 @@ def test_augment_keeps_the_time_course() -> None:
     assert (augmented[0] - augmented[1]).abs().mean() > 0.3
 
 
-def test_contrastive_loss_is_low_for_equal_and_high_for_unrelated_views() -> None:
+def test_contrastive_loss_is_low_for_equals() -> None:
+    """The loss is high for unrelated views."""
     generator = torch.Generator().manual_seed(0)
     one, other = torch.randn(2, 4, 80, 16, generator=generator)
     assert contrastive_loss(one, one) < 0.1
@@ -82,7 +84,9 @@ def test_windows_of_all_arrays_are_aligned(tmp_path: Path) -> None:
     assert (rows[:, 0, 0] % 4 == 0).all()
 
 
-def test_fit_after_its_last_step_resumes_without_further_steps(tmp_path: Path) -> None:
+def test_finished_fit_takes_no_further_steps(tmp_path: Path) -> None:
+    """A fit that is resumed after its last step has nothing left to do."""
+
     def train(steps: int, state: Path) -> nn.Linear:
         torch.manual_seed(0)
         network = nn.Linear(4, 1)
@@ -103,7 +107,7 @@ def test_fit_after_its_last_step_resumes_without_further_steps(tmp_path: Path) -
     assert first.weight.abs().max() < 0.4
 
 
-def test_export_writes_checkpoints_that_the_pipeline_loads(
+def test_pipeline_loads_exported_checkpoints(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     vqvae = VQVAEConfig(64, width=16, heads=2, inner=16, code_width=8, n_speakers=7)
@@ -125,8 +129,8 @@ def test_export_writes_checkpoints_that_the_pipeline_loads(
     assert len(metrics["sha256"]) == 64
 
 
-def test_speech_items_of_unseen_speakers_are_in_one_split_only(tmp_path: Path) -> None:
-    """A folder with one corpus, laid out like the data."""
+def test_unseen_speakers_are_in_one_split(tmp_path: Path) -> None:
+    """The folder holds one corpus, laid out like the data."""
     folder = tmp_path / "speech" / "free_spoken_digits"
     folder.mkdir(parents=True)
     columns = "path speaker sex lang word pron seconds start end snr_db source_file official_split"

@@ -10,7 +10,8 @@ from training.words.data.augment import FLOOR, _clipped, augment, match_channel
 pytestmark = pytest.mark.slow
 
 
-def test_augment_pads_with_the_floor_and_keeps_the_words_audible() -> None:
+def test_augment_pads_with_floor() -> None:
+    """The words stay audible."""
     word = np.full((40, 80), FLOOR, np.float16)
     word[10:30, 30:40] = 2.0
     noise = np.full((3, 400, 80), -9.0, np.float16)
@@ -32,7 +33,8 @@ def test_augment_liftered_removes_harmonics() -> None:
     assert rough[1] < 0.5 * rough[0]
 
 
-def test_augment_keeps_the_pitch_of_most_words_and_makes_none_up() -> None:
+def test_augment_keeps_pitch_of_most_words() -> None:
+    """Augmentation makes up no pitch."""
     word = np.full((40, 81), 0.0, np.float16)
     word[10:30, 80] = 7.0
     noise = np.full((3, 400, 80), -9.0, np.float16)
@@ -51,7 +53,8 @@ def test_match_channel_keeps_the_pitch() -> None:
     assert np.array_equal(match_channel(synthetic, recorded, rng())[:, 80], synthetic[:, 80])
 
 
-def test_match_channel_adds_the_noise_and_the_band_limit_of_a_recording() -> None:
+def test_match_channel_adds_noise_of_recording() -> None:
+    """The band limit of the recording is added, too."""
     synthetic, recorded = np.full((30, 80), FLOOR), np.full((50, 80), -4.0)
     synthetic[10:20] = 1.0
     recorded[20:30], recorded[:, 40:] = 0.0, FLOOR  # nothing above the telephone's band
@@ -61,7 +64,8 @@ def test_match_channel_adds_the_noise_and_the_band_limit_of_a_recording() -> Non
     assert heard[10:20, 40:].max() < FLOOR + 2
 
 
-def test_clipped_keeps_one_end_and_most_frames() -> None:
+def test_clipped_keeps_one_end() -> None:
+    """The clipped word keeps most frames."""
     word = np.arange(40)[:, None].repeat(80, axis=1)
     parts = [_clipped(word, rng(seed))[:, 0].tolist() for seed in range(40)]
     assert all(32 <= len(part) <= 40 and (part[0] == 0 or part[-1] == 39) for part in parts)

@@ -16,9 +16,10 @@ from training.words.data.padding import padded
 pytestmark = pytest.mark.slow
 
 
-def test_batches_pair_words_with_utterances_and_leave_out_validation(
+def test_batches_pair_words_with_utterances(
     tmp_path: Path,
 ) -> None:
+    """Batches leave out words of validation."""
     write_arrays(tmp_path)
     held_out = {tuple(numbers(from_arpabet("K AE T")))}
     words = Words(tmp_path, 1, held_out)
@@ -32,7 +33,8 @@ def test_batches_pair_words_with_utterances_and_leave_out_validation(
     assert len(spelled - set(words.recorded) - set(words.synthetic)) == 3  # concatenated
 
 
-def test_batches_hold_their_share_of_words_with_other_tones(tmp_path: Path) -> None:
+def test_batches_hold_words_of_other_tones(tmp_path: Path) -> None:
+    """Batches hold their share of such words."""
     write_arrays(tmp_path)
     columns = Columns()
     for tone in "1234":
@@ -46,7 +48,7 @@ def test_batches_hold_their_share_of_words_with_other_tones(tmp_path: Path) -> N
     assert not tone_changed & (set(words.recorded) | set(words.synthetic))
 
 
-def test_unrecorded_words_come_from_validation_speakers_only(
+def test_unrecorded_words_have_only_validation_speakers(
     tmp_path: Path,
 ) -> None:
     write_arrays(tmp_path)
@@ -60,7 +62,8 @@ def test_unrecorded_words_come_from_validation_speakers_only(
     assert [word for word, _ in words.unrecorded(20)] == [word for word, _ in new]
 
 
-def test_batches_sample_utterances_by_speaker_not_by_recording(tmp_path: Path) -> None:
+def test_batches_sample_by_speaker(tmp_path: Path) -> None:
+    """Utterances are sampled by speaker, not by recording."""
     columns = Columns()
     for utterance in range(
         9
@@ -80,7 +83,8 @@ def test_batches_sample_utterances_by_speaker_not_by_recording(tmp_path: Path) -
         ]
 
 
-def test_utterance_channel_swapped_has_the_band_limit_of_another_recording(tmp_path: Path) -> None:
+def test_swapped_channel_limits_band(tmp_path: Path) -> None:
+    """An utterance has the band limit of another recording."""
     hiss = (rng(0).standard_normal(8000) * np.hanning(8000)).astype(np.float32)
     bins = np.fft.rfft(hiss)
     bins[len(bins) // 2 :] = 0  # as on the telephone: nothing above 4 kHz

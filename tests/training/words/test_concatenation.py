@@ -22,7 +22,8 @@ def utterances(*words: Word, speaker: str = "a", language: int = 0) -> list[Utte
     return [Utterance(n, word, speaker, language) for n, word in enumerate(words)]
 
 
-def test_concatenations_draw_joins_the_start_and_end_of_words_of_one_speaker() -> None:
+def test_concatenations_join_words_of_one_speaker() -> None:
+    """The start of a word is joined to the end of another."""
     recordings = [Utterance(n, (CAT, DOG)[n % 2], "ab"[n // 2], 0) for n in range(4)]
     concatenations = Concatenations(recordings, STARTS, [])
     rng = np.random.default_rng(0)
@@ -36,7 +37,8 @@ def test_concatenations_draw_joins_the_start_and_end_of_words_of_one_speaker() -
             assert word == first[:i] + second[j:]
 
 
-def test_concatenations_draw_never_gives_excluded_or_zero_shot_words() -> None:
+def test_concatenations_give_no_excluded_words() -> None:
+    """Zero-shot words are never given either."""
     excluded = {
         CAT[:1] + DOG[1:],
         CAT[:2] + DOG[2:],
@@ -60,14 +62,15 @@ def test_concatenations_draw_never_gives_excluded_or_zero_shot_words() -> None:
         assert word not in parts[2:]
 
 
-def test_concatenations_without_alignment_has_nothing_to_draw() -> None:
+def test_concatenations_without_alignment_draw_nothing() -> None:
     with pytest.raises(LookupError, match="No two recorded words"):
         Concatenations([Utterance(4, BED, "a", 0)], STARTS, []).draw(1, np.random.default_rng(0))
 
 
-def test_unrecorded_words_are_cut_from_two_recordings_of_a_speaker(
+def test_unrecorded_words_join_two_recordings(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """An unrecorded word is cut from two recordings of a speaker."""
     monkeypatch.setattr(Aligner, "starts", lambda _, word: [0, 10, 20])
     said = {"a": ("K AE T", "D AO G"), "b": ("B EH D", "D AO G")}
     recordings = [
@@ -100,7 +103,8 @@ def test_concatenations_keep_tones_with_their_vowels() -> None:
         assert not kinds[0] and not any(a and b for a, b in zip(kinds, kinds[1:], strict=False))
 
 
-def test_alignment_maps_every_phoneme_to_an_english_phone() -> None:
+def test_alignment_maps_every_phoneme() -> None:
+    """Every phoneme has an English phone."""
     tones = {"˥", "˧˥", "˨˩˦", "˥˩"}
     assert set(CLOSEST_PHONE) == set(PHONEMES[1:]) - tones
 

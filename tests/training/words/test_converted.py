@@ -53,9 +53,8 @@ def syllables(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_joined_words_have_tones_and_are_neither_zero_shot_nor_of_two_third_tones(
-    syllables: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_joined_words_have_tones(syllables: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Joined words are neither zero-shot nor of two third tones."""
     monkeypatch.setattr(voices, "JOINED", 15)
     words = joined(syllables, np.random.default_rng(0))
     assert len({phonemes for _, phonemes in words}) == 15
@@ -76,9 +75,10 @@ def test_sandhi_is_where_third_tones_meet() -> None:
     assert not sandhi(["hao3", "ma1", "ni3"])
 
 
-def test_converter_gives_each_word_as_many_frames_as_it_had(
+def test_converter_keeps_words_lengths(
     tmp_path: Path, tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Each word has as many frames as it had."""
     monkeypatch.setattr(voices, "GROUP", 2)
     write_corpus(tmp_path, "librispeech_251", [("read", buzz(1.0, hz)) for hz in (110, 210)])
     converter = Converter(tmp_path, tiny_checkpoints / "any-voice")
@@ -91,7 +91,8 @@ def test_converter_gives_each_word_as_many_frames_as_it_had(
         assert np.isfinite(mel).all()
 
 
-def test_words_in_other_voices_are_synthetic_ones_of_a_batch(tmp_path: Path) -> None:
+def test_words_in_other_voices_are_synthetic(tmp_path: Path) -> None:
+    """A batch counts words in other voices as synthetic ones."""
     write_arrays(tmp_path)
     columns = Columns()
     for phonemes in (from_pinyin("ma1"), from_pinyin("shi2")):
@@ -102,7 +103,8 @@ def test_words_in_other_voices_are_synthetic_ones_of_a_batch(tmp_path: Path) -> 
     assert words.recorded.keys() == plain.recorded.keys()
 
 
-def test_words_with_tones_keep_their_pitch_where_others_are_liftered(tmp_path: Path) -> None:
+def test_words_with_tones_keep_pitch(tmp_path: Path) -> None:
+    """The pitch of other words is liftered away."""
     write_arrays(tmp_path)
     words = Words(tmp_path, 1, mixture=Mixture(liftered=1.0, noisy=0.0, narrow_band=0.0))
     harmonics = np.tile(np.where(np.arange(80) % 2, 2.0, -2.0), (60, 1))

@@ -58,7 +58,7 @@ def checkpoints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
 
 
 @pytest.mark.slow
-def test_select_test_set_takes_speakers_who_are_not_trained_on(data: Path) -> None:
+def test_select_test_set_takes_unseen_speakers(data: Path) -> None:
     test_set = select_test_set(data, "test")
     assert set(test_set.speakers[test_set.test]) == {
         "arabic_speech_commands one",
@@ -79,9 +79,10 @@ def test_select_test_set_takes_speakers_who_are_not_trained_on(data: Path) -> No
 
 
 @pytest.mark.slow
-def test_evaluate_of_an_ideal_and_a_constant_system_gives_known_values(
+def test_evaluate_gives_known_values(
     data: Path, checkpoints: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """An ideal and a constant system have known values."""
     out, plot = tmp_path / "rows.json", tmp_path / "curves.svg"
     rows = evaluate(data, checkpoints, "test", out, plot=plot)
     assert json.loads(out.read_text())["rows"] == rows
@@ -138,7 +139,8 @@ def test_dtw_similarity_ignores_the_speaking_rate() -> None:
     assert alike[0, 1] > alike[0, 2] + 0.1
 
 
-def test_conditions_have_the_signal_to_noise_ratio_and_reverberation_time() -> None:
+def test_conditions_have_stated_noise() -> None:
+    """Conditions have the signal-to-noise ratio and the reverberation time."""
     rng = np.random.default_rng(0)
     word, noise = (rng.normal(size=n).astype(np.float32) / 10 for n in (RATE // 2, 1000))
     for ratio in (20, 10, 0):
@@ -182,7 +184,7 @@ def test_publish_writes_metrics_and_cards(data: Path, checkpoints: list[Path]) -
     ]
 
 
-def test_word_type_is_a_pronunciation_in_a_language() -> None:
+def test_word_type_is_pronunciation_in_language() -> None:
     assert WordType("en", from_arpabet("T UW")) == WordType("en", from_arpabet("t uw1"))
     assert WordType("en", ("l", "a")) != WordType("ar", ("l", "a"))
 

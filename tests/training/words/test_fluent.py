@@ -16,7 +16,8 @@ TEXT = "Seven elephants carried the yellow umbrellas"
 
 
 @pytest.mark.slow
-def test_fluent_words_are_cut_in_their_order_without_short_ones(tmp_path: Path) -> None:
+def test_fluent_words_are_cut_in_order(tmp_path: Path) -> None:
+    """Short words are left out."""
     items = []
     for name, text in (("said", TEXT), ("unknown", "seven snorkelish elephants")):
         path = tmp_path / f"{name}.wav"
@@ -40,7 +41,8 @@ class Given:
         return np.eye(4)[: len(words)]
 
 
-def test_measure_counts_words_that_are_first_and_among_the_first_five() -> None:
+def test_measure_counts_first_words() -> None:
+    """Words among the first five are counted, too."""
     written: list[tuple[str, ...]] = [("a",), ("b",), ("a",), ("c",)]  # a homophone is one word
     item: Any = None
     own = [("a",), ("b",), tuple("defgh")]  # first, second, and fourth of four, not written yet

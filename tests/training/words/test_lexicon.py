@@ -39,9 +39,8 @@ def test_vowelled_writes_every_vowel_mark() -> None:
     ],
     ids=["en", "zh", "ar"],
 )
-def test_speak_gives_a_trimmed_word_at_the_level_of_speech(
-    word: Word, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_speak_gives_trimmed_word(word: Word, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The word is at the level of speech."""
     monkeypatch.setattr("training.words.data.synthesis.FLITE_SHARE", 0.0)  # flite may not be there
     waveform = speak(rendition(word, rng()))
     assert 0.15 < len(waveform) / 16_000 < 2.5
@@ -50,7 +49,8 @@ def test_speak_gives_a_trimmed_word_at_the_level_of_speech(
     assert edge < 0.2 * np.abs(waveform).max()  # cut to the word, with a little rest
 
 
-def test_consistent_with_voice_drops_words_pronounced_otherwise() -> None:
+def test_words_pronounced_otherwise_are_dropped() -> None:
+    """Words consistent with the voice stay."""
     said = consistent_with_voice(
         [("speech", [from_arpabet("S P IY CH")]), ("house", [from_arpabet("K AE T S")])]
     )

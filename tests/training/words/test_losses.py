@@ -33,7 +33,8 @@ def made_up_batch() -> Batch:
     return Batch(chunks, LABELS, phonemes, torch.tensor([3, 2, 3, 2]))
 
 
-def test_triplet_loss_of_separate_words_is_zero_and_of_one_point_is_the_margin() -> None:
+def test_triplet_loss_of_separate_words_vanishes() -> None:
+    """The loss of words at one point is the margin."""
     written = torch.eye(12)[:8]
     labels = torch.arange(8).repeat(2)
     assert float(triplet_loss(written[labels], written, labels)) == pytest.approx(0.0)
@@ -41,7 +42,8 @@ def test_triplet_loss_of_separate_words_is_zero_and_of_one_point_is_the_margin()
     assert float(triplet_loss(same[labels], same, labels)) == pytest.approx(3 * MARGIN, abs=1e-4)
 
 
-def test_contrastive_loss_with_corrupted_spellings_as_close_as_words_is_higher() -> None:
+def test_close_corrupted_spellings_raise_loss() -> None:
+    """Corrupted spellings as close as words raise the contrastive loss."""
     written, labels = torch.eye(12)[:4], torch.arange(4).repeat(2)
     scale, bias = torch.tensor(20.0), torch.tensor(8.0)
     apart = contrastive_loss(written[labels], written, torch.eye(12)[4:8], labels, scale, bias)
@@ -58,7 +60,7 @@ def test_losses_of_vectors_give_golden_values() -> None:
     assert float(loss) == pytest.approx(GOLDEN_CONTRASTIVE, rel=1e-4)
 
 
-def test_ctc_loss_of_uniform_posteriors_is_that_of_all_alignments() -> None:
+def test_uniform_posteriors_score_all_alignments() -> None:
     """One phoneme in S steps: S (S + 1) / 2 alignments, each of probability (1 / P) ** S."""
     steps, classes = 6, 10
     batch = Batch([], torch.tensor([0, 0]), torch.tensor([[3]]), torch.tensor([1]))
@@ -68,7 +70,7 @@ def test_ctc_loss_of_uniform_posteriors_is_that_of_all_alignments() -> None:
 
 
 @pytest.mark.parametrize("objective", list(LOSSES))
-def test_loss_of_a_seeded_network_gives_its_golden_value(objective: str) -> None:
+def test_loss_of_seeded_network_is_golden(objective: str) -> None:
     torch.manual_seed(0)
     view = ViewConfig("conformer", 1, 2, width=16, inner=16, dropout=0.0)
     network = build_embedder(WordEmbedderConfig(view, view, channels=4, width=12))
@@ -80,7 +82,7 @@ def test_loss_of_a_seeded_network_gives_its_golden_value(objective: str) -> None
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
-def test_losses_on_a_gpu_equal_those_on_the_cpu() -> None:
+def test_losses_on_gpu_equal_cpu() -> None:
     vectors = unit_vectors(0, 8), unit_vectors(1, 4), unit_vectors(2, 3), LABELS
     numbers_of_loss = (torch.tensor(20.0), torch.tensor(8.0))
     on_cpu = contrastive_loss(*vectors, *numbers_of_loss)
@@ -91,7 +93,7 @@ def test_losses_on_a_gpu_equal_those_on_the_cpu() -> None:
     torch.testing.assert_close(triplet.cpu(), triplet_loss(audio, written, labels))
 
 
-def test_losses_of_vectors_make_no_tensor_on_the_default_device() -> None:
+def test_losses_use_no_default_device() -> None:
     """The meta device stands in for a GPU: an operation with a CPU tensor raises."""
     audio, written, corrupted = (torch.empty(n, 12, device="meta") for n in (8, 4, 3))
     labels = torch.zeros(8, dtype=torch.long, device="meta")
@@ -102,7 +104,8 @@ def test_losses_of_vectors_make_no_tensor_on_the_default_device() -> None:
         assert triplet_loss(audio, written, labels).device.type == "meta"
 
 
-def test_corrupted_spelling_is_another_word_at_a_small_edit_distance() -> None:
+def test_corrupted_spelling_is_another_word() -> None:
+    """The corrupted word is at a small edit distance."""
     word = tuple(numbers(from_ipa("kitaːb")))
     inventory = np.arange(1, 60)
     corrupted = [

@@ -9,7 +9,7 @@ from training.words.evaluate.metrics import average_precision, operating_curve, 
 
 
 @pytest.mark.parametrize("decimals", [1, 6])
-def test_average_precision_equals_that_of_scikit_learn(decimals: int) -> None:
+def test_average_precision_equals_scikit_learn(decimals: int) -> None:
     rng = np.random.default_rng(0)
     labels = rng.random(3000) < 0.1
     scores = (rng.normal(size=3000) + labels).round(decimals)  # with one decimal, many ties
@@ -17,7 +17,8 @@ def test_average_precision_equals_that_of_scikit_learn(decimals: int) -> None:
     assert ours == pytest.approx(average_precision_score(labels, scores))
 
 
-def test_average_precision_of_perfect_constant_and_wrong_scores() -> None:
+def test_average_precision_of_scores_is_known() -> None:
+    """Perfect, constant and wrong scores have a known average precision."""
     rng = np.random.default_rng(0)
     assert average_precision(np.array([0.9, 0.8]), np.array([0.7, 0.1])) == 1
     assert average_precision(np.zeros(10), np.zeros(90)) == pytest.approx(0.1)
@@ -28,7 +29,8 @@ def test_average_precision_of_perfect_constant_and_wrong_scores() -> None:
     np.testing.assert_allclose(precisions(np.array([0.7, 0.9]), np.array([0.8])), [1, 2 / 3])
 
 
-def test_pairs_counts_each_pair_once_or_only_different_speakers() -> None:
+def test_pairs_counts_each_pair_once() -> None:
+    """With speakers given, only pairs of different ones are counted."""
     similarity = np.arange(16.0).reshape(4, 4)
     types, speakers = np.array([0, 0, 1, 0]), np.array(["a", "a", "b", "b"])
     matching, others = pairs(similarity, types)
@@ -39,7 +41,8 @@ def test_pairs_counts_each_pair_once_or_only_different_speakers() -> None:
     assert sorted(others) == [2, 6]
 
 
-def test_operating_curve_goes_from_all_pairs_to_none() -> None:
+def test_operating_curve_ends_without_pairs() -> None:
+    """The curve goes from all pairs to none."""
     vectors = np.array([[1, 0], [0.8, 0.6], [0, 1], [0.6, 0.8]], np.float32)
     curve = operating_curve(vectors, np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1]))
     at = {round(threshold, 2): i for i, threshold in enumerate(curve["threshold"])}
@@ -49,7 +52,7 @@ def test_operating_curve_goes_from_all_pairs_to_none() -> None:
         assert (curve["precision"][point], curve["recall"][point]) == (precision, recall)
 
 
-def test_calibration_error_is_low_at_the_true_temperature() -> None:
+def test_true_temperature_has_low_calibration_error() -> None:
     rng = np.random.default_rng(0)
     spoken, written = (_unit(rng.normal(size=(n, 8))) for n in (4000, 20))
     weights = np.exp(spoken @ written.T / 0.2)
@@ -60,7 +63,8 @@ def test_calibration_error_is_low_at_the_true_temperature() -> None:
     assert calibration_error(cosines, labels, 0.01) > 0.3
 
 
-def test_calibrate_puts_the_unknown_word_between_wrong_and_right_ones() -> None:
+def test_calibrate_puts_unknown_word_midway() -> None:
+    """The unknown word lies between wrong and right ones."""
     rng = np.random.default_rng(0)
     written = _unit(rng.normal(size=(40, 16)))
     labels = rng.integers(0, 40, 1000)

@@ -21,7 +21,8 @@ def recorded() -> list[Word]:
     return [tuple(numbers(from_arpabet(word))) for word in WORDS]
 
 
-def test_spliced_words_are_parts_of_recorded_ones_and_never_recorded_or_zero_shot() -> None:
+def test_spliced_words_are_new_words() -> None:
+    """Spliced words are parts of recorded ones, and never recorded or zero-shot."""
     words = spliced_words(recorded(), 60, np.random.default_rng(0))
     assert len({word for word, _ in words}) == 60
     assert {len(parts) for _, parts in words} == {2, 3}
@@ -32,7 +33,8 @@ def test_spliced_words_are_parts_of_recorded_ones_and_never_recorded_or_zero_sho
         assert sum((part.word[part.begin : part.end] for part in parts), ()) == word
 
 
-def test_spliced_words_are_fewer_where_few_can_be_made() -> None:
+def test_spliced_words_may_be_few() -> None:
+    """There are fewer words where few can be made."""
     assert spliced_words(recorded()[:1], 5, np.random.default_rng(0)) == []
 
 
@@ -52,9 +54,10 @@ class Numbered:
         return np.repeat(content.numpy(), 2, axis=0)
 
 
-def test_write_spliced_takes_each_phoneme_from_a_recording_of_it(
+def test_write_spliced_takes_recorded_phonemes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Each phoneme comes from a recording of it."""
     monkeypatch.setattr(splicing, "Converter", Numbered)
     monkeypatch.setattr(splicing, "WORDS", {"ar": 12})
     # Each phoneme is a constant of its own, ten frames long, in two recordings of each word.

@@ -49,7 +49,7 @@ def packed() -> Packed:
     )
 
 
-def test_packed_states_are_read_as_they_were_saved(tmp_path: Path) -> None:
+def test_packed_states_are_read_as_saved(tmp_path: Path) -> None:
     made = packed()
     made.save(tmp_path / FILE)
     read = Packed.read(tmp_path / FILE)
@@ -59,7 +59,7 @@ def test_packed_states_are_read_as_they_were_saved(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("word", [(1,), (1, 2), (1, 1), (2, 1, 2)])
-def test_spikes_lie_on_the_best_of_all_paths(word: tuple[int, ...]) -> None:
+def test_spikes_lie_on_best_path(word: tuple[int, ...]) -> None:
     log = np.log(np.random.default_rng(len(word)).dirichlet(np.ones(3), 6)).astype(np.float32)
     paths = [
         path
@@ -72,12 +72,13 @@ def test_spikes_lie_on_the_best_of_all_paths(word: tuple[int, ...]) -> None:
     assert found is not None and found.tolist() == ends
 
 
-def test_spikes_of_more_phonemes_than_steps_are_none() -> None:
+def test_spikes_need_enough_steps() -> None:
+    """More phonemes than steps have none."""
     log = torch.zeros(1, 2, 3).log_softmax(dim=-1)
     assert [*spikes(log, torch.tensor([2]), [(1, 2, 1)])] == [None]
 
 
-def test_held_out_words_are_in_no_batch() -> None:
+def test_held_out_words_join_no_batch() -> None:
     batches = Batches(packed(), DEVELOPMENT, torch.device("cpu"), seed=0)
     batches.align(networks(batches.frames.width)[0])
     drawn = {word for _ in range(5) for word in batches.recordings().words}
@@ -88,9 +89,10 @@ def test_held_out_words_are_in_no_batch() -> None:
 
 
 @pytest.mark.slow
-def test_networks_over_states_learn_and_hear_the_states_themselves_when_exported(
+def test_networks_over_states_learn(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Exported networks hear the states themselves."""
     made = packed()
     made.save(tmp_path / FILE)
     train(tmp_path, 10.0)

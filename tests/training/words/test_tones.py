@@ -13,7 +13,8 @@ from training.words.data.lexicon import sandhi
 RATE = 16_000
 
 
-def test_other_tones_are_neither_the_same_nor_zero_shot_nor_two_third_tones() -> None:
+def test_other_tones_differ() -> None:
+    """Other tones are neither the same nor zero-shot nor two third tones."""
     drawn = [other_tones(["bei4", "jing3"], rng(seed)) for seed in range(300)]
     said = {" ".join(word) for word in drawn if word}
     assert len(said) == 13  # of 16: not itself, not 北京, not 3 3
@@ -24,9 +25,10 @@ def test_other_tones_are_neither_the_same_nor_zero_shot_nor_two_third_tones() ->
 @pytest.mark.parametrize(
     ("tone", "shape"), [("1", "level"), ("2", "rising"), ("3", "dipping"), ("4", "falling")]
 )
-def test_intonation_of_a_syllable_has_the_shape_of_its_tone(
+def test_intonation_of_syllable_follows_tone(
     tone: str, shape: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The intonation has the shape of the tone."""
     monkeypatch.setattr(tones, "VARIED", 0.0)
     time = np.arange(8000) / RATE
     buzz = sum(np.sin(2 * np.pi * 150 * k * time) / k for k in range(1, 8))

@@ -36,12 +36,13 @@ BOTTLENECK = PhonemeBottleneckConfig(
 
 @pytest.mark.parametrize("objective", ["contrastive", "triplet", "ctc"])
 @pytest.mark.parametrize("config", [TINY, BOTTLENECK], ids=["conformer", "bottleneck"])
-def test_train_stage_starts_from_another_and_interpolates_weights(
+def test_train_stage_starts_from_another(
     tmp_path: Path,
     objective: Literal["contrastive", "triplet", "ctc"],
     config: WordEmbedderConfig,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """Weights are interpolated between the two."""
     write_arrays(tmp_path)
     monkeypatch.setattr(schedule, "EPOCH", 4)
     held_out = frozenset({tuple(numbers(from_arpabet("K AE T")))})
@@ -62,7 +63,8 @@ def test_train_stage_starts_from_another_and_interpolates_weights(
         torch.testing.assert_close(value, (start[part] + end[part]) / 2)
 
 
-def test_train_stage_with_pitch_starts_from_a_network_without(tmp_path: Path) -> None:
+def test_stage_with_pitch_starts_without(tmp_path: Path) -> None:
+    """A stage with pitch starts from a network without it."""
     write_arrays(tmp_path, log_mel_and_pitch)
     train_stage(tmp_path, "tiny", TINY, Stage(4, 1e-3, 1, n_words=8))
     pitch = replace(TINY, pitch=True)
@@ -71,7 +73,8 @@ def test_train_stage_with_pitch_starts_from_a_network_without(tmp_path: Path) ->
     assert saved["config"]["pitch"] and saved["network"]["pitch.out.weight"].any()
 
 
-def test_decay_on_plateau_ends_below_the_lowest_rate_with_the_best_weights(tmp_path: Path) -> None:
+def test_decay_ends_with_best_weights(tmp_path: Path) -> None:
+    """Decay on a plateau ends below the lowest rate."""
     network = nn.Linear(1, 1)
     validated: list[float] = []
 
@@ -94,7 +97,7 @@ def test_decay_on_plateau_ends_below_the_lowest_rate_with_the_best_weights(tmp_p
     assert validated[-1] == validated[0] == float(network.weight)
 
 
-def test_decay_on_plateau_resumes_where_it_ended(tmp_path: Path) -> None:
+def test_decay_on_plateau_resumes_where_ended(tmp_path: Path) -> None:
     network = nn.Linear(1, 1)
     scores = iter([0.5, *[0.9] * 100])
     run = partial(
@@ -113,7 +116,7 @@ def test_decay_on_plateau_resumes_where_it_ended(tmp_path: Path) -> None:
     assert float(network.weight) == weight
 
 
-def test_recipe_development_words_are_not_zero_shot() -> None:
+def test_development_words_are_not_zero_shot() -> None:
     zero = {tuple(numbers(p)) for language in ("en", "ar", "zh") for p in _zero(language)}
     assert not DEVELOPMENT & zero
     assert all(stage.start in ("", *STAGES) for _, stage in STAGES.values())

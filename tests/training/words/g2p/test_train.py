@@ -23,18 +23,20 @@ TINY = G2PConfig(width=32, layers=1, dropout=0.0)
         ("like", "likes"),
     ],
 )
-def test_split_of_inflected_forms_is_one_split(forms: tuple[str, ...]) -> None:
+def test_inflected_forms_are_in_one_split(forms: tuple[str, ...]) -> None:
     assert len({split_of(form) for form in forms}) == 1
 
 
-def test_split_of_leaves_about_a_tenth_for_validation_and_test() -> None:
+def test_split_leaves_tenth_for_test() -> None:
+    """Validation and test each have about a tenth."""
     splits = [split_of(f"word{chr(97 + a)}{chr(97 + b)}") for a in range(26) for b in range(26)]
     assert 0.85 < splits.count("train") / len(splits) < 0.94
     assert min(splits.count("val"), splits.count("test")) > 15
 
 
 @pytest.mark.slow
-def test_prepare_g2p_writes_plain_words_with_all_pronunciations(tmp_path: Path) -> None:
+def test_prepare_g2p_writes_plain_words(tmp_path: Path) -> None:
+    """The words are written with all pronunciations."""
     train.prepare_g2p(tmp_path)
     splits = json.loads((tmp_path / "g2p-words.json").read_text())
     words = splits["train"] | splits["val"] | splits["test"]
@@ -43,7 +45,7 @@ def test_prepare_g2p_writes_plain_words_with_all_pronunciations(tmp_path: Path) 
     assert not {"read(2)", "a.m.", "ad-hoc"} & set(words)
 
 
-def test_ctc_loss_of_uniform_logits_is_that_of_all_alignments() -> None:
+def test_uniform_logits_score_all_alignments() -> None:
     """One phone in S slots that are all alike: S (S + 1) / 2 runs of it among blanks."""
     network = G2P(G2PConfig(width=8, layers=1, dropout=0.0))
     network.output.weight.data.zero_()
@@ -54,7 +56,8 @@ def test_ctc_loss_of_uniform_logits_is_that_of_all_alignments() -> None:
     torch.testing.assert_close(ctc_loss(network, [(letter_numbers("a"), [1])] * 2), expected)
 
 
-def test_ctc_loss_of_a_seeded_network_gives_its_golden_value() -> None:
+def test_ctc_loss_of_network_is_golden() -> None:
+    """A seeded network gives the golden value."""
     torch.manual_seed(0)
     network = G2P(G2PConfig(width=8, layers=1, dropout=0.0))
     batch = [(letter_numbers("cat"), [1, 2, 3]), (letter_numbers("dog"), [4, 5, 6])]
@@ -68,16 +71,16 @@ def test_error_rates_count_the_closest_pronunciation() -> None:
     assert rates["per"] == pytest.approx(100 * (2 + 3) / (3 + 3 + 4 + 3))
 
 
-def test_majority_rule_gives_each_letter_its_most_frequent_phone() -> None:
+def test_majority_rule_gives_most_frequent_phone() -> None:
+    """Each letter has its most frequent phone."""
     rule = majority_rule(WORDS | {"cot": ["K AA T"], "cod": ["K AA D"]})
     assert rule("cod") == ("K", "AA", "D")
     assert rule("czt") == ("K", "T")  # z is in no word
 
 
 @pytest.mark.slow
-def test_train_g2p_then_export_gives_a_checkpoint_that_pronounces(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_exported_g2p_pronounces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Training and export give a checkpoint that pronounces."""
     monkeypatch.setattr(train, "CONFIG", TINY)
     monkeypatch.setattr(train, "STEPS", 500)
     monkeypatch.setattr(train, "BATCH", 8)
