@@ -91,12 +91,24 @@ def limit_connections(
             """Read on, and see whether a head is complete now, or has begun."""
             super().data_received(data)
             self._watch()
+            follower: Any = self.transport.get_protocol()
+            if follower is not self:  # a WebSocket's, which is told of the end in place of this one
+                lost = follower.connection_lost
+
+                def connection_lost(exc: Exception | None) -> None:
+                    lost(exc)
+                    self._uncount()
+
+                follower.connection_lost = connection_lost
 
         def connection_lost(self, exc: Exception | None) -> None:
             """Wait no longer."""
             super().connection_lost(exc)
             if self._timer:
                 self._timer.cancel()
+            self._uncount()
+
+        def _uncount(self) -> None:
             if self._host:
                 open_now[self._host] -= 1
                 if not open_now[self._host]:

@@ -3,6 +3,7 @@
 import socket
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -11,7 +12,10 @@ import httpx
 import pytest
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse
-from starlette.routing import Route
+from starlette.routing import Route, WebSocketRoute
+from starlette.websockets import WebSocket
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import connect
 
 from earshot.core.connections import DEAD, HEAD, PRIVATE, believed_proxies, limit_connections
 from earshot.core.http import address_of
@@ -27,10 +31,15 @@ def _address(request: Request) -> PlainTextResponse:
     return PlainTextResponse(address_of(request))
 
 
+async def _listen(socket: WebSocket) -> None:
+    await socket.accept()
+    await socket.receive()
+
+
 def _served(**limits: Any) -> Iterator[str]:
     with gr.Blocks() as page:
         gr.Markdown("Hello")
-    routes = [Route("/address", _address)]
+    routes = [Route("/address", _address), WebSocketRoute("/socket", _listen)]
     _, address, _ = page.launch(prevent_thread_lock=True, app_kwargs={"routes": routes})
     limit_connections(page.server, **limits)
     yield address
@@ -96,6 +105,25 @@ def test_connections_of_address_are_limited(address: str) -> None:
             connection.close()
     time.sleep(0.5)
     assert httpx.get(f"{address}address", timeout=PATIENCE).status_code == 200
+
+
+def test_sockets_count_until_they_are_closed(address: str) -> None:
+    place = f"ws{address.removeprefix('http')}"
+    for _ in range(FEW + 3):
+        with connect(f"{place}socket", open_timeout=PATIENCE):
+            pass
+        with (
+            pytest.raises(InvalidStatus),
+            connect(f"{place}nowhere", open_timeout=PATIENCE),
+        ):
+            pass
+    assert httpx.get(f"{address}address", timeout=PATIENCE).status_code == 200
+    time.sleep(0.5)
+    with ExitStack() as many:
+        for _ in range(FEW):
+            many.enter_context(connect(f"{place}socket", open_timeout=PATIENCE))
+        with pytest.raises(httpx.TransportError):
+            httpx.get(f"{address}address", timeout=PATIENCE)
 
 
 def test_connections_of_proxy_are_not_limited(behind_proxy: str) -> None:
