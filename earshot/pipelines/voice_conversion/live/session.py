@@ -1,20 +1,15 @@
 """A live conversion at the sampling rate of a device."""
 
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 
-from earshot.core.errors import InputError
 from earshot.media.constants import SAMPLE_RATE
 from earshot.pipelines.voice_conversion.live.choice import Choice
 from earshot.pipelines.voice_conversion.live.conversion import LiveConversion
 from earshot.pipelines.voice_conversion.live.networks import LiveNetworks
-from earshot.pipelines.voice_conversion.live.resampler import Resampler
+from earshot.pipelines.voice_conversion.live.resampler import Resampler, check_rate
 from earshot.pipelines.voice_conversion.settings import MUTED
-
-MIN_RATE: Final = 8_000  # Hz
-MAX_RATE: Final = 192_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,8 +31,7 @@ class LiveSession:
         """Begin a session. rate: in Hz. Raises InputError for a rate that no device has, and as
         change does.
         """
-        if not MIN_RATE <= rate <= MAX_RATE:
-            raise InputError(f"A microphone at {rate} Hz cannot be used.")
+        check_rate(rate)
         networks.check(choice)
         self.rate = rate
         self._networks = networks

@@ -10,6 +10,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from earshot.core.errors import InputError
 from earshot.pipelines.voice_conversion.live import Choice
+from earshot.pipelines.voice_conversion.live.resampler import check_rate
 from earshot.tabs.shared.own_voice import OWN
 from earshot.tabs.voice_conversion.live.tickets import Tickets
 from earshot.tabs.voice_conversion.speaking import Speaking
@@ -42,13 +43,17 @@ class Visitor:
         self.came = asyncio.Event()
         self._socket = socket
         self._waiting: deque[np.ndarray] = deque()
+        self._samples = 0  # that wait
         self._end = 0  # how many samples were recorded up to the last that came
 
     @classmethod
     async def met(cls, socket: WebSocket, tickets: Tickets) -> "Visitor":
-        """Meet the visitor by the first message. Raises RefusedError where it is something else."""
+        """Meet the visitor by the first message. Raises RefusedError where it is something else,
+        and InputError for a rate that no device has.
+        """
         match _read(await _next(socket)):
             case {"rate": int(rate), **rest} if speaking := tickets.read(rest):
+                check_rate(rate)
                 return cls(socket, rate, speaking, tickets)
         raise RefusedError("The first message is to tell the rate and the voice.")
 
@@ -79,20 +84,24 @@ class Visitor:
         most = round(MAX_BACKLOG * self.rate)
         samples = np.concatenate([*self._waiting, np.zeros(0, np.int16)])
         self._waiting.clear()
+        self._samples = 0
         self.dropped += max(len(samples) - most, 0)
         return samples[-most:].astype(np.float32) / FULL_SCALE, self._end
 
     def _take(self, message: bytes | str) -> None:
         if isinstance(message, bytes):
-            if len(message) < POSITION or len(message) % 2:
+            if len(message) <= POSITION or len(message) % 2:
                 raise RefusedError("Sound is a position, and samples of 16 bits.")
             samples = np.frombuffer(message, "<i2", offset=POSITION)
             self._end = int.from_bytes(message[:POSITION], "little") + len(samples)
             self._waiting.append(samples)
+            self._samples += len(samples)
             self.came.set()
             # heard() leaves out more
-            while sum(map(len, self._waiting)) > 5 * MAX_BACKLOG * self.rate:
-                self.dropped += len(self._waiting.popleft())
+            while self._samples > 5 * MAX_BACKLOG * self.rate:
+                oldest = len(self._waiting.popleft())
+                self._samples -= oldest
+                self.dropped += oldest
             return
         said = _read(message)
         if said == {"stop": True}:

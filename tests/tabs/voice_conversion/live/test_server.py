@@ -189,6 +189,7 @@ def test_socket_of_the_own_page_is_served(served: Served) -> None:
     [
         b"",
         b"odd",
+        b"\x00" * 4,  # no sample
         b"\x00" * 70_000,
         "[]",
         "{",
@@ -221,9 +222,11 @@ def test_frame_of_10_mb_ends_its_connection(served: Served) -> None:
             told(socket)
 
 
-def test_rate_that_no_device_has_is_refused(served: Served) -> None:
-    with served.join(json.dumps({"rate": 1, "voice": "TF2"})) as socket:
-        assert "rate" in told(socket)["message"]
+@pytest.mark.parametrize("rate", [1, 10**12])
+def test_rate_that_no_device_has_is_refused(served: Served, rate: int) -> None:
+    """It is refused before the line, where a second of sound may wait."""
+    with served.join(json.dumps({"rate": rate, "voice": "TF2"})) as socket:
+        assert f"{rate} Hz cannot be used" in told(socket)["message"]
 
 
 @pytest.mark.slow
