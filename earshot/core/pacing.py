@@ -55,7 +55,8 @@ class TakeTurns:
     that those of others come in between where one sends very many.
 
     A request has its turn until it begins to answer, but for MAX_TURN at most: then it waits for
-    something or works in a thread, and many visitors of one network go on.
+    something or works in a thread, and many visitors of one network go on. A WebSocket, which is
+    answered at once, is paced only.
     """
 
     def __init__(
@@ -71,10 +72,14 @@ class TakeTurns:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve the request."""
-        if scope["type"] != "http":
+        if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
             return
         address = address_of(HTTPConnection(scope))
+        if scope["type"] == "websocket":
+            await self._pace(address)
+            await self.app(scope, receive, send)
+            return
         turns = self._addresses.setdefault(address, asyncio.Semaphore(self._at_once))
         await turns.acquire()
         in_turn = True
@@ -91,11 +96,14 @@ class TakeTurns:
 
         timer = None
         try:
-            while wait := self._requests.take(address):
-                await asyncio.sleep(wait)
+            await self._pace(address)
             timer = asyncio.get_running_loop().call_later(self._max_turn, end_turn)
             await self.app(scope, receive, answer)
         finally:
             if timer:
                 timer.cancel()
             end_turn()
+
+    async def _pace(self, address: str) -> None:
+        while wait := self._requests.take(address):
+            await asyncio.sleep(wait)

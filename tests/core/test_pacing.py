@@ -14,7 +14,8 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, StreamingResponse
-from starlette.routing import Route
+from starlette.routing import Route, WebSocketRoute
+from starlette.websockets import WebSocket
 
 from earshot.core import pacing
 from earshot.core.http import RateLimit
@@ -161,6 +162,20 @@ async def test_endless_requests_of_network_are_paced() -> None:
     assert time.monotonic() - began >= 0.25  # three waited for a tenth of a second each
     began = time.monotonic()
     assert await server.ask(ONE_ASKS) == 200 and time.monotonic() - began < 0.1
+
+
+def test_sockets_of_one_network_are_paced() -> None:
+    async def hang_up(socket: WebSocket) -> None:
+        await socket.accept()
+        await socket.close()
+
+    paced = Middleware(TakeTurns, limit=RateLimit(2, FAST))
+    program = TestClient(Starlette(routes=[WebSocketRoute("/", hang_up)], middleware=[paced]))
+    began = time.monotonic()
+    for _ in range(5):
+        with program.websocket_connect("/"):
+            pass
+    assert time.monotonic() - began >= 0.25
 
 
 def test_requests_have_turns_in_any_loop() -> None:
