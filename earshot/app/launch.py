@@ -76,7 +76,7 @@ OPENING: Final = 1.5  # seconds in which a page is shown
 # Seconds until Python lets another thread go on (its own: 0.005): all requests are taken in and
 # answered in one thread, which waits so long for each model that computes.
 SWITCH: Final = 0.0005
-CALLS: Final = ("/gradio_api/call/", "/gradio_api/run/", "/gradio_api/mcp/")  # pages make none
+CALLS: Final = ("/gradio_api/call/", "/gradio_api/mcp/")  # of programs: pages make none
 COLLECTIONS: Final = (10_000, 10, 50)  # see gc.set_threshold; Python's own are 700, 10, 10
 WAITING: Final = (
     f"You have {MAX_WAITING} jobs waiting already. Wait until one of them is done, or stop it."

@@ -5,6 +5,8 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import ConsoleMessage, Locator, Page, Request, expect
 
+from earshot.app.launch import CALLS
+
 FLAGS = [
     "--no-sandbox",
     "--headless",
@@ -74,7 +76,8 @@ FRAMES = """async () => {
 
 
 class Visit:
-    """A page of Earshot. complaints: console errors, and requests to any other host."""
+    """A page of Earshot. complaints: console errors, requests to any other host, and those that
+    only programs make."""
 
     def __init__(self, page: Page, address: str, shots: Path) -> None:
         self.page, self.address, self.shots = page, address, shots
@@ -202,5 +205,7 @@ class Visit:
 
     def _watch(self, request: Request) -> None:
         place = urlsplit(request.url)
+        if place.path.startswith(CALLS):  # programs' calls are paced, a page's never
+            self.complaints.append(f"call of {request.url}")
         if place.scheme not in ("data", "blob") and place.netloc != urlsplit(self.address).netloc:
             self.complaints.append(f"request to {request.url}")
