@@ -34,27 +34,27 @@ def voices(count: int) -> Voices:
     return Voices(wave(count, 8), torch.full((count,), 5.0), torch.full((count,), 0.2))
 
 
-def test_content_of_a_seeded_adapter_gives_its_golden_output() -> None:
+def test_content_of_seeded_adapter_is_golden() -> None:
     config = AdapterConfig((1, 2), 6, width=16, heads=2, inner=16, layers=1, content_width=4)
     content = filled(Adapter(config))(wave(1, 8, 12))
     assert content.shape == (1, 8, 4)
     assert content[0, 3].tolist() == pytest.approx(CONTENT_OUTPUT, abs=1e-4)
 
 
-def test_content_does_not_depend_on_the_size_of_states() -> None:
+def test_content_ignores_size_of_states() -> None:
     adapter = filled(Adapter(AdapterConfig((1, 2), 6, 16, 2, 16, 1, 4)))
     states = wave(1, 8, 12)
     torch.testing.assert_close(adapter(3 * states), adapter(states), rtol=0, atol=1e-3)
 
 
-def test_inverter_of_a_seeded_network_gives_its_golden_output() -> None:
+def test_seeded_inverter_gives_golden_output() -> None:
     contour = torch.tensor([[[1.0, 0.1]] * 5 + [[0.0, 0.0]] * 5])
     made = filled(Inverter(SMALL))(wave(1, 5, 4), contour, voices(1), torch.tensor([0]))
     assert made.shape == (1, 10, 80)
     assert made[0, 3, :4].tolist() == pytest.approx(INVERTER_OUTPUT, abs=1e-4)
 
 
-def test_inverter_with_another_voice_or_bottleneck_gives_another_mel() -> None:
+def test_mel_depends_on_voice_and_bottleneck() -> None:
     inverter = filled(Inverter(SMALL))
     contour, two = torch.zeros(2, 10, 2), voices(2)
     content = wave(1, 5, 4).expand(2, -1, -1)
@@ -65,7 +65,8 @@ def test_inverter_with_another_voice_or_bottleneck_gives_another_mel() -> None:
     assert not torch.allclose(made[0], made[1])
 
 
-def test_contour_and_voice_have_their_shapes_and_the_voice_unit_variance() -> None:
+def test_contour_and_voice_have_their_shapes() -> None:
+    """The voice has unit variance as well."""
     predicted = filled(ContourPredictor(SMALL))(wave(2, 5, 4), voices(2))
     assert predicted.shape == (2, 10, 2)
     vector = filled(ReferenceEncoder(ReferenceConfig(width=16, voice_width=8)))(wave(2, 40, 80))
@@ -74,7 +75,7 @@ def test_contour_and_voice_have_their_shapes_and_the_voice_unit_variance() -> No
     assert vector.var(dim=1, unbiased=False).sub(1).abs().max() < 0.01
 
 
-def test_harmonics_stand_out_at_multiples_of_the_pitch() -> None:
+def test_harmonics_peak_at_multiples_of_pitch() -> None:
     table = Harmonics()
     pattern = table(torch.tensor([[200.0, 0.0]]))[0]
     low = pattern[0, :12]
@@ -90,7 +91,7 @@ def test_every_bottleneck_has_its_rate() -> None:
     assert rates == [float("inf"), 300, 350, 400, 450, 900, 1350]
 
 
-def test_codes_decode_to_what_the_training_passes() -> None:
+def test_codes_decode_to_what_training_passes() -> None:
     bottleneck = Bottleneck(BottleneckConfig(content_width=4, sizes=(4, 8), residual=(8,))).eval()
     content = wave(3, 6, 4)
     for number, name in enumerate(bottleneck.config.names[1:], start=1):
@@ -99,7 +100,7 @@ def test_codes_decode_to_what_the_training_passes() -> None:
         torch.testing.assert_close(bottleneck.decode(codes, name), passed[1])
 
 
-def test_more_codebooks_are_nearer_to_the_content() -> None:
+def test_more_codebooks_come_nearer_to_content() -> None:
     config = BottleneckConfig(content_width=4, sizes=(4, 8), residual=(8, 8))
     bottleneck = Bottleneck(config).train()
     torch.manual_seed(0)

@@ -32,12 +32,13 @@ def test_g2p_seeded_gives_golden_logits() -> None:
 
 
 @pytest.mark.parametrize("slots", [1, 2, 3])
-def test_forward_gives_slots_for_each_letter_and_boundary(slots: int) -> None:
+def test_forward_gives_slots_for_each_letter(slots: int) -> None:
+    """The boundaries have slots too."""
     letters = torch.tensor([letter_numbers("cat"), letter_numbers("dog")])
     assert make(slots)(letters).shape == (2, slots * 5, len(PHONES) + 1)
 
 
-def test_forward_of_a_batch_equals_that_of_single_words() -> None:
+def test_forward_of_batch_equals_single_words() -> None:
     network, letters = make(), torch.tensor([letter_numbers("cat"), letter_numbers("dog")])
     torch.testing.assert_close(network(letters)[1:], network(letters[1:]))
 
@@ -48,7 +49,8 @@ def test_forward_depends_on_later_letters() -> None:
     assert (hat[0, 4] - hate[0, 4]).abs().max() > 1e-4
 
 
-def test_letter_numbers_are_distinct_and_begin_and_end_with_the_boundary() -> None:
+def test_letter_numbers_are_distinct() -> None:
+    """They begin and end with the boundary."""
     numbers = letter_numbers(LETTERS)
     assert numbers[0] == numbers[-1] == BOUNDARY
     assert len(set(numbers)) == len(LETTERS) + 1
@@ -60,7 +62,7 @@ def test_letter_numbers_of_other_characters_raises(character: str) -> None:
         letter_numbers(character)
 
 
-def test_pronounce_merges_repeats_unless_a_blank_separates_them(
+def test_pronounce_merges_repeats_without_blank_between(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     network = make()

@@ -29,7 +29,8 @@ def filled(network: Network) -> Network:
     return network.eval().requires_grad_(False)
 
 
-def test_vqvae_of_sines_gives_the_golden_encoding_codes_and_reconstruction() -> None:
+def test_vqvae_of_sines_is_golden() -> None:
+    """Its encoding, codes and reconstruction are the committed ones."""
     network = filled(VQVAE(VQVAEConfig(8, (2, 2), width=16, heads=2, inner=16, code_width=4)))
     # The frames of a chirp differ, and with this codebook so do their units.
     features = torch.sin(0.003 * torch.arange(32 * 39.0).square()).view(1, 32, 39)
@@ -44,13 +45,14 @@ def test_vqvae_of_sines_gives_the_golden_encoding_codes_and_reconstruction() -> 
 
 
 @pytest.mark.parametrize("rotary", [False, True])
-def test_transformer_layer_of_sines_gives_the_golden_output(rotary: bool) -> None:
+def test_transformer_layer_of_sines_is_golden(rotary: bool) -> None:
     layer = filled(TransformerLayer(8, 2, 16, dropout=0.0, rotary=rotary))
     output = layer(wave(1, 6, 8))[0, 3, :4].tolist()
     assert output == pytest.approx(TRANSFORMER_OUTPUT[rotary], abs=1e-5)
 
 
-def test_inverter_of_sines_gives_the_golden_spectrogram_and_contour() -> None:
+def test_inverter_of_sines_is_golden() -> None:
+    """Its spectrogram and its contour are the committed ones."""
     config = CodebookInverterConfig(code_width=4, width=16, layers=1, inner=16, n_outputs=4)
     spectrogram, contour = filled(CodebookInverter(config))(wave(1, 5, 4), torch.tensor([2]))
     assert spectrogram[0, 7].tolist() == pytest.approx(INVERTER_OUTPUT, abs=1e-5)
@@ -58,9 +60,10 @@ def test_inverter_of_sines_gives_the_golden_spectrogram_and_contour() -> None:
     assert contour[0, 7].tolist() == pytest.approx(INVERTER_CONTOUR, abs=1e-5)
 
 
-def test_vocoder_of_sines_without_noise_gives_the_golden_waveform(
+def test_vocoder_of_sines_is_golden(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """Its noise is left out."""
     monkeypatch.setattr(
         "earshot.models.vocoder._noise", torch.zeros_like
     )  # random numbers are not sines
@@ -69,7 +72,7 @@ def test_vocoder_of_sines_without_noise_gives_the_golden_waveform(
     assert waveform[0, 300:304].tolist() == pytest.approx(VOCODER_OUTPUT, abs=1e-5)
 
 
-def test_g2p_of_sines_gives_the_golden_logits() -> None:
+def test_g2p_of_sines_gives_golden_logits() -> None:
     network = filled(G2P(G2PConfig(width=8, layers=2)))
     logits = network(torch.tensor([letter_numbers("cat's")]))
     assert logits[0, 5, :4].tolist() == pytest.approx(G2P_OUTPUT, abs=1e-5)

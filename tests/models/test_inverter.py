@@ -12,14 +12,15 @@ def make(stride: int = 4, pitch: bool = True, n_outputs: int = 80) -> CodebookIn
     return CodebookInverter(CodebookInverterConfig(stride, n_outputs, pitch, **SIZES)).eval()
 
 
-def test_inverter_gives_each_unit_a_stride_of_frames() -> None:
+def test_inverter_gives_units_their_frames() -> None:
+    """Each unit becomes a stride of frames."""
     spectrogram, contour = make(stride=2)(torch.randn(3, 10, 8), torch.tensor([0, 1, 2]))
     assert spectrogram.shape == (3, 20, 80)
     assert contour is not None
     assert contour.shape == (3, 20, 2)
 
 
-def test_inverter_of_the_paper_predicts_no_contour() -> None:
+def test_inverter_of_paper_predicts_no_contour() -> None:
     spectrogram, contour = make(pitch=False, n_outputs=321)(
         torch.randn(1, 10, 8), torch.tensor([0])
     )
@@ -27,20 +28,20 @@ def test_inverter_of_the_paper_predicts_no_contour() -> None:
     assert contour is None
 
 
-def test_inverter_with_another_voice_gives_another_spectrogram() -> None:
+def test_inverter_spectrogram_depends_on_voice() -> None:
     codes = torch.randn(1, 10, 8).expand(2, -1, -1)
     spectrogram, _ = make()(codes, torch.tensor([0, 4]))
     assert (spectrogram[0] - spectrogram[1]).abs().mean() > 0.01
 
 
-def test_inverter_with_a_given_contour_follows_it() -> None:
+def test_inverter_follows_given_contour() -> None:
     inverter, codes, voice = make(), torch.randn(1, 10, 8), torch.tensor([0])
     low, high = torch.zeros(1, 40, 2), torch.ones(1, 40, 2)
     difference = inverter(codes, voice, low)[0] - inverter(codes, voice, high)[0]
     assert difference.abs().mean() > 0.01
 
 
-def test_inverter_without_voicing_equals_an_all_zero_contour() -> None:
+def test_inverter_without_voicing_equals_zero_contour() -> None:
     inverter, codes, voice = make(), torch.randn(1, 10, 8), torch.tensor([0])
     assert inverter.contour is not None
     inverter.contour.output.weight.data[0] = 0.0

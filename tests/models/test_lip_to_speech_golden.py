@@ -125,7 +125,7 @@ def test_mel_decoder_has_golden_output(
     assert predicted.log_f0[0, 7:9].tolist() == pytest.approx(log_f0, abs=1e-5)
 
 
-def test_teacher_forcing_of_the_autoregressive_decoder_has_golden_output() -> None:
+def test_teacher_forced_decoder_has_golden_output() -> None:
     network = reader("autoregressive")
     predicted = network.decode(*network.encode(crops()), wave(1, 8), 24, wave(1, 24, 80))
     expected = [-3.970478, -6.350339, -6.549555, -4.746459]

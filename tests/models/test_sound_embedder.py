@@ -27,7 +27,7 @@ def test_sound_embedder_gives_unit_vectors(network: SoundEmbedder) -> None:
     torch.testing.assert_close(torch.cat([audio, text]).norm(dim=1), torch.ones(8))
 
 
-def test_embed_parts_differ_where_the_sound_changes(network: SoundEmbedder) -> None:
+def test_embed_parts_differ_where_sound_changes(network: SoundEmbedder) -> None:
     mel = torch.full((1, 1000, 128), -13.0)
     mel[:, 400:600, 60:70] = 3.0
     whole, parts = network.embed_parts(mel, 100)
@@ -38,12 +38,12 @@ def test_embed_parts_differ_where_the_sound_changes(network: SoundEmbedder) -> N
     assert changed[4:6].min() > 3 * changed[[1, 7, 8]].max()
 
 
-def test_embed_parts_keeps_a_short_last_part(network: SoundEmbedder) -> None:
+def test_embed_parts_keeps_short_last_part(network: SoundEmbedder) -> None:
     _, parts = network.embed_parts(torch.randn(1, 230, 128), 100)
     assert parts.shape[1] == 3
 
 
-def test_embed_sentences_of_a_kind_is_near_its_sounds() -> None:
+def test_sentence_is_near_sounds_of_kind() -> None:
     torch.manual_seed(0)
     network = SoundEmbedder(SoundEmbedderConfig(SMALL_CNN, n_kinds=3, width=12)).eval()
     keys = torch.nn.functional.normalize(torch.randn(3, 384), dim=1)
@@ -67,7 +67,8 @@ def with_kinds(kinds: int, posterior_scale: float = 16.0) -> SoundEmbedder:
     return network
 
 
-def test_vectors_with_kinds_have_unit_length_and_a_dimension_that_indexes_code() -> None:
+def test_vectors_with_kinds_have_unit_length() -> None:
+    """A large index can code their dimension."""
     network = with_kinds(kinds=5)
     mel = torch.randn(3, 250, 128)
     audio, text = network.embed_audio(mel), network.embed_sentences(network.kind_keys)
@@ -78,13 +79,14 @@ def test_vectors_with_kinds_have_unit_length_and_a_dimension_that_indexes_code()
         torch.testing.assert_close(vectors.norm(dim=-1), torch.ones(vectors.shape[:-1]))
 
 
-def test_without_kinds_or_a_scale_the_vectors_are_of_the_shared_space_alone() -> None:
+def test_without_kinds_only_shared_space_remains() -> None:
+    """Without a scale of the posteriors it is the same."""
     for network in (with_kinds(kinds=0), with_kinds(kinds=5, posterior_scale=0.0)):
         assert network.config.dimension == 16
         assert network.embed_audio(torch.randn(1, 250, 128)).shape == (1, 16)
 
 
-def test_kinds_tell_the_sounds_that_an_indirect_sentence_means_from_the_others() -> None:
+def test_kinds_tell_sounds_of_indirect_sentence() -> None:
     """A sentence attends to two of five kinds: their mean is near all kinds in the shared space."""
     network = with_kinds(kinds=5)
     network.audio_projection = torch.nn.Linear(16, 16, bias=False)
@@ -108,14 +110,13 @@ def test_config_from_dict_restores_the_config() -> None:
 
 
 @pytest.mark.parametrize(("stride", "grid"), [(16, (8, 62)), (10, (12, 99))])
-def test_patch_transformer_of_ten_seconds_has_the_patch_grid_of_passt(
-    stride: int, grid: tuple[int, int]
-) -> None:
+def test_patch_transformer_has_grid_of_passt(stride: int, grid: tuple[int, int]) -> None:
+    """The grid is that of ten seconds."""
     network = PatchTransformer(PatchTransformerConfig(width=16, layers=1, heads=2, stride=stride))
     assert network.embed(torch.zeros(1, 1, 128, 1000)).shape[2:] == grid
 
 
-def test_patchout_leaves_out_whole_rows_and_columns() -> None:
+def test_patchout_drops_whole_rows_and_columns() -> None:
     network = PatchTransformer(SMALL_PASST).train()
     places = torch.arange(8 * 31, dtype=torch.float32).view(1, 8, 31, 1)
     kept = network._patchout(places)[0, :, :, 0]
@@ -124,12 +125,12 @@ def test_patchout_leaves_out_whole_rows_and_columns() -> None:
     assert (kept // 31 == kept[:, :1] // 31).all()
 
 
-def test_patch_transformer_of_too_long_a_sound_raises() -> None:
+def test_patch_transformer_refuses_too_long_sound() -> None:
     with pytest.raises(ValueError, match="1001 is the most"):
         PatchTransformer(SMALL_PASST)(torch.zeros(1, 1100, 128))
 
 
-def test_sound_cnn_has_a_limited_receptive_field() -> None:
+def test_sound_cnn_has_limited_receptive_field() -> None:
     """Features come every few frames, and silence far from a sound is not changed by it."""
     network = SoundCNN(SMALL_CNN).eval()
     quiet = torch.zeros(1, 800, 128)

@@ -16,7 +16,7 @@ def make() -> Vocoder:
     return Vocoder(CONFIG).eval()
 
 
-def test_vocoder_gives_a_hop_of_samples_per_frame() -> None:
+def test_vocoder_gives_hop_samples_per_frame() -> None:
     assert make()(torch.randn(2, 25, 80), torch.full((2, 25), 120.0)).shape == (2, 25 * HOP_LENGTH)
 
 
@@ -25,7 +25,7 @@ def test_vocoder_is_deterministic() -> None:
     torch.testing.assert_close(vocoder(mel, pitch), vocoder(mel, pitch))
 
 
-def test_vocoder_output_depends_on_neighbouring_frames_only() -> None:
+def test_vocoder_output_depends_on_neighbours_only() -> None:
     """Two layers of kernel 7 and the first one see 9 frames each way, the windows 4 more."""
     vocoder, mel = make(), torch.randn(1, 60, 80)
     other, pitch = mel.clone(), torch.full((1, 60), 120.0)
@@ -40,7 +40,7 @@ def test_vocoder_with_extreme_input_stays_finite() -> None:
 
 
 @pytest.mark.parametrize("hz", [70.0, 123.0, 440.0])
-def test_pulse_train_holds_the_harmonics_of_f0(hz: float) -> None:
+def test_pulse_train_holds_harmonics_of_f0(hz: float) -> None:
     pulses = pulse_train(torch.full((1, 100), hz), HOP_LENGTH, SAMPLE_RATE)[0]
     spectrum = torch.fft.rfft(pulses).abs()  # bins of 1 Hz
     assert pulses.square().mean().item() == pytest.approx(1.0, rel=0.02)
@@ -58,7 +58,8 @@ def test_pulse_train_is_silent_where_unvoiced() -> None:
     assert pulses[: 5 * HOP_LENGTH].abs().max() > 1
 
 
-def test_minimum_phase_keeps_the_gain_and_concentrates_the_energy_at_the_start() -> None:
+def test_minimum_phase_keeps_gain() -> None:
+    """It concentrates the energy at the start."""
     bins = torch.arange(321) / 320
     gain = (2 * torch.cos(math.pi * bins) + torch.cos(3 * math.pi * bins))[None, :, None]
     response = minimum_phase(gain)

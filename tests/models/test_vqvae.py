@@ -32,7 +32,7 @@ def test_codebook_nearest_is_by_euclidean_distance() -> None:
     assert (codebook.nearest(z) == expected).all()
 
 
-def test_codebook_update_moves_vectors_to_the_means_of_their_inputs() -> None:
+def test_codebook_vectors_move_to_input_means() -> None:
     codebook = Codebook(2, 1)
     codebook.vectors.copy_(torch.tensor([[-1.0], [1.0]]))
     codebook.total.copy_(codebook.vectors)
@@ -42,7 +42,8 @@ def test_codebook_update_moves_vectors_to_the_means_of_their_inputs() -> None:
     assert codebook.vectors.flatten().tolist() == pytest.approx([-3.0, 2.0], abs=0.01)
 
 
-def test_codebook_update_restarts_an_unused_vector_at_an_encoder_output() -> None:
+def test_codebook_update_restarts_unused_vector() -> None:
+    """It begins anew at an output of the encoder."""
     codebook = Codebook(2, 1)
     codebook.vectors.copy_(torch.tensor([[0.0], [99.0]]))
     z = torch.full((1, 8, 1), 5.0)
@@ -51,7 +52,8 @@ def test_codebook_update_restarts_an_unused_vector_at_an_encoder_output() -> Non
     assert codebook.vectors.flatten().tolist() == pytest.approx([5.0, 5.0], abs=0.5)
 
 
-def test_vqvae_loss_is_that_of_equations_7_and_10(network: VQVAE) -> None:
+def test_vqvae_loss_follows_equations_of_paper(network: VQVAE) -> None:
+    """The equations are 7 and 10."""
     network.eval()
     features, speaker = torch.randn(2, 20, 39), torch.zeros(2, 20, dtype=torch.long)
     output = network(features, features, speaker)
@@ -64,7 +66,7 @@ def test_vqvae_loss_is_that_of_equations_7_and_10(network: VQVAE) -> None:
     assert output.loss.item() == pytest.approx(total.item())
 
 
-def test_vqvae_gradient_passes_straight_through_the_codebook(network: VQVAE) -> None:
+def test_vqvae_gradient_passes_straight_through_codebook(network: VQVAE) -> None:
     features, speaker = torch.randn(2, 20, 39), torch.zeros(2, 20, dtype=torch.long)
     network(features, features, speaker).reconstruction_loss.backward()
     gradient = network.encoder.output.weight.grad
@@ -72,7 +74,7 @@ def test_vqvae_gradient_passes_straight_through_the_codebook(network: VQVAE) -> 
     assert gradient.abs().sum() > 0
 
 
-def test_jitter_takes_each_neighbour_with_the_given_probability() -> None:
+def test_jitter_takes_neighbours_with_given_probability() -> None:
     torch.manual_seed(0)
     x = torch.arange(100_000.0).view(1, -1, 1)
     step = (_jitter(x, 0.05) - x).flatten()
@@ -81,7 +83,7 @@ def test_jitter_takes_each_neighbour_with_the_given_probability() -> None:
     assert (step == 0).float().mean().item() == pytest.approx(0.90, abs=0.01)
 
 
-def test_normalize_of_a_long_recording_removes_a_constant_offset(network: VQVAE) -> None:
+def test_normalize_removes_offset_of_long_recording(network: VQVAE) -> None:
     """The longer the recording, the less a constant offset matters."""
     features = torch.randn(1, 4000, 39)
     shifted = features.clone()

@@ -115,7 +115,7 @@ def test_embed_phonemes_with_padding_equals_without(network: MultiViewEmbedder) 
     torch.testing.assert_close(batch[:1], alone, atol=1e-5, rtol=1e-4)
 
 
-def test_embed_phonemes_in_another_order_gives_another_vector(network: MultiViewEmbedder) -> None:
+def test_embed_phonemes_depends_on_their_order(network: MultiViewEmbedder) -> None:
     words = torch.tensor([[5, 9, 3], [3, 9, 5]])
     one, other = network.embed_phonemes(words, torch.tensor([3, 3]))
     assert float(one @ other) < 1 - 1e-4
@@ -127,7 +127,7 @@ def test_encode_subsamples_frames_by_four(network: MultiViewEmbedder) -> None:
     assert steps.tolist() == [16, 11]
 
 
-def test_predict_phonemes_equals_the_logits_of_encode(network: MultiViewEmbedder) -> None:
+def test_predict_phonemes_equals_logits_of_encode(network: MultiViewEmbedder) -> None:
     mel, lengths = torch.randn(2, 63, 80), torch.tensor([63, 41])
     logits, steps = network.predict_phonemes(mel, lengths)
     _, expected, counted = network.encode(mel, lengths)
@@ -135,7 +135,7 @@ def test_predict_phonemes_equals_the_logits_of_encode(network: MultiViewEmbedder
     assert torch.equal(steps, counted)
 
 
-def test_bottleneck_phonemes_depend_on_local_context_only() -> None:
+def test_bottleneck_phonemes_use_local_context_only() -> None:
     network = seeded("bottleneck")
     mel, lengths = torch.randn(1, 160, 80), torch.tensor([160])
     before, _ = network.predict_phonemes(mel, lengths)
@@ -145,7 +145,7 @@ def test_bottleneck_phonemes_depend_on_local_context_only() -> None:
     assert (after - before)[:, 28:].abs().max() > 0.01
 
 
-def test_bottleneck_vector_depends_on_the_posteriors_only() -> None:
+def test_bottleneck_vector_depends_on_posteriors_only() -> None:
     network = seeded("bottleneck")
     network.ctc_head.weight.data.zero_()  # the same posteriors whatever the sound
     one, other = network.embed_audio(torch.randn(2, 60, 80), torch.tensor([60, 60]))

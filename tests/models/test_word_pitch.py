@@ -31,7 +31,7 @@ def contour(start: float, end: float, frames: int = 41) -> Tensor:
     return octaves
 
 
-def test_relative_pitch_is_the_same_for_high_and_low_voices() -> None:
+def test_relative_pitch_ignores_height_of_voice() -> None:
     low, high = relative_pitch(contour(6.5, 7.0)), relative_pitch(contour(7.5, 8.0))
     torch.testing.assert_close(low, high, atol=1e-4, rtol=0)
     assert low[0, 0].tolist() == [0.0] * 4 + [1.0] * 37
@@ -41,12 +41,12 @@ def test_relative_pitch_is_the_same_for_high_and_low_voices() -> None:
 
 
 @pytest.mark.parametrize("frames", [1, 3, 4, 41, 44])
-def test_pitch_input_has_a_step_for_four_frames(frames: int) -> None:
+def test_pitch_input_steps_every_four_frames(frames: int) -> None:
     assert PitchInput(8)(torch.full((2, frames), 7.0)).shape == (2, -(-frames // 4), 8)
 
 
 @pytest.mark.parametrize("name", CONFIGS)
-def test_a_network_with_pitch_begins_as_the_one_without(name: str) -> None:
+def test_network_with_pitch_begins_as_without(name: str) -> None:
     torch.manual_seed(0)
     without = build_embedder(CONFIGS[name]).eval()
     with_pitch = build_embedder(replace(CONFIGS[name], pitch=True)).eval()
@@ -59,7 +59,7 @@ def test_a_network_with_pitch_begins_as_the_one_without(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", CONFIGS)
-def test_a_trained_network_hears_a_contour_and_not_its_padding(name: str) -> None:
+def test_trained_network_hears_contour_not_padding(name: str) -> None:
     torch.manual_seed(0)
     network = build_embedder(replace(CONFIGS[name], pitch=True)).eval()
     assert network.pitch is not None

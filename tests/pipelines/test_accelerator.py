@@ -43,13 +43,14 @@ assert spaces.lending == [60]
 """
 
 
-def test_lent_work_is_the_work_itself_where_nothing_is_lent() -> None:
+def test_lent_changes_nothing_without_lender() -> None:
+    """It gives the work itself."""
     assert lent("doubled", max) is max
     assert choose_device("cpu").type == "cpu"
 
 
 @pytest.mark.slow
-def test_zero_gpu_lends_to_large_networks_only(tmp_path: Path) -> None:
+def test_zerogpu_lends_to_large_networks_only(tmp_path: Path) -> None:
     (tmp_path / "spaces.py").write_text(SPACES)
     environment = os.environ | {"SPACES_ZERO_GPU": "true", "PYTHONPATH": f"{tmp_path}:{ROOT}"}
     run = subprocess.run(

@@ -52,13 +52,11 @@ def load(folder: Path) -> None:
     load_weights(network, folder, torch.device("cpu"))
 
 
-def test_load_weights_of_an_intact_checkpoint_succeeds(folder: Path) -> None:
+def test_load_weights_of_intact_checkpoint_succeeds(folder: Path) -> None:
     load(folder)
 
 
-def test_load_weights_of_a_truncated_file_says_which_model(
-    folder: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_truncated_weights_say_which_model(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
     path = folder / "model.safetensors"
     path.write_bytes(path.read_bytes()[:-100])
     with caplog.at_level(logging.ERROR), pytest.raises(CheckpointError, match="g2p.*damaged"):
@@ -66,44 +64,44 @@ def test_load_weights_of_a_truncated_file_says_which_model(
     assert str(folder) in caplog.text
 
 
-def test_load_weights_with_another_hash_is_refused(folder: Path) -> None:
+def test_weights_with_another_hash_are_refused(folder: Path) -> None:
     (folder / "metrics.json").write_text(json.dumps({"sha256": "0" * 64}))
     with pytest.raises(CheckpointError, match="damaged"):
         load(folder)
 
 
-def test_load_weights_of_another_network_is_refused(folder: Path, tiny_checkpoints: Path) -> None:
+def test_weights_of_another_network_are_refused(folder: Path, tiny_checkpoints: Path) -> None:
     shutil.copy(tiny_checkpoints / "vocoder" / "model.safetensors", folder)
     (folder / "metrics.json").unlink()
     with pytest.raises(CheckpointError, match="another network"):
         load(folder)
 
 
-def test_load_weights_without_a_file_says_that_it_is_missing(folder: Path) -> None:
+def test_missing_weights_are_reported(folder: Path) -> None:
     (folder / "model.safetensors").unlink()
     with pytest.raises(CheckpointError, match="missing"):
         load(folder)
 
 
-def test_read_config_that_is_no_json_is_refused(folder: Path) -> None:
+def test_config_of_broken_json_is_refused(folder: Path) -> None:
     (folder / "config.json").write_text("{")
     with pytest.raises(CheckpointError, match=r"config\.json"):
         load(folder)
 
 
-def test_locate_of_nothing_names_what_was_asked(tmp_path: Path) -> None:
+def test_locate_names_what_it_misses(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="nowhere"):
         locate(tmp_path / "nowhere")
 
 
-def test_locate_of_a_shipped_name_needs_no_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_shipped_name_needs_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A shipped checkpoint is located from any working folder."""
     monkeypatch.chdir(tmp_path)
     assert locate("vqvae-512") == CHECKPOINTS / "vqvae-512"
 
 
-def test_companion_inside_the_folder_comes_before_one_beside_it(tmp_path: Path) -> None:
+def test_companion_inside_precedes_one_beside(tmp_path: Path) -> None:
+    """The one beside the folder is taken where none is inside."""
     for place in ("model", "model/vocoder", "vocoder"):
         (tmp_path / place).mkdir()
         (tmp_path / place / "config.json").write_text("{}")
@@ -112,9 +110,8 @@ def test_companion_inside_the_folder_comes_before_one_beside_it(tmp_path: Path) 
     assert companion(tmp_path / "model", "vocoder") == tmp_path / "vocoder"
 
 
-def test_from_pretrained_of_a_hub_id_works_offline_afterwards(
-    tiny_checkpoints: Path, tmp_path: Path
-) -> None:
+def test_hub_id_works_offline_afterwards(tiny_checkpoints: Path, tmp_path: Path) -> None:
+    """Every system loads its checkpoint from the hub, and then without it."""
     shutil.copytree(tiny_checkpoints, tmp_path / "repository")
     config = tmp_path / "repository" / "words" / "config.json"
     config.write_text(json.dumps({**json.loads(config.read_text()), "g2p": "g2p"}))
@@ -126,9 +123,7 @@ def test_from_pretrained_of_a_hub_id_works_offline_afterwards(
     subprocess.run(command, cwd=ROOT, env=environment | {"HF_HUB_OFFLINE": "1"}, check=True)
 
 
-def test_companion_of_a_hub_checkpoint_is_in_the_same_repository(
-    tiny_checkpoints: Path, tmp_path: Path
-) -> None:
+def test_hub_companion_is_in_same_repository(tiny_checkpoints: Path, tmp_path: Path) -> None:
     repository = shutil.copytree(tiny_checkpoints / "vqvae-64", tmp_path / "repository")
     shutil.copytree(tiny_checkpoints / "vocoder", repository / "vocoder")
     script = (
@@ -141,9 +136,7 @@ def test_companion_of_a_hub_checkpoint_is_in_the_same_repository(
         subprocess.run([sys.executable, "-c", script], cwd=ROOT, env=online, check=True)
 
 
-def test_weights_too_large_for_one_file_are_read_from_two(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_large_weights_span_two_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checkpoints, "MAX_BYTES", 3000)
     monkeypatch.setattr(checkpoints, "HEADER", 500)
     network = torch.nn.Sequential(*(torch.nn.Linear(20, 20) for _ in range(5)))

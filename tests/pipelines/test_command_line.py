@@ -41,18 +41,18 @@ def paths(jobs: list[Job]) -> dict[Path, Path | None]:
     return {job.file: job.out for job in jobs}
 
 
-def test_jobs_of_a_folder_are_its_files_that_are_not_hidden(folder: Path) -> None:
+def test_jobs_leave_out_hidden_files(folder: Path) -> None:
     jobs = jobs_of([folder, SPEECH])
     assert [job.file for job in jobs] == [folder / "b.wav", folder / "deep" / "a.wav", SPEECH]
     assert [job.name for job in jobs] == ["b.wav", "deep/a.wav", SPEECH.name]
 
 
-def test_jobs_of_an_empty_folder_are_refused(tmp_path: Path) -> None:
+def test_jobs_of_empty_folder_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no file"):
         jobs_of([tmp_path])
 
 
-def test_results_of_a_folder_have_its_subfolders(folder: Path, tmp_path: Path) -> None:
+def test_results_of_folder_have_its_subfolders(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert paths(jobs_of([folder], str(out), [".json"])) == {
         folder / "b.wav": out / "b.json",
@@ -63,14 +63,14 @@ def test_results_of_a_folder_have_its_subfolders(folder: Path, tmp_path: Path) -
     }
 
 
-def test_results_of_two_files_of_one_name_are_refused(folder: Path, tmp_path: Path) -> None:
+def test_results_of_same_name_are_refused(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="rename"):
         jobs_of([folder / "b.wav", folder / "deep" / "b.flac"], str(tmp_path), [".wav"])
 
 
-def test_for_each_goes_on_after_a_file_that_cannot_be_used(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_for_each_goes_on_after_failure(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It says at the end how many files could not be used."""
+
     def work(job: Job) -> Outcome:
         if job.name == "b.wav":
             raise InputError("It is silent.", "Record it again.")
@@ -84,9 +84,7 @@ def test_for_each_goes_on_after_a_file_that_cannot_be_used(
     assert "a.wav: It is quiet.\n" in told.err
 
 
-def test_voice_conversion_of_a_file_and_of_its_units_is_the_same(
-    tiny_checkpoints: Path, tmp_path: Path
-) -> None:
+def test_file_and_its_units_convert_alike(tiny_checkpoints: Path, tmp_path: Path) -> None:
     def run(source: Path, out: str) -> None:
         model = str(tiny_checkpoints / "vqvae-64")
         options = ["--to", "SM1", "--model", model, "--device", "cpu"]
@@ -99,9 +97,10 @@ def test_voice_conversion_of_a_file_and_of_its_units_is_the_same(
     assert seconds(tmp_path / "out.wav") == pytest.approx(3.34, abs=0.1)
 
 
-def test_voice_conversion_of_what_is_no_units_file_speaks_of_no_page(
+def test_voice_conversion_refuses_false_units_file(
     tiny_checkpoints: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """The message of a command speaks of no page."""
     (tmp_path / "units.json").write_text("{}")
     model = ["--model", str(tiny_checkpoints / "vqvae-64"), "--device", "cpu"]
     with pytest.raises(SystemExit):
@@ -109,9 +108,10 @@ def test_voice_conversion_of_what_is_no_units_file_speaks_of_no_page(
     assert capsys.readouterr().err.endswith("units.json: This is not a units file.\n")
 
 
-def test_voice_conversion_takes_the_voice_of_a_clip_and_prints_what_is_heard(
+def test_voice_conversion_takes_voice_of_clip(
     tiny_checkpoints: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """It prints what is heard; a model of fixed voices takes no clip."""
     again = np.tile(load(SPEECH, 16_000).waveform, 4)
     clip, model = tmp_path / "clip.wav", ["--device", "cpu", "--model"]
     clip.write_bytes(wav_bytes(again, 16_000))
@@ -126,9 +126,7 @@ def test_voice_conversion_takes_the_voice_of_a_clip_and_prints_what_is_heard(
         voice_conversion.main([str(SPEECH), "-o", str(tmp_path / "o.wav"), *options])
 
 
-def test_voice_conversion_names_the_clip_that_cannot_be_a_voice(
-    tiny_checkpoints: Path, tmp_path: Path
-) -> None:
+def test_voice_conversion_names_unusable_clip(tiny_checkpoints: Path, tmp_path: Path) -> None:
     def refusal(clip: Path) -> str:
         with pytest.raises(SystemExit) as refused:
             voice_conversion.main([*arguments, "--reference", str(clip)])
@@ -140,12 +138,12 @@ def test_voice_conversion_names_the_clip_that_cannot_be_a_voice(
     assert refusal(tmp_path / "no.wav") == f"{tmp_path / 'no.wav'}: There is no such file."
 
 
-def test_voice_conversion_with_a_model_that_is_not_there_says_so(tmp_path: Path) -> None:
+def test_voice_conversion_refuses_missing_model(tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match="neither a checkpoint folder nor a hub id|no checkpoint"):
         voice_conversion.main([str(SPEECH), "-o", str(tmp_path / "o.wav"), "--model", "nowhere"])
 
 
-def test_words_names_the_word_that_was_spoken(capsys: pytest.CaptureFixture[str]) -> None:
+def test_words_names_spoken_word(capsys: pytest.CaptureFixture[str]) -> None:
     bird = ASSETS / "words" / "bird-awb.ogg"
     words.main([str(bird), "-n", "3", "--device", "cpu"])
     name, neighbours = capsys.readouterr().out.strip().split("\t")
@@ -154,9 +152,8 @@ def test_words_names_the_word_that_was_spoken(capsys: pytest.CaptureFixture[str]
     assert neighbours.count(",") == 2
 
 
-def test_words_as_a_table_have_a_row_a_file_with_what_failed(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_words_table_has_row_per_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A file that failed has its error in its row."""
     notes = tmp_path / "notes.txt"
     notes.write_text("no sound")
     bird = ASSETS / "words" / "bird-awb.ogg"
@@ -169,9 +166,10 @@ def test_words_as_a_table_have_a_row_a_file_with_what_failed(
     assert bad["file"] == "notes.txt" and bad["error"] and not bad["v0"]
 
 
-def test_sound_search_of_a_folder_that_was_indexed_finds_the_sound_itself(
+def test_sound_search_finds_sound_itself(
     tiny_checkpoints: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """The folder was indexed before, in memory and on the disk."""
     model = ["--sound-model", str(tiny_checkpoints / "sound-cnn"), "--device", "cpu"]
     write_library(tmp_path, SoundSearch.from_pretrained(model[1], "cpu"))
     sounds = tmp_path / "sounds"
@@ -188,9 +186,10 @@ def test_sound_search_of_a_folder_that_was_indexed_finds_the_sound_itself(
         sound_search.main(["search", "--index", f"{sounds}.index", *model])
 
 
-def test_lip_to_speech_prints_the_words_and_writes_the_speech(
+def test_lip_to_speech_prints_and_writes(
     tiny_checkpoints: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """It prints the words and writes the speech, in another voice too."""
     video, out = ASSETS / "heads" / "ada.mp4", tmp_path / "made" / "out.wav"
     model = str(tiny_checkpoints / "lip-to-speech")
     lip_to_speech.main([str(video), "-o", str(out), "--model", model, "--json", "--device", "cpu"])

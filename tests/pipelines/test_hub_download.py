@@ -39,16 +39,15 @@ def fetched(tmp_path: Path) -> set[str]:
     return {path.name for path in (tmp_path / "cache").rglob("snapshots/*/*")}
 
 
-def test_fetch_brings_safetensors_and_settings_but_no_code_and_says_how_far(
-    hub: Path, tmp_path: Path
-) -> None:
+def test_fetch_brings_weights_but_no_code(hub: Path, tmp_path: Path) -> None:
+    """It brings safetensors and settings, and says how far it is."""
     seen: list[tuple[int, int]] = []
     folder = fetch(NAME, ["clap"], lambda done, total: seen.append((done, total)))
     assert {path.name for path in folder.iterdir()} == {"config.json", "model.safetensors"}
     assert seen[-1][0] == seen[-1][1] > 1000
 
 
-def test_fetch_without_a_network_takes_a_model_that_was_fetched_before(
+def test_fetch_offline_takes_model_fetched_before(
     hub: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = fetch(NAME, ["clap"])
@@ -59,17 +58,17 @@ def test_fetch_without_a_network_takes_a_model_that_was_fetched_before(
 
 
 @pytest.mark.parametrize("name", ["", "tiny", "../../etc/passwd", "a/b/c", "a b/c", "x" * 999])
-def test_fetch_of_what_is_no_id_says_how_one_looks(hub: Path, name: str) -> None:
+def test_fetch_says_how_id_looks(hub: Path, name: str) -> None:
     with pytest.raises(InputError, match="look like user/model-name"):
         fetch(name, ["clap"])
 
 
-def test_fetch_of_an_id_that_the_hub_has_not_says_so(hub: Path) -> None:
+def test_fetch_of_unknown_id_says_so(hub: Path) -> None:
     with pytest.raises(InputError, match="no open model someone/else"):
         fetch("someone/else", ["clap"])
 
 
-def test_fetch_of_another_kind_fetches_no_weights(hub: Path, tmp_path: Path) -> None:
+def test_another_kind_fetches_no_weights(hub: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="of the kind clap; here it takes hubert"):
         fetch(NAME, ["hubert"])
     assert fetched(tmp_path) == {"config.json"}
@@ -79,7 +78,7 @@ def test_fetch_of_another_kind_fetches_no_weights(hub: Path, tmp_path: Path) -> 
     ("name", "value", "message"),
     [("MAX_BYTES", 999, "to download. Choose one"), ("SPARE_BYTES", 10**18, "no room")],
 )
-def test_fetch_of_what_is_too_large_fetches_no_weights(
+def test_too_large_model_fetches_no_weights(
     hub: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -93,23 +92,22 @@ def test_fetch_of_what_is_too_large_fetches_no_weights(
     assert fetched(tmp_path) == {"config.json"}
 
 
-def test_fetch_without_weights_says_what_is_missing(hub: Path) -> None:
+def test_fetch_without_weights_says_so(hub: Path) -> None:
     for path in (hub / "model.safetensors", hub / "pytorch_model.bin"):
         path.unlink()
     with pytest.raises(InputError, match="no weights"):
         fetch(NAME, ["clap"])
 
 
-def test_fetch_ends_when_its_visitor_stops_it(hub: Path) -> None:
+def test_fetch_ends_when_visitor_stops_it(hub: Path) -> None:
     job = Job(60)
     job.stop()
     with running(job), pytest.raises(StoppedError):
         fetch(NAME, ["clap"])
 
 
-def test_permission_is_for_any_id_only_where_nobody_else_can_reach_the_server(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_any_id_needs_private_server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Any id is permitted only where nobody else can reach the server."""
     monkeypatch.setattr(hub_download, "GPU", tmp_path / "no-gpu")
     space = {"SPACE_ID": "lab/earshot"}
     assert Permission.of(False, None, False, {}) == Permission(any_id=True)
@@ -132,9 +130,7 @@ def test_permission_is_for_any_id_only_where_nobody_else_can_reach_the_server(
         {"projection_dim": float("nan")},
     ],
 )
-def test_fetch_of_a_model_of_enormous_layers_is_refused_before_its_weights(
-    hub: Path, tmp_path: Path, sizes: dict
-) -> None:
+def test_enormous_layers_are_refused_before_weights(hub: Path, tmp_path: Path, sizes: dict) -> None:
     (hub / "config.json").write_text(json.dumps({"model_type": "clap", **sizes}))
     with pytest.raises(InputError, match="more layers, or wider ones"):
         fetch(NAME, ["clap"])
@@ -142,13 +138,13 @@ def test_fetch_of_a_model_of_enormous_layers_is_refused_before_its_weights(
 
 
 @pytest.mark.parametrize("config", ['{"model_type": [1]}', "[" * 2000, "[]", '{"model_type": {}}'])
-def test_fetch_of_a_model_with_a_config_of_rubbish_is_refused(hub: Path, config: str) -> None:
+def test_fetch_refuses_config_of_rubbish(hub: Path, config: str) -> None:
     (hub / "config.json").write_text(config)
     with pytest.raises(InputError, match="here it takes clap"):
         fetch(NAME, ["clap"])
 
 
 @pytest.mark.parametrize("kind", [ClapConfig, HubertConfig, SpeechT5Config, SpeechT5HifiGanConfig])
-def test_config_of_a_model_that_is_offered_is_not_too_large(hub: Path, kind: Any) -> None:
+def test_offered_models_are_not_too_large(hub: Path, kind: Any) -> None:
     (hub / "config.json").write_text(json.dumps(kind().to_dict()))
     assert fetch(NAME, [kind.model_type])

@@ -29,7 +29,7 @@ def waveform() -> torch.Tensor:
     return torch.from_numpy(levelled[: len(levelled) // 640 * 640])[None]
 
 
-def test_states_correlate_with_those_of_the_graph(
+def test_states_correlate_with_those_of_graph(
     states: RecogniserStates, waveform: torch.Tensor
 ) -> None:
     onnxruntime = pytest.importorskip("onnxruntime")
@@ -62,7 +62,7 @@ def test_encoder_equals_that_of_transformers(
         torch.testing.assert_close(one, other, atol=1e-4, rtol=1e-4)
 
 
-def test_states_have_a_row_every_20_ms(states: RecogniserStates, waveform: torch.Tensor) -> None:
+def test_states_have_row_every_20_ms(states: RecogniserStates, waveform: torch.Tensor) -> None:
     found = states(waveform)
     assert found.shape == (1, waveform.shape[1] // 320, 2 * 288)
     # A tone that begins at 1 s changes the states most from there on.
@@ -72,7 +72,7 @@ def test_states_have_a_row_every_20_ms(states: RecogniserStates, waveform: torch
     assert change[50:].mean() > 1.5 * change[:48].mean()
 
 
-def test_states_of_two_threads_at_once_are_each_ones_own(
+def test_states_of_two_threads_are_separate(
     states: RecogniserStates, waveform: torch.Tensor
 ) -> None:
     """One forward pass runs in the middle of another, as for two visitors."""
@@ -92,7 +92,7 @@ def test_states_of_two_threads_at_once_are_each_ones_own(
     assert began
 
 
-def test_faster_speech_gives_states_on_the_same_grid(
+def test_faster_speech_keeps_grid_of_states(
     states: RecogniserStates, waveform: torch.Tensor
 ) -> None:
     faster = torch.nn.functional.interpolate(waveform[None], scale_factor=25 / 28)[0]

@@ -33,7 +33,7 @@ def keys() -> np.ndarray:
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_network_is_silero_s_frame_by_frame(waveform: np.ndarray) -> None:
+def test_network_equals_sileros_frame_by_frame(waveform: np.ndarray) -> None:
     """The wheel's TorchScript has the same network, trained later; it takes a frame at a time."""
     theirs = torch.jit.load(str(speech_segments._wheel().with_name("silero_vad.jit"))).eval()
     weights = theirs.state_dict()
@@ -51,7 +51,7 @@ def test_network_is_silero_s_frame_by_frame(waveform: np.ndarray) -> None:
 
 
 @pytest.mark.parametrize("gain", [0, -30, -40, -50])
-def test_clean_speech_keeps_our_bounds_at_any_level(waveform: np.ndarray, gain: int) -> None:
+def test_quiet_speech_keeps_our_bounds(waveform: np.ndarray, gain: int) -> None:
     """EnviousWispr#964, snakers4/silero-vad#372: quiet speech was thrown away."""
     quiet = waveform * np.float32(10 ** (gain / 20))
     found, ours = speech_segments.speech_segments(quiet), voice_activity.words(waveform)
@@ -69,11 +69,12 @@ def test_keys_are_no_words_any_more() -> None:
     [lambda: 0.1 * np.random.default_rng(0).standard_normal(32_000), lambda: np.zeros(9000)],
     ids=["noise", "silence"],
 )
-def test_no_speech_is_found_where_there_is_none(sound: Callable[[], np.ndarray]) -> None:
+def test_noise_and_silence_hold_no_speech(sound: Callable[[], np.ndarray]) -> None:
     assert speech_segments.speech_segments(sound().astype(np.float32)) == []
 
 
-def test_bounds_are_ours_near_what_the_other_hears() -> None:
+def test_bounds_are_ours_where_other_hears() -> None:
+    """A long one ends a little beyond what the other detector hears."""
     ours = [(0.0, 1.0), (2.0, 6.0), (7.0, 8.0)]
     assert speech_segments.common(ours, [(0.1, 0.9), (3.0, 4.0)]) == [(0.0, 1.0), (2.8, 4.2)]
     assert speech_segments.common(ours, [(2.0, 3.0), (3.5, 6.0)]) == [(2.0, 6.0)]
@@ -81,7 +82,8 @@ def test_bounds_are_ours_near_what_the_other_hears() -> None:
     assert speech_segments.common([], [(0, 9)]) == speech_segments.common(ours, []) == []
 
 
-def test_other_weights_than_the_wheels_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_weights_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So is a wheel that is not installed."""
     monkeypatch.setattr(speech_segments, "SHA256", "0")
     with pytest.raises(CheckpointError, match="Install it again"):
         speech_segments.load_detector.__wrapped__()

@@ -49,7 +49,7 @@ def test_words_of_an_example_are_heard(transcriber: Transcriber, example: str, t
     assert heard.confidence > 0.8
 
 
-def test_first_logits_correlate_with_those_of_the_graph(transcriber: Transcriber) -> None:
+def test_logits_correlate_with_those_of_graph(transcriber: Transcriber) -> None:
     onnxruntime = pytest.importorskip("onnxruntime")
     graph = onnxruntime.InferenceSession(str(recogniser._file("decoder_model_merged.ort")))
     states = torch.sin(torch.arange(50 * 288).square() / 7e3).reshape(1, 50, 288)
@@ -78,7 +78,8 @@ def test_vocabulary_is_that_of_the_model() -> None:
     assert vocabulary[:4] == (b"<unk>", b"<s>", b"</s>", b"\x00")
 
 
-def test_noise_ends_after_as_many_tokens_as_speech_could_have(transcriber: Transcriber) -> None:
+def test_transcript_of_noise_is_bounded(transcriber: Transcriber) -> None:
+    """It ends after as many tokens as speech could have."""
     noise = np.random.default_rng(0).normal(0, 0.1, 3 * SAMPLE_RATE).astype(np.float32)
     assert len(transcriber((SAMPLE_RATE, noise)).words) <= math.ceil(3 * TOKENS_PER_SECOND)
 
@@ -90,12 +91,13 @@ def test_silence_holds_no_words(transcriber: Transcriber) -> None:
     assert heard.confidence == 0
 
 
-def test_what_is_no_sound_is_refused_with_a_sentence(transcriber: Transcriber) -> None:
+def test_what_is_no_sound_is_refused(transcriber: Transcriber) -> None:
     with pytest.raises(InputError, match="cannot be read"):
         transcriber(b"no sound")
 
 
-def test_long_recording_is_cut_in_its_pauses_and_nothing_is_lost() -> None:
+def test_long_recording_is_cut_in_pauses() -> None:
+    """Nothing of it is lost."""
     waveform = np.random.default_rng(0).normal(size=60 * SAMPLE_RATE).astype(np.float32)
     for pause in (11.0, 20.5, 33.0, 44.0):
         waveform[round((pause - 0.2) * SAMPLE_RATE) : round((pause + 0.2) * SAMPLE_RATE)] = 0.0
@@ -106,7 +108,7 @@ def test_long_recording_is_cut_in_its_pauses_and_nothing_is_lost() -> None:
     assert max(map(len, pieces)) <= PIECE[1] * SAMPLE_RATE
 
 
-def test_words_kept_are_those_in_the_same_order() -> None:
+def test_words_kept_are_in_same_order() -> None:
     source = transcript("The keeper of the old lighthouse wrote a letter.")
     converted = transcript("the keeper of an old light house wrote letters")
     kept, found = source.kept_in(converted)
@@ -142,6 +144,6 @@ def test_other_decoder_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
         Transcriber.from_pretrained(device="cpu")
 
 
-def test_hub_model_that_is_none_is_named(tmp_path: Path) -> None:
+def test_unusable_hub_model_is_named(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="cannot be loaded"):
         Transcriber.from_pretrained(tmp_path, device="cpu")

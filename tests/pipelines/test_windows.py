@@ -9,7 +9,7 @@ from earshot.pipelines.windows import in_windows
 
 
 @pytest.mark.parametrize("steps", [1, 19, 20, 21, 35, 36, 100, 103])
-def test_in_windows_of_a_pointwise_network_equals_the_whole(steps: int) -> None:
+def test_windowed_pointwise_network_equals_whole(steps: int) -> None:
     x = torch.randn(steps, 3)
     torch.testing.assert_close(in_windows(lambda w: 2 * w, x, 20, 4), 2 * x)
 
@@ -33,7 +33,7 @@ def test_in_windows_crossfades_between_windows() -> None:
     assert output.diff().abs().max() < 1.5 / 20
 
 
-def test_in_windows_of_a_local_network_is_exact_inside() -> None:
+def test_windowed_local_network_is_exact_inside() -> None:
     x = torch.randn(100, 1)
 
     def blur(windows: Tensor) -> Tensor:

@@ -12,7 +12,7 @@ from earshot.study.web.server import app, library
 KEY = "a key that nobody knows"
 
 
-def test_is_invited_knows_its_links_and_no_other() -> None:
+def test_is_invited_knows_only_its_links() -> None:
     ours = [invitations.token(KEY, number) for number in (1, 2, 10_000)]
     assert len({*ours}) == 3 and all(invitations.is_invited(KEY, each) for each in ours)
     _, _, signature = ours[0].partition("-")
@@ -30,7 +30,8 @@ def test_is_invited_knows_its_links_and_no_other() -> None:
     assert not invitations.is_invited(KEY, f"²-{signature}é")
 
 
-def test_invited_test_lets_each_link_in_once_and_nobody_else(tmp_path: Path) -> None:
+def test_invited_test_admits_each_link_once(tmp_path: Path) -> None:
+    """It lets in nobody else."""
     write_test(tmp_path / "ab", "ab", 0.1, invited=True)
     tests = library(tmp_path, least_time=0)
     opened = tests.open("ab")

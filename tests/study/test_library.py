@@ -16,9 +16,10 @@ from earshot.study.sounds.copies import Copy
 from earshot.study.web.server import app, library
 
 
-def test_library_while_one_test_is_prepared_serves_the_others(
+def test_library_serves_others_while_preparing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The test that is being prepared says so."""
     write_test(tmp_path / "small", "ab")
     write_test(tmp_path / "large", "ab")
     tests = library(tmp_path)
@@ -48,7 +49,7 @@ def test_library_while_one_test_is_prepared_serves_the_others(
         assert client.get("/listen/large/session").status_code == 200
 
 
-def test_library_get_of_a_broken_test_decodes_it_once(
+def test_library_get_decodes_broken_test_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = write_test(tmp_path / "ab", "ab")
@@ -64,9 +65,10 @@ def test_library_get_of_a_broken_test_decodes_it_once(
     assert len(decoded) == 2
 
 
-def test_library_after_a_restart_decodes_no_checked_sound(
+def test_restarted_library_decodes_no_sound(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Sounds that were checked before are not read again."""
     write_test(tmp_path / "ab", "ab", loudness=-25)
     before = library(tmp_path).open("ab")
 
@@ -77,9 +79,7 @@ def test_library_after_a_restart_decodes_no_checked_sound(
     assert library(tmp_path).open("ab") == before
 
 
-def test_library_get_does_not_list_the_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_library_get_lists_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_test(tmp_path / "ab", "ab")
     tests = library(tmp_path)
 

@@ -18,7 +18,7 @@ def run(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> None:
 
 
 @pytest.mark.parametrize("design", DESIGNS)
-def test_new_writes_a_template_of_each_design(
+def test_new_writes_template_of_each_design(
     design: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "a" / "t"
@@ -46,9 +46,10 @@ def test_check_exits_with_the_problems(
 
 
 @pytest.mark.parametrize("shared", [False, True])
-def test_export_finds_answers_beside_the_test_or_above_it(
+def test_export_finds_answers_near_test(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shared: bool
 ) -> None:
+    """They are beside the test or above it."""
     folder = make_folder(tmp_path / "t")
     with pytest.raises(SystemExit, match="name the store with --database"):
         run(monkeypatch, "export", folder)
@@ -62,9 +63,8 @@ def test_export_finds_answers_beside_the_test_or_above_it(
     assert (tmp_path / "out" / "t.jsonl").is_file()
 
 
-def test_export_of_a_changed_test_of_the_same_name_exits(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_export_of_changed_test_exits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The test has the name of the old one and another design."""
     folder = make_folder(tmp_path / "t")
     Store(f"sqlite:///{folder / 'answers.db'}").open(load(folder))
     make_folder(folder, "ab")
@@ -85,7 +85,7 @@ def test_simulate_rehearses_beside_the_real_answers(
 
 
 @pytest.mark.parametrize("command", ["import nope.csv", "import .", "new file", "simulate t"])
-def test_file_that_is_missing_or_in_the_way_is_named(
+def test_file_missing_or_obstructing_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
     """chanzuckerberg/cellxgene#1184, incf-nidash/PyNIDM#423: these ended in tracebacks."""

@@ -12,7 +12,8 @@ def test_permission_off_a_space_is_anybodys() -> None:
     permission.check("")
 
 
-def test_permission_on_a_space_without_a_key_is_nobodys() -> None:
+def test_permission_without_key_is_nobodys() -> None:
+    """It is so on a Space."""
     permission = Permission.of(None, {"SPACE_ID": "lab/earshot"})
     assert not permission.possible
     with pytest.raises(InputError, match="Download yours"):
@@ -20,7 +21,7 @@ def test_permission_on_a_space_without_a_key_is_nobodys() -> None:
 
 
 @pytest.mark.parametrize("environment", [{}, {"SPACE_ID": "lab/earshot"}])
-def test_permission_with_a_key_is_for_who_types_it(environment: dict[str, str]) -> None:
+def test_permission_is_for_who_types_key(environment: dict[str, str]) -> None:
     permission = Permission.of("a-long-key", environment)
     permission.check(" a-long-key\n")
     for wrong in ("", "a-long-ke", "é"):

@@ -23,7 +23,7 @@ def run(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> None:
     main()
 
 
-def test_frozen_test_says_what_was_changed_since(tmp_path: Path) -> None:
+def test_frozen_test_says_what_changed(tmp_path: Path) -> None:
     folder = make_folder(tmp_path / "t", raters=10)
     assert preregistration.said(load(folder)) == ""
     preregistration.freeze(load(folder))
@@ -38,9 +38,7 @@ def test_frozen_test_says_what_was_changed_since(tmp_path: Path) -> None:
     assert "itself was changed" in preregistration.said(load(folder))
 
 
-def test_test_that_somebody_has_begun_is_not_frozen(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_begun_test_is_not_frozen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = make_folder(tmp_path / "t")
     Store(url := f"sqlite:///{tmp_path / 'elsewhere.db'}").enrol(load(folder))
     with pytest.raises(SystemExit, match="begun"):
@@ -52,13 +50,14 @@ def test_test_that_somebody_has_begun_is_not_frozen(
 
 
 @pytest.mark.parametrize(("design", "same"), [("acr", True), ("abx", False)])
-def test_plan_says_of_which_design_p_is_that_of_the_interval(design: str, same: bool) -> None:
+def test_plan_tells_p_from_interval(design: str, same: bool) -> None:
+    """It says of which design a p is that of the interval."""
     told = " ".join(plan(make_test(design)))
     assert ("Each p is that of the interval" in told) is same
     assert ("is not that of its interval" in told) is not same
 
 
-def test_results_of_a_frozen_test_are_shown_when_it_is_closed(
+def test_frozen_results_are_shown_when_closed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = make_folder(tmp_path / "t")
@@ -73,7 +72,7 @@ def test_results_of_a_frozen_test_are_shown_when_it_is_closed(
     assert "Frozen on" in capsys.readouterr().out and store.looks(test) == []
 
 
-def test_analysis_before_the_end_is_a_recorded_look(
+def test_analysis_before_end_is_recorded_look(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = make_folder(tmp_path / "t")
@@ -124,7 +123,7 @@ def test_analysis_before_the_end_is_a_recorded_look(
         ),
     ],
 )
-def test_plan_says_what_will_be_computed_of_this_test(
+def test_plan_says_what_will_be_computed(
     design: str, more: dict[str, Any], told: tuple[str, ...], tmp_path: Path
 ) -> None:
     file = preregistration.freeze(load(make_folder(tmp_path / "t", design, **more)))
@@ -139,9 +138,8 @@ def test_plan_that_was_changed_is_noticed(tmp_path: Path) -> None:
     assert "itself was changed" in preregistration.said(load(folder))
 
 
-def test_comparison_before_the_end_is_a_look_at_both_and_none_at_a_frozen_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_comparison_before_end_is_look(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is a look at both tests, and a frozen one is not compared until it is closed."""
     folders = [make_folder(tmp_path / name) for name in ("one", "two", "frozen")]
     store, tests = Store(f"sqlite:///{tmp_path / 'answers.db'}"), [*map(load, folders)]
     preregistration.freeze(tests[2])
@@ -157,9 +155,8 @@ def test_comparison_before_the_end_is_a_look_at_both_and_none_at_a_frozen_one(
     assert [store.looks(test) for test in tests] == [[3], [3], []]
 
 
-def test_ratings_taken_along_before_the_end_are_a_look_and_of_a_frozen_test_are_kept_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_export_before_end_is_look(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The ratings of a frozen test are kept back."""
     folder = make_folder(tmp_path / "t")
     store, test = Store(f"sqlite:///{folder / 'answers.db'}"), load(folder)
     store.enrol(test)

@@ -29,9 +29,10 @@ def tests(tmp_path: Path) -> TestLibrary:
 @pytest.mark.parametrize(
     ("limit", "value"), [("MAX_TESTS", 1), ("MAX_BYTES", 100_000), ("KEEP_FREE", 2**62)]
 )
-def test_publish_beyond_the_quota_is_refused_and_leaves_nothing(
+def test_publish_beyond_quota_leaves_nothing(
     workspace: Path, tests: TestLibrary, monkeypatch: pytest.MonkeyPatch, limit: str, value: int
 ) -> None:
+    """It is refused."""
     publish(workspace, "One", tests)
     before = tests.files()
     monkeypatch.setattr(publishing, limit, value)
@@ -40,18 +41,18 @@ def test_publish_beyond_the_quota_is_refused_and_leaves_nothing(
     assert tests.files() == before and len(before) == 1
 
 
-def test_publish_of_sounds_that_last_too_long_together_leaves_nothing(
+def test_publish_of_long_sounds_leaves_nothing(
     workspace: Path, tests: TestLibrary, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """They last too long together."""
     monkeypatch.setattr(stimuli, "MAX_SAMPLES", 20_000)
     with pytest.raises(SpecError, match="last too long together"):
         publish(workspace, "Long", tests)
     assert not [path for path in tests.folders[0].iterdir() if path.is_dir()]
 
 
-def test_expire_deletes_tests_without_raters_after_a_week(
-    workspace: Path, tests: TestLibrary
-) -> None:
+def test_expire_deletes_unused_tests(workspace: Path, tests: TestLibrary) -> None:
+    """A test that visitors open goes after a week without raters."""
     unused, taken = publish(workspace, "Unused", tests), publish(workspace, "Taken", tests)
     write_test(tests.folders[0] / "own", "ab")
     tests.store.enrol(tests.open(taken).test)
@@ -63,9 +64,8 @@ def test_expire_deletes_tests_without_raters_after_a_week(
         tests.get(unused)
 
 
-def test_delete_with_the_key_leaves_neither_sounds_nor_answers(
-    workspace: Path, tests: TestLibrary
-) -> None:
+def test_delete_leaves_no_sounds_or_answers(workspace: Path, tests: TestLibrary) -> None:
+    """It takes the key and the name of the test."""
     name = publish(workspace, "Mine", tests)
     key = tests.open(name).key
     with TestClient(app(tests)) as client:
@@ -86,7 +86,8 @@ def test_delete_with_the_key_leaves_neither_sounds_nor_answers(
     assert tests.store.raters(name) == 0 and not (tests.folders[0] / name).exists()
 
 
-def test_delete_of_a_test_of_whoever_runs_the_server_leaves_its_files(tmp_path: Path) -> None:
+def test_delete_leaves_files_of_operator(tmp_path: Path) -> None:
+    """A test of whoever runs the server loses its answers only."""
     folder = write_test(tmp_path / "own", "ab", pairing="adaptive")
     for tests in (library(tmp_path, least_time=0), library(folder, least_time=0)):
         key = tests.open("own").key
@@ -107,7 +108,8 @@ def test_delete_of_a_test_of_whoever_runs_the_server_leaves_its_files(tmp_path: 
                 delete(name, tests)
 
 
-def test_results_of_a_public_test_show_the_report_and_no_answers(tmp_path: Path) -> None:
+def test_public_results_show_no_answers(tmp_path: Path) -> None:
+    """They show the report."""
     write_test(tmp_path / "ab", "ab")
     tests = library(tmp_path, public={"ab"}, least_time=0)
     key = tests.open("ab").key
@@ -122,9 +124,7 @@ def test_results_of_a_public_test_show_the_report_and_no_answers(tmp_path: Path)
         assert client.post("/results/ab/delete").status_code == 403
 
 
-def test_open_test_is_changed_until_somebody_has_begun_it(
-    workspace: Path, tests: TestLibrary
-) -> None:
+def test_open_test_changes_until_begun(workspace: Path, tests: TestLibrary) -> None:
     name = publish(workspace, "One", tests)
     key = tests.open(name).key
     write_test(workspace, "acr", title="Another")
@@ -141,7 +141,7 @@ def test_open_test_is_changed_until_somebody_has_begun_it(
     assert [path.name for path in tests.folders[0].iterdir() if path.is_dir()] == [name]
 
 
-def test_change_of_a_frozen_test_says_so(workspace: Path, tests: TestLibrary) -> None:
+def test_change_of_frozen_test_is_told(workspace: Path, tests: TestLibrary) -> None:
     name = publish(workspace, "Mine", tests)
     preregistration.freeze(tests.open(name).test)
     write_test(workspace, "acr", title="Another")
@@ -149,9 +149,7 @@ def test_change_of_a_frozen_test_says_so(workspace: Path, tests: TestLibrary) ->
     assert "changed since" in preregistration.said(tests.open(name).test)
 
 
-def test_change_that_cannot_be_read_leaves_the_open_test(
-    workspace: Path, tests: TestLibrary
-) -> None:
+def test_unreadable_change_leaves_open_test(workspace: Path, tests: TestLibrary) -> None:
     name = publish(workspace, "One", tests)
     (workspace / "test.yaml").write_text("title: [")
     with pytest.raises(SpecError):
@@ -159,9 +157,7 @@ def test_change_that_cannot_be_read_leaves_the_open_test(
     assert tests.open(name).test.title == "A test of ab"
 
 
-def test_test_of_whoever_runs_the_server_is_not_changed_by_visitors(
-    workspace: Path, tests: TestLibrary
-) -> None:
+def test_visitors_cannot_change_operators_test(workspace: Path, tests: TestLibrary) -> None:
     write_test(tests.folders[0] / "own", "ab")
     with pytest.raises(InputError, match="change its YAML there"):
         change(workspace, "own", tests)

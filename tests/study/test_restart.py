@@ -15,9 +15,8 @@ from earshot.tabs.shared.drafts import Drafts
 
 
 @pytest.mark.slow
-def test_restart_with_an_empty_disk_keeps_raters_and_answers(
-    postgres: Postgres, tmp_path: Path
-) -> None:
+def test_restart_on_empty_disk_keeps_raters(postgres: Postgres, tmp_path: Path) -> None:
+    """Their links and their sessions are as before."""
     database = postgres.fresh("restart")
     before = listening_tests.opened(tmp_path / "before", database)
     key = before.open(EXAMPLE.name).key
@@ -34,7 +33,7 @@ def test_restart_with_an_empty_disk_keeps_raters_and_answers(
     assert after.store.raters(EXAMPLE.name) == 1
 
 
-def test_space_without_a_lasting_disk_says_so(
+def test_space_without_lasting_disk_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tests = listening_tests.opened(tmp_path, None)

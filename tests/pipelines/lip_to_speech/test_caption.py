@@ -23,7 +23,7 @@ def spoken(sentence: str, probability: float = 0.9, frames: int = 75) -> np.ndar
     return np.log(probabilities / probabilities.sum(axis=1, keepdims=True))
 
 
-def test_caption_of_clear_ctc_outputs_has_words_and_times() -> None:
+def test_caption_has_words_and_times() -> None:
     words = caption(spoken(SENTENCE), TEMPERATURE)
     assert [word.text for word in words] == SENTENCE.split()
     assert [word.start for word in words] == pytest.approx(0.32 + 0.4 * np.arange(6))
@@ -36,7 +36,8 @@ def test_caption_of_two_sentences_has_both() -> None:
     assert [word.text for word in caption(spoken(both, frames=150), TEMPERATURE)] == both.split()
 
 
-def test_caption_where_ctc_prefers_a_word_of_another_slot_follows_the_grammar() -> None:
+def test_caption_follows_grammar_against_ctc() -> None:
+    """CTC prefers a word of another slot."""
     observed = spoken(SENTENCE)
     row = slice(18, 23)  # of "blue", for which CTC now prefers a digit
     observed[row, 1 + GRID_WORDS.index("two")] = np.log(0.6)
@@ -44,7 +45,8 @@ def test_caption_where_ctc_prefers_a_word_of_another_slot_follows_the_grammar() 
     assert [word.text for word in caption(observed, TEMPERATURE)] == SENTENCE.split()
 
 
-def test_confidence_between_two_equal_words_is_about_half() -> None:
+def test_confidence_between_equals_is_about_half() -> None:
+    """Two words are nearly as likely as each other."""
     observed = spoken(SENTENCE)
     row = slice(38, 43)
     observed[row, 1 + GRID_WORDS.index("f")] = np.log(0.45)
@@ -59,11 +61,11 @@ def test_confidence_in_noise_is_low() -> None:
     assert np.mean([word.confidence for word in caption(noise, TEMPERATURE)]) < 0.7
 
 
-def test_caption_of_too_few_frames_is_empty() -> None:
+def test_caption_of_few_frames_is_empty() -> None:
     assert caption(spoken(SENTENCE)[:4], TEMPERATURE) == ()
 
 
-def test_temperature_changes_the_confidence_but_not_the_words() -> None:
+def test_temperature_changes_confidence_not_words() -> None:
     outputs = spoken(SENTENCE, probability=0.6)
     low, high = caption(outputs, 1.0), caption(outputs, 4.0)
     assert [word.text for word in low] == [word.text for word in high]

@@ -46,9 +46,7 @@ def tiny(tiny_checkpoints: Path) -> LipToSpeech:
     return LipToSpeech.from_pretrained(tiny_checkpoints / "lip-to-speech", "cpu")
 
 
-def test_speech_of_a_video_is_as_long_as_the_video(
-    tiny: LipToSpeech, ada: list[np.ndarray]
-) -> None:
+def test_speech_is_as_long_as_video(tiny: LipToSpeech, ada: list[np.ndarray]) -> None:
     result = tiny(HEADS / "ada.mp4")
     assert len(result.reading.mouth.crops) == len(ada)
     assert result.speech.waveform.shape == (len(ada) * SAMPLE_RATE // VIDEO_RATE,)
@@ -59,7 +57,7 @@ def test_speech_of_a_video_is_as_long_as_the_video(
     assert not result.reading.mouth.quality.hints()
 
 
-def test_speech_keeps_the_time_of_the_file(tiny: LipToSpeech, tmp_path: Path) -> None:
+def test_speech_keeps_time_of_file(tiny: LipToSpeech, tmp_path: Path) -> None:
     """The pictures begin a second after the file: until then the mouth rests, and is silent."""
     late = tmp_path / "late.mp4"
     late.write_bytes(
@@ -72,7 +70,7 @@ def test_speech_keeps_the_time_of_the_file(tiny: LipToSpeech, tmp_path: Path) ->
     assert len(moved.speech.waveform) == round(mouth.seconds * SAMPLE_RATE)
 
 
-def test_each_picture_is_decoded_once_for_all(tiny: LipToSpeech) -> None:
+def test_each_picture_is_decoded_once(tiny: LipToSpeech) -> None:
     seen: list[Frame] = []
     mouth = tiny.encode(HEADS / "ada.mp4", seen.append).mouth
     assert len(seen) == len(mouth.crops)
@@ -121,9 +119,7 @@ def test_pauses_are_silent_in_another_voice(tiny: LipToSpeech) -> None:
     assert not spoken.speech.waveform[quiet].any()
 
 
-def test_checkpoint_of_before_speaks_in_the_voice_of_a_face(
-    tiny_checkpoints: Path, tmp_path: Path
-) -> None:
+def test_earlier_checkpoint_speaks_in_face_voice(tiny_checkpoints: Path, tmp_path: Path) -> None:
     """It names no any-voice."""
     shutil.copytree(tiny_checkpoints / "vocoder", tmp_path / "vocoder")
     folder = shutil.copytree(tiny_checkpoints / "lip-to-speech", tmp_path / "lips")
@@ -146,7 +142,7 @@ def test_checkpoint_of_before_speaks_in_the_voice_of_a_face(
         ("the back of a head", lambda image: np.tile(image[:96], (4, 1, 1)), "No face"),
     ],
 )
-def test_video_without_exactly_one_face_is_refused(
+def test_video_needs_exactly_one_face(
     tiny: LipToSpeech,
     ada: list[np.ndarray],
     tmp_path: Path,
@@ -159,16 +155,19 @@ def test_video_without_exactly_one_face_is_refused(
         tiny(video)
 
 
-def test_video_of_a_third_of_a_second_is_refused(
+def test_too_short_video_is_refused(
     tiny: LipToSpeech, ada: list[np.ndarray], tmp_path: Path
 ) -> None:
+    """It lasts a third of a second."""
     with pytest.raises(InputError, match="too short"):
         tiny(write_pictures(tmp_path / "video.webm", ada[:8]))
 
 
-def test_small_or_dark_face_is_read_with_a_notice(
+def test_small_or_dark_face_brings_notice(
     tiny: LipToSpeech, ada: list[np.ndarray], tmp_path: Path
 ) -> None:
+    """The face is read all the same."""
+
     def far(image: np.ndarray) -> np.ndarray:
         small = cv2.resize(image, None, fx=0.4, fy=0.4, interpolation=cv2.INTER_AREA)
         return cv2.copyMakeBorder(small, 60, 60, 80, 80, cv2.BORDER_REPLICATE)
@@ -218,7 +217,7 @@ def stoi(
 
 
 @pytest.mark.parametrize("rate", [15, 30, 60])
-def test_stoi_at_another_frame_rate_is_about_the_same(
+def test_stoi_stays_at_other_frame_rates(
     trained: LipToSpeech, original: float, tmp_path: Path, rate: int
 ) -> None:
     other = render(SPEAKERS[0], SENTENCES["ada"], rate=rate)
@@ -235,11 +234,12 @@ def test_stoi_at_another_frame_rate_is_about_the_same(
     ],
     ids=["darker", "lighter", "720p", "240p"],
 )
-def test_stoi_in_other_light_or_size_is_about_the_same(
+def test_stoi_stays_in_other_light(
     trained: LipToSpeech,
     rendered: RenderedVideo,
     original: float,
     tmp_path: Path,
     change: Callable,
 ) -> None:
+    """It stays in pictures of another size too."""
     assert stoi(trained, rendered, tmp_path, change) == pytest.approx(original, abs=0.05)

@@ -17,6 +17,6 @@ def test_config_of_earlier_names_is_renamed() -> None:
     }
 
 
-def test_config_of_a_reader_of_landmarks_is_refused() -> None:
+def test_config_of_landmark_reader_is_refused() -> None:
     with pytest.raises(ValueError, match="landmarks"):
         current_config({"name": "x", "reader": {"points": 40}})

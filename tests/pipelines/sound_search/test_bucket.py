@@ -44,7 +44,7 @@ def tones(buckets: FakeBuckets) -> Path:
 
 
 @pytest.mark.parametrize("backend", ["memory", "disk"])
-def test_scan_of_a_bucket_gives_the_index_of_a_folder(
+def test_bucket_is_indexed_like_folder(
     tones: Path, tmp_path: Path, encoder: FakeEncoder, backend: str
 ) -> None:
     plain = scan(tones, tmp_path / "plain", encoder, backend=backend)
@@ -64,9 +64,10 @@ def test_scan_of_a_bucket_gives_the_index_of_a_folder(
     assert ours.sounds[2].caption == "A low tone."
 
 
-def test_scan_again_fetches_what_changed_and_forgets_what_is_gone(
+def test_scan_again_fetches_only_what_changed(
     buckets: FakeBuckets, tones: Path, tmp_path: Path, encoder: FakeEncoder
 ) -> None:
+    """It forgets what is gone."""
     scan(folder_of(URI), tmp_path / "out", encoder)
     buckets.fetched.clear()
     (tones / "broken.wav").unlink()
@@ -81,18 +82,20 @@ def test_scan_again_fetches_what_changed_and_forgets_what_is_gone(
     assert encoder.calls == calls + 2
 
 
-def test_scan_of_a_bucket_at_another_address_takes_the_place_of_the_one_before(
+def test_scan_at_another_address_replaces_sounds(
     tones: Path, tmp_path: Path, encoder: FakeEncoder
 ) -> None:
+    """Those of the address before are removed, and nothing is embedded again."""
     scan(folder_of(URI), tmp_path / "out", encoder)
     calls = encoder.calls
     report = scan(folder_of("s3://library/tones"), tmp_path / "out", encoder)
     assert (report.added, report.removed, encoder.calls) == (6, 6, calls)
 
 
-def test_scan_of_a_damaged_list_of_hashes_fetches_all_and_embeds_nothing(
+def test_damaged_hashes_embed_nothing_again(
     tones: Path, tmp_path: Path, encoder: FakeEncoder
 ) -> None:
+    """All files are fetched again."""
     scan(folder_of(URI), tmp_path / "out", encoder)
     (tmp_path / "out" / "hashes.sqlite").write_text("damaged")
     calls = encoder.calls
@@ -100,9 +103,10 @@ def test_scan_of_a_damaged_list_of_hashes_fetches_all_and_embeds_nothing(
     assert encoder.calls == calls
 
 
-def test_scan_that_loses_its_bucket_keeps_the_index_and_resumes(
+def test_scan_resumes_after_losing_its_bucket(
     buckets: FakeBuckets, tones: Path, tmp_path: Path, encoder: FakeEncoder
 ) -> None:
+    """It keeps the index of before until then."""
     out = tmp_path / "out"
     scan(folder_of(URI), out, encoder)
     for number, word in enumerate(WORDS):
@@ -123,7 +127,7 @@ def test_scan_that_loses_its_bucket_keeps_the_index_and_resumes(
     assert "library/tones/new-2.wav" not in buckets.fetched, "its hash was kept too"
 
 
-def test_scan_skips_a_file_that_is_refused_or_too_large(
+def test_scan_skips_refused_or_oversized_file(
     buckets: FakeBuckets, tones: Path, tmp_path: Path, encoder: FakeEncoder
 ) -> None:
     buckets.refused.add("library/tones/copy.wav")
@@ -150,7 +154,7 @@ def test_scan_skips_a_file_that_is_refused_or_too_large(
         ("s3://library/tones?allow_bucket_deletion=true", "s3://BUCKET/PREFIX"),
     ],
 )
-def test_addresses_that_cannot_be_used_are_refused_with_what_to_do(
+def test_unusable_addresses_are_refused_with_advice(
     uri: str, says: str, tones: Path, tmp_path: Path
 ) -> None:
     with pytest.raises(InputError, match=says):
@@ -158,7 +162,7 @@ def test_addresses_that_cannot_be_used_are_refused_with_what_to_do(
     assert not (tmp_path / "out").exists()
 
 
-def test_bucket_without_pyarrow_says_how_to_install_it(
+def test_missing_pyarrow_says_how_to_install(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow.fs", None)
@@ -171,7 +175,7 @@ def test_bucket_is_not_watched(buckets: FakeBuckets, tmp_path: Path) -> None:
         watch(folder_of(URI), tmp_path / "out", FakeEncoder(), print)
 
 
-def test_index_of_a_bucket_lies_in_the_current_folder(
+def test_bucket_index_lies_in_current_folder(
     buckets: FakeBuckets, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -187,9 +191,10 @@ def found(tones: Path, tmp_path: Path, encoder: FakeEncoder) -> list[Sound]:
     return [hit.sound for hit in SoundSearch(encoder)(index, "low").hits]
 
 
-def test_found_sound_is_fetched_once_and_plays(
+def test_found_sound_is_fetched_once(
     buckets: FakeBuckets, tones: Path, tmp_path: Path, encoder: FakeEncoder
 ) -> None:
+    """It plays, and is fetched again where its copy is gone."""
     sound = next(s for s in found(tones, tmp_path, encoder) if s.name == "low tone.wav")
     buckets.fetched.clear()
     copy = sound.file
@@ -199,13 +204,14 @@ def test_found_sound_is_fetched_once_and_plays(
     assert sound.file.exists() and len(buckets.fetched) == 2
 
 
-def test_copies_for_the_page_take_no_more_room_than_they_may(
+def test_copies_for_page_stay_within_room(
     buckets: FakeBuckets,
     tones: Path,
     tmp_path: Path,
     encoder: FakeEncoder,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """The copy that was used longest ago goes first."""
     sounds = found(tones, tmp_path, encoder)[:4]
     size = (tones / "copy.wav").stat().st_size
     monkeypatch.setattr(bucket, "MAX_KEPT_BYTES", 3 * size)
@@ -219,9 +225,10 @@ def test_copies_for_the_page_take_no_more_room_than_they_may(
         _ = sounds[1].file
 
 
-def test_bucket_that_does_not_answer_is_not_asked_for_every_sound(
+def test_silent_bucket_is_soon_left_alone(
     buckets: FakeBuckets, tones: Path, tmp_path: Path, encoder: FakeEncoder
 ) -> None:
+    """It does not answer, and is not asked for every sound."""
     sounds = found(tones, tmp_path, encoder)
     buckets.down, buckets.asked = True, 0
     for sound in sounds:

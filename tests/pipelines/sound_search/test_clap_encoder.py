@@ -74,7 +74,8 @@ def noise(seconds: float) -> np.ndarray:
     return np.random.default_rng(0).normal(0, 0.1, round(seconds * RATE)).astype(np.float32)
 
 
-def test_clap_encoder_has_the_name_rate_and_dimension_of_its_model(encoder: ClapEncoder) -> None:
+def test_clap_encoder_knows_its_model(encoder: ClapEncoder) -> None:
+    """Its name, rate and dimension are those of the model."""
     assert (encoder.name, encoder.sample_rate, encoder.dimension) == ("tiny-clap", RATE, 16)
     assert encoder.threshold == -1
 
@@ -108,7 +109,7 @@ def test_clap_vectors_equal_those_of_transformers(encoder: ClapEncoder, folder: 
     )
 
 
-def test_clap_vectors_in_a_batch_equal_single(encoder: ClapEncoder) -> None:
+def test_clap_vectors_in_batch_equal_single(encoder: ClapEncoder) -> None:
     segments = encoder.segments(noise(95))
     many = encoder.embed_audio(segments)
     for number in (0, 8, 9):
@@ -120,7 +121,7 @@ def test_clap_vectors_in_a_batch_equal_single(encoder: ClapEncoder) -> None:
     np.testing.assert_allclose(encoder.embed_text(texts), single, atol=1e-5)
 
 
-def test_clap_per_second_vectors_change_where_the_sound_does(encoder: ClapEncoder) -> None:
+def test_clap_vectors_change_where_sound_does(encoder: ClapEncoder) -> None:
     """What is changed in one second moves the vectors near it more than those far from it."""
     waveform = noise(10)
     before = encoder.embed_audio(encoder.segments(waveform)).per_second[0]
@@ -129,7 +130,7 @@ def test_clap_per_second_vectors_change_where_the_sound_does(encoder: ClapEncode
     assert np.argmax(np.linalg.norm(after - before, axis=1)) in (6, 7, 8)
 
 
-def test_clap_encoder_of_a_fused_model_is_deterministic(tmp_path: Path) -> None:
+def test_fused_clap_encoder_is_deterministic(tmp_path: Path) -> None:
     """Their extractor draws lots, which must not be felt."""
     encoder = ClapEncoder.from_pretrained(save_tiny_clap(tmp_path, fused=True), "cpu")
     segments = encoder.segments(noise(45))
@@ -147,12 +148,12 @@ def test_clap_fingerprint_depends_on_the_weights(encoder: ClapEncoder, folder: P
     assert other.fingerprint != encoder.fingerprint
 
 
-def test_load_encoder_of_an_unknown_model_raises(tmp_path: Path) -> None:
+def test_load_encoder_of_unknown_model_raises(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="no-model"):
         load_encoder(tmp_path / "no-model")
 
 
-def test_index_command_indexes_a_folder_with_clap(
+def test_index_command_indexes_folder_with_clap(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """From a folder of files to a search in it; once more, and nothing is left to do."""

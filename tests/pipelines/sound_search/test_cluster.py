@@ -22,14 +22,14 @@ from earshot.pipelines.sound_search.sources.files import folder_of
 pytestmark = pytest.mark.slow
 
 
-def test_index_without_ray_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_ray_says_how_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(InputError, match="pip install -r requirements-scale.txt"):
         Workers("auto", FakeEncoder)
 
 
-def test_index_of_a_cluster_that_loses_a_node_is_that_of_a_plain_scan(tmp_path: Path) -> None:
-    """Row for row and byte for byte, with what cannot be used named as well."""
+def test_cluster_losing_node_gives_same_index(tmp_path: Path) -> None:
+    """It is that of a plain scan byte for byte, with what cannot be used named as well."""
     pytest.importorskip("ray", reason="needs requirements-scale.txt")
     pytest.importorskip("pyarrow", reason="needs requirements-scale.txt")
     table = compared(tmp_path, clips=64, delay=0.1)
@@ -86,10 +86,10 @@ def contents(out: Path, root: str) -> dict[str, Any]:
     return {**files, "index.json": rows}
 
 
-def test_index_of_a_bucket_is_that_of_a_folder_and_plays(
+def test_bucket_index_equals_that_of_folder(
     server: Any, uri: str, tones: Path, tmp_path: Path
 ) -> None:
-    """By a cluster, and by this process alone; each file is embedded once."""
+    """A cluster and this process alone make it; each file is embedded once, and plays."""
     pytest.importorskip("ray", reason="needs requirements-scale.txt")
     encoder, folder = FakeEncoder(), folder_of(uri)
     plain = scan(tones, tmp_path / "plain", encoder)

@@ -53,7 +53,7 @@ ONE_SOUND = [
 
 
 @pytest.mark.parametrize(("text", "expected"), SPLIT.items(), ids=list(SPLIT))
-def test_parse_of_several_sounds_names_each_in_order(
+def test_parse_names_several_sounds_in_order(
     text: str, expected: tuple[tuple[str, ...], tuple[str, ...]]
 ) -> None:
     compound = parse(text)
@@ -61,18 +61,19 @@ def test_parse_of_several_sounds_names_each_in_order(
 
 
 @pytest.mark.parametrize("text", ONE_SOUND)
-def test_parse_of_one_sound_leaves_it_whole(text: str) -> None:
+def test_parse_leaves_one_sound_whole(text: str) -> None:
     compound = parse(text)
     assert not compound.links and len(compound.parts) == 1
 
 
-def test_parse_of_the_evaluation_queries_splits_few() -> None:
+def test_parse_splits_few_evaluation_queries() -> None:
     """Each names one sound, and many have "and", "as", "after" or "before" in them."""
     texts = [json.loads(line)["query"] for line in QUERIES.read_text().splitlines()]
     assert sum(bool(parse(text).links) for text in texts) <= 0.02 * len(texts)
 
 
-def test_parse_of_fifty_sounds_says_how_many_are_possible() -> None:
+def test_parse_refuses_fifty_sounds() -> None:
+    """It says how many are possible."""
     with pytest.raises(InputError, match=f"names 50 sounds. Name {MAX_PARTS} at most"):
         parse(", then ".join(f"sound {number}" for number in range(50)))
 
@@ -85,7 +86,7 @@ def test_written_compound_parses_to_itself() -> None:
             assert parse(written(compound)) == compound
 
 
-def test_edits_of_a_compound_change_one_thing() -> None:
+def test_edits_of_compound_change_one_thing() -> None:
     compound = Compound(("a", "b", "c"), ("then", "with"))
     assert compound.steps == ((0,), (1, 2))
     assert compound.toggled(0) == Compound(("a", "b", "c"), ("with", "with"))
@@ -94,7 +95,8 @@ def test_edits_of_a_compound_change_one_thing() -> None:
     assert compound.without(2) == Compound(("a", "b"), ("then",))
 
 
-def test_place_in_order_takes_the_best_pair_of_seconds() -> None:
+def test_place_takes_best_pair_of_seconds() -> None:
+    """The order of the parts is kept."""
     scores = np.array([[0.1, 0.8, 0.2, 0.9], [0.9, 0.1, 0.7, 0.1]])
     assert place(scores, ((0,), (1,))) == (1, 2)
     assert order_scores(scores, ((0,), (1,))) == pytest.approx(0.75)
@@ -103,7 +105,8 @@ def test_place_in_order_takes_the_best_pair_of_seconds() -> None:
     assert order_scores(scores, ((0, 1),)) == pytest.approx(0.9)
 
 
-def test_place_in_order_agrees_with_all_choices_of_seconds() -> None:
+def test_place_agrees_with_all_choices() -> None:
+    """All choices of seconds that keep the order are tried."""
     rng = np.random.default_rng(0)
     steps = ((2,), (0, 1), (3,))
     many = rng.random((20, 4, 6))
@@ -118,6 +121,7 @@ def test_place_in_order_agrees_with_all_choices_of_seconds() -> None:
         assert place(scores, steps) == (best[1], best[1], best[0], best[2])
 
 
-def test_place_in_a_sound_too_short_for_the_order_scores_its_worst_part() -> None:
+def test_too_short_sound_scores_worst_part() -> None:
+    """It is too short for the order of its parts."""
     assert order_scores(np.array([[0.9], [0.2]]), ((0,), (1,))) == pytest.approx(0.2)
     assert place(np.array([[0.9], [0.2]]), ((0,), (1,))) == (0, 0)

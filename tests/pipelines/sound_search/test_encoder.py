@@ -20,7 +20,7 @@ def ensemble(tiny_checkpoints: Path) -> EarshotEncoder:
     return EarshotEncoder.from_pretrained([tiny_checkpoints / name for name in SOUNDS], "cpu")
 
 
-def test_ensemble_score_is_the_mean_of_its_members(
+def test_ensemble_score_is_mean_of_members(
     tiny_checkpoints: Path, ensemble: EarshotEncoder
 ) -> None:
     members = [EarshotEncoder.from_pretrained(tiny_checkpoints / name, "cpu") for name in SOUNDS]
@@ -36,7 +36,8 @@ def test_ensemble_score_is_the_mean_of_its_members(
     assert ensemble.name == "sound-cnn + sound-passt"
 
 
-def test_embed_audio_gives_unit_vectors_per_segment_and_second(ensemble: EarshotEncoder) -> None:
+def test_embed_audio_gives_unit_vectors(ensemble: EarshotEncoder) -> None:
+    """There is one for each segment and one for each second."""
     embedding = ensemble.embed_audio(ensemble.segments(NOISE))
     assert embedding.vectors.shape == (2, ensemble.dimension)
     assert embedding.per_second.shape == (2, 6, ensemble.dimension)
@@ -44,7 +45,7 @@ def test_embed_audio_gives_unit_vectors_per_segment_and_second(ensemble: Earshot
     np.testing.assert_allclose(np.linalg.norm(embedding.per_second, axis=-1), 1, atol=1e-5)
 
 
-def test_embed_audio_in_a_batch_equals_single(ensemble: EarshotEncoder) -> None:
+def test_embed_audio_in_batch_equals_single(ensemble: EarshotEncoder) -> None:
     segments = np.random.default_rng(1).normal(size=(11, 2 * SAMPLE_RATE)).astype(np.float32)
     batch = ensemble.embed_audio(segments)
     single = [ensemble.embed_audio(segment[None]).vectors[0] for segment in segments]
@@ -74,7 +75,7 @@ def test_from_pretrained_without_a_checkpoint_raises(tmp_path: Path) -> None:
         EarshotEncoder.from_pretrained(tmp_path / "nothing")
 
 
-def test_another_share_of_the_kinds_is_another_fingerprint(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fingerprint_depends_on_share_of_kinds(monkeypatch: pytest.MonkeyPatch) -> None:
     """An index holds vectors of one share: one of another must be refused."""
     shipped = CHECKPOINTS / "sound-cnn"
     before = EarshotEncoder.from_pretrained(shipped, "cpu").fingerprint

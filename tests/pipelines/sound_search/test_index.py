@@ -16,7 +16,7 @@ from tests.pipelines.sound_search.indexes import names
 pytestmark = pytest.mark.slow
 
 
-def test_index_search_ranks_the_described_sound_first(index: SoundIndex) -> None:
+def test_index_search_ranks_described_sound_first(index: SoundIndex) -> None:
     for word in WORDS:
         assert names(index, word, limit=1) == [f"{word}.wav"]
     assert len(names(index, "low")) == len(WORDS)
@@ -49,9 +49,8 @@ def test_per_second_scores_cover_every_second(tmp_path: Path, encoder: FakeEncod
     assert segment == 2 and 0.5 < score < 1
 
 
-def test_index_add_of_very_long_and_short_sounds_finds_both(
-    tmp_path: Path, encoder: FakeEncoder
-) -> None:
+def test_index_finds_hour_and_moment(tmp_path: Path, encoder: FakeEncoder) -> None:
+    """A sound may last an hour, or the twentieth of a second."""
     path = tmp_path / "hour.flac"
     hour = np.tile(tone("low", seconds=1), 3600)
     hour[1800 * RATE : 1801 * RATE] = tone("shrill", seconds=1)
@@ -82,7 +81,7 @@ def test_index_add_names_unusable_files(tmp_path: Path, encoder: FakeEncoder) ->
     assert "No such file" in reasons["missing.wav"]
 
 
-def test_index_add_of_one_file_name_twice_keeps_both(tmp_path: Path, encoder: FakeEncoder) -> None:
+def test_index_keeps_files_of_same_name(tmp_path: Path, encoder: FakeEncoder) -> None:
     """Two visitors' recordings, and even the same recording in two places: all stay."""
     paths = [
         write_tone(tmp_path / "a" / "recording.wav", "low"),
@@ -96,7 +95,7 @@ def test_index_add_of_one_file_name_twice_keeps_both(tmp_path: Path, encoder: Fa
     assert encoder.calls == 2
 
 
-def test_index_add_again_embeds_only_changed_files(
+def test_index_embeds_only_changed_files_again(
     index: SoundIndex, folder: Path, encoder: FakeEncoder
 ) -> None:
     before = {sound.name: sound.id for sound in index.sounds}
@@ -113,7 +112,7 @@ def test_index_add_again_embeds_only_changed_files(
     assert set(names(index, "high", 2)) == {"high.wav", "low.wav"}
 
 
-def test_index_add_of_new_captions_embeds_nothing(
+def test_index_add_of_captions_embeds_nothing(
     index: SoundIndex, folder: Path, encoder: FakeEncoder
 ) -> None:
     calls, places = encoder.calls, index.layout()
@@ -124,7 +123,7 @@ def test_index_add_of_new_captions_embeds_nothing(
     assert encoder.calls == calls and index.layout() is places
 
 
-def test_index_remove_keeps_the_layout_of_the_rest(index: SoundIndex) -> None:
+def test_index_remove_keeps_layout_of_rest(index: SoundIndex) -> None:
     low = next(sound for sound in index.sounds if sound.name == "low.wav")
     place = {s.name: tuple(p) for s, p in zip(index.sounds, index.layout(), strict=True)}
     index.remove([low.id, "no such id"])

@@ -37,7 +37,8 @@ def test_index_open_restores_what_save_wrote(index: SoundIndex, tmp_path: Path) 
     assert contents(tmp_path / "index") == before
 
 
-def test_index_emptied_can_be_saved_and_filled_again(index: SoundIndex, tmp_path: Path) -> None:
+def test_emptied_index_can_be_filled_again(index: SoundIndex, tmp_path: Path) -> None:
+    """It is saved and opened in between."""
     index.save(tmp_path / "index")
     index.remove([sound.id for sound in index.sounds])
     index.save(tmp_path / "index")
@@ -47,9 +48,7 @@ def test_index_emptied_can_be_saved_and_filled_again(index: SoundIndex, tmp_path
     assert len(again.sounds) == 1
 
 
-def test_index_open_after_moving_the_folder_finds_the_sounds(
-    index: SoundIndex, tmp_path: Path
-) -> None:
+def test_moved_index_finds_its_sounds(index: SoundIndex, tmp_path: Path) -> None:
     elsewhere = write_tone(tmp_path.parent / f"{tmp_path.name}-elsewhere.wav", "low", seconds=1)
     index.add([elsewhere])
     index.save(tmp_path / "sounds.index")
@@ -67,7 +66,7 @@ def test_index_open_with_another_model_raises(index: SoundIndex, tmp_path: Path)
         SoundIndex.open(tmp_path / "index", FakeEncoder("other"))
 
 
-def test_index_open_of_a_missing_or_damaged_index_raises(index: SoundIndex, tmp_path: Path) -> None:
+def test_missing_or_damaged_index_is_refused(index: SoundIndex, tmp_path: Path) -> None:
     saved = tmp_path / "index"
     for place in (saved, tmp_path / "sounds" / "low.wav"):
         with pytest.raises(InputError, match="no index.*pipelines.sound_search index"):
@@ -94,7 +93,7 @@ def test_index_opened_then_deleted_still_answers(index: SoundIndex, tmp_path: Pa
     assert names(SoundIndex.open(tmp_path / "index", FakeEncoder()), "high", 1) == ["high.wav"]
 
 
-def test_index_save_when_interrupted_leaves_the_old_index(
+def test_interrupted_save_leaves_old_index(
     index: SoundIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     saved = tmp_path / "index"
@@ -123,7 +122,7 @@ def test_index_save_when_interrupted_leaves_the_old_index(
     assert len(list(saved.iterdir())) == 4
 
 
-def test_index_open_during_saves_reads_a_complete_index(index: SoundIndex, tmp_path: Path) -> None:
+def test_index_opened_during_saves_is_complete(index: SoundIndex, tmp_path: Path) -> None:
     saved = tmp_path / "index"
     smaller = SoundIndex(index.encoder, index.library)
     smaller.remove([index.sounds[0].id])

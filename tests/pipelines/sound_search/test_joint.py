@@ -48,9 +48,7 @@ def whole(folder: Path) -> SoundIndex:
         {"text": "low", "only": Filter(title="low")},
     ],
 )
-def test_joint_search_gives_what_one_index_gives(
-    joint: SoundIndex, whole: SoundIndex, asked: dict
-) -> None:
+def test_joint_search_equals_one_index(joint: SoundIndex, whole: SoundIndex, asked: dict) -> None:
     search = SoundSearch(FakeEncoder())
     one, other = search(joint, **asked), search(whole, **asked)
     assert [hit.sound for hit in one.hits] == [hit.sound for hit in other.hits]
@@ -59,7 +57,7 @@ def test_joint_search_gives_what_one_index_gives(
         np.testing.assert_array_equal(mine.part_scores, theirs.part_scores)
 
 
-def test_joint_library_knows_each_sound_of_both(joint: SoundIndex, whole: SoundIndex) -> None:
+def test_joint_library_knows_sounds_of_both(joint: SoundIndex, whole: SoundIndex) -> None:
     assert list(joint.sounds) == list(whole.sounds) and len(joint.library.numbers) == 7
     every = np.arange(7)[::-1]
     np.testing.assert_allclose(joint.library.means(every), whole.library.means(every), atol=1e-6)
@@ -72,7 +70,8 @@ def test_joint_library_knows_each_sound_of_both(joint: SoundIndex, whole: SoundI
     assert joint.layout().shape == (7, 2) and np.isfinite(joint.layout()).all()
 
 
-def test_joint_votes_and_exports_take_sounds_of_both(joint: SoundIndex) -> None:
+def test_joint_votes_take_sounds_of_both(joint: SoundIndex) -> None:
+    """So do the exports, and a search by one of the sounds."""
     search = SoundSearch(FakeEncoder())
     own = joint.sounds[5].id
     result = search(joint, "high", votes={own: 1})
@@ -83,7 +82,7 @@ def test_joint_votes_and_exports_take_sounds_of_both(joint: SoundIndex) -> None:
     assert own not in [hit.sound.id for hit in like.hits]
 
 
-def test_joint_library_with_an_empty_one_is_the_other(folder: Path) -> None:
+def test_joining_empty_library_changes_nothing(folder: Path) -> None:
     full, empty = index_of(folder, FIRST), SoundIndex.empty(FakeEncoder())
     for pair in ((full, empty), (empty, full)):
         joint = SoundIndex(FakeEncoder(), JointLibrary(*(index.library for index in pair)))

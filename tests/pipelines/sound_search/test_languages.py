@@ -54,12 +54,12 @@ def test_words_are_found_in_their_forms(text: str, english: str) -> None:
     assert translate(text).english == english
 
 
-def test_what_stands_in_quotes_stays_one_sound() -> None:
+def test_quoted_text_stays_one_sound() -> None:
     assert not parse(translate('"ein Hund bellt, dann klingelt ein Telefon"').english).links
 
 
 @pytest.mark.parametrize("text", UNKNOWN)
-def test_what_is_not_recognised_stays_as_it_is(text: str) -> None:
+def test_unrecognised_text_stays_as_it_is(text: str) -> None:
     assert translate(text).english == text and not translate(text).language
 
 
@@ -75,7 +75,7 @@ def test_english_stays_as_it_is() -> None:
 
 
 @pytest.mark.parametrize("piece", ["hund", "hund ", "كلب", "狗", "ü", "🐕 ", "perro chien Hund "])
-def test_a_very_long_text_gives_no_longer_one_than_a_query_may_be(piece: str) -> None:
+def test_long_text_translates_within_query_limit(piece: str) -> None:
     reading = translate(piece * (10_000 // len(piece)))
     assert not reading.language or len(reading.english) <= MAX_CHARACTERS
 
@@ -89,7 +89,8 @@ def test_every_line_has_all_languages() -> None:
     assert [row for row in rows if not row["en"] or row["en"] != row["en"].strip()] == []
 
 
-def test_translated_queries_are_queries_of_the_evaluation_one_a_class_and_style() -> None:
+def test_translated_queries_are_evaluation_queries() -> None:
+    """There is one of each class and style."""
     lines = QUERIES.read_text(encoding="utf-8").splitlines()
     queries = {row["query"]: row for row in map(json.loads, lines)}
     with TRANSLATED.open(encoding="utf-8", newline="") as file:

@@ -74,7 +74,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
 
 
-def test_disk_index_holds_what_the_one_in_memory_holds(
+def test_disk_index_holds_what_memory_holds(
     both: tuple[SoundIndex, SoundIndex],
 ) -> None:
     memory, disk = both
@@ -134,9 +134,7 @@ def test_disk_index_gives_the_same_results(both: tuple[SoundIndex, SoundIndex]) 
         Filter(tags=frozenset({"a, b"}), ids=frozenset({"x"}), title="a"),
     ],
 )
-def test_filters_pass_the_same_sounds_in_sql(
-    both: tuple[SoundIndex, SoundIndex], only: Filter
-) -> None:
+def test_filters_pass_same_sounds_in_sql(both: tuple[SoundIndex, SoundIndex], only: Filter) -> None:
     memory, disk = both
     assert disk.library.tags == memory.library.tags == ("a, b", "night")
     assert disk.library.licences == memory.library.licences == ("CC0",)
@@ -146,10 +144,10 @@ def test_filters_pass_the_same_sounds_in_sql(
     np.testing.assert_array_equal(memory.library.passing(only), disk.library.passing(only))
 
 
-def test_scan_updates_the_disk_index_and_embeds_only_what_is_new(
+def test_scan_updates_disk_index(
     folder: Path, opened: tuple[SoundIndex, SoundIndex], encoder: FakeEncoder
 ) -> None:
-    """In place; without being told again that it is on the disk."""
+    """It embeds only what is new, in place; nobody says again that the index is on the disk."""
     out, calls = folder.with_name("disk"), encoder.calls
     elsewhere = write_tone(folder.with_name("elsewhere") / "a.wav", "high", seconds=1)
     opened[1].add([elsewhere], {elsewhere: Description("hum", "Elsewhere")})
@@ -174,7 +172,7 @@ def test_scan_updates_the_disk_index_and_embeds_only_what_is_new(
     assert contents(out).keys() == again.keys(), "the names are hashes of what they hold"
 
 
-def test_index_is_opened_in_the_backend_that_is_asked_for(
+def test_index_opens_in_requested_backend(
     opened: tuple[SoundIndex, SoundIndex], folder: Path, encoder: FakeEncoder
 ) -> None:
     held = SoundIndex.open(folder.with_name("disk"), encoder, "memory")
@@ -189,7 +187,7 @@ def test_index_is_opened_in_the_backend_that_is_asked_for(
         assert list(there.sounds) == list(opened[0].sounds)
 
 
-def test_disk_index_that_is_damaged_says_so(
+def test_damaged_disk_index_says_so(
     opened: tuple[SoundIndex, SoundIndex], folder: Path, encoder: FakeEncoder
 ) -> None:
     saved = folder.with_name("disk")
@@ -203,18 +201,20 @@ def test_disk_index_that_is_damaged_says_so(
     assert len(SoundIndex.open(saved, encoder).sounds) == 22
 
 
-def test_disk_index_opened_then_deleted_still_answers(
+def test_deleted_disk_index_still_answers(
     opened: tuple[SoundIndex, SoundIndex], folder: Path
 ) -> None:
+    """It was opened before."""
     memory, disk = opened
     shutil.rmtree(folder.with_name("disk"))
     query = memory.encoder.embed_text(["high"])[0]
     assert [s for s, _, _ in disk.search(query)] == [s for s, _, _ in memory.search(query)]
 
 
-def test_writer_killed_in_the_middle_leaves_the_version_before(
+def test_killed_writer_leaves_version_before(
     folder: Path, opened: tuple[SoundIndex, SoundIndex], encoder: FakeEncoder
 ) -> None:
+    """The next scan goes on where it was killed."""
     out, sounds = folder.with_name("disk"), list(opened[0].sounds)
     before = contents(out)
     for number in range(8):

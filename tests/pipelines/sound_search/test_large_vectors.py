@@ -61,9 +61,8 @@ def test_lists_of_other_bytes_are_damaged(few: np.ndarray, tmp_path: Path, backe
     assert len(SoundIndex.open(tmp_path, Wide()).sounds) == len(few)
 
 
-def test_disk_index_of_many_vectors_finds_nearly_all_of_the_nearest(
-    few: np.ndarray, tmp_path: Path
-) -> None:
+def test_large_disk_index_finds_nearest(few: np.ndarray, tmp_path: Path) -> None:
+    """It finds nearly all of them among many vectors."""
     vectors, entries = few, entries_of(few)
     library = Library(entries, nearest.Nearest(vectors[:1]), np.zeros((len(vectors), 2)))
     SoundIndex(Wide(), library).save(tmp_path / "index", "disk")
@@ -86,7 +85,7 @@ def test_disk_index_of_many_vectors_finds_nearly_all_of_the_nearest(
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_engines_that_are_measured_find_the_nearest(engine: str, tmp_path: Path) -> None:
+def test_measured_engines_find_nearest(engine: str, tmp_path: Path) -> None:
     if engine == "lancedb":
         pytest.importorskip("lancedb", reason="needs requirements-scale.txt")
     write, opened = ENGINES[engine]
@@ -100,7 +99,7 @@ def test_engines_that_are_measured_find_the_nearest(engine: str, tmp_path: Path)
     assert np.mean(right) >= 0.95
 
 
-def test_stored_array_reads_rows_wherever_they_are(tmp_path: Path) -> None:
+def test_stored_array_reads_rows_anywhere(tmp_path: Path) -> None:
     rows = np.arange(300, dtype=np.float32).reshape(100, 3)
     writer = ArrayWriter(tmp_path / "a.npy", 3, np.float32)
     for begin in range(0, 100, 7):

@@ -39,15 +39,14 @@ def test_layout_of_few_sounds_is_finite(count: int) -> None:
     assert ((places >= 0) & (places <= 1)).all()
 
 
-def test_layout_of_many_sounds_is_in_range(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_layout_of_many_stays_in_range(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(map_layout, "ANCHORS", 50)
     places = map_layout.layout(clusters(300))
     assert places.shape == (300, 2) and ((places >= 0) & (places <= 1)).all()
 
 
-def test_nearest_of_many_vectors_is_approximate_with_exact_scores(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_nearest_of_many_has_exact_scores(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Which vectors it finds is approximate."""
     monkeypatch.setattr(nearest, "EXACT_LIMIT", 1000)
     monkeypatch.setattr(nearest, "LIST_SIZE", 100)
     monkeypatch.setattr(nearest, "PROBED", 10)
@@ -74,7 +73,7 @@ def test_nearest_of_many_vectors_is_approximate_with_exact_scores(
     assert more.search(clusters(5500)[-1], 1)[1][0] == 5499
 
 
-def test_index_search_of_a_large_library_finds_enough_sounds(
+def test_search_of_large_library_finds_enough(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, encoder: FakeEncoder
 ) -> None:
     """A long file whose segments all are near must not hide the others; and it can be saved."""

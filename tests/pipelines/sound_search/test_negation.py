@@ -30,7 +30,7 @@ from training.sound_search.evaluate.test_set import QUERIES
         ),
     ],
 )
-def test_what_is_not_wanted_is_split_off(text: str, wanted: str, unwanted: str) -> None:
+def test_unwanted_part_is_split_off(text: str, wanted: str, unwanted: str) -> None:
     assert split_unwanted(text) == (wanted, unwanted)
 
 
@@ -53,13 +53,15 @@ def test_other_texts_stay_whole(text: str) -> None:
     assert split_unwanted(text) == (text, "")
 
 
-def test_queries_of_the_evaluation_stay_whole_but_for_two() -> None:
+def test_evaluation_queries_stay_whole() -> None:
+    """Two of them name what is not wanted, and are split."""
     texts = [json.loads(line)["query"] for line in QUERIES.read_text().splitlines()]
     unwanted = [split_unwanted(text)[1] for text in texts]
     assert [text for text in unwanted if text] == ["doorbell", "electricity"]
 
 
-def test_search_without_something_is_the_search_with_but_not(tmp_path: Path) -> None:
+def test_search_without_equals_but_not(tmp_path: Path) -> None:
+    """The text "low without middle" finds what "low" finds with "middle" taken away."""
     index = SoundIndex.empty(FakeEncoder())
     index.add([write_tone(tmp_path / f"{word}.wav", word) for word in ("low", "middle", "high")])
     index.add([write_tone(tmp_path / "both.wav", "low", "middle")])

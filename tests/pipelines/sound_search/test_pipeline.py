@@ -46,9 +46,8 @@ def identity(index: SoundIndex, name: str) -> str:
     return next(sound.id for sound in index.sounds if sound.name == f"{name}.wav")
 
 
-def test_search_by_text_gives_ranked_hits_and_matching_seconds(
-    search: SoundSearch, index: SoundIndex
-) -> None:
+def test_text_search_gives_ranked_hits(search: SoundSearch, index: SoundIndex) -> None:
+    """Each hit has the seconds that match."""
     result = search(index, "a high tone", limit=3)
     assert names(result)[0] == "high"
     assert set(names(result)[1:]) == {"middle-high", "high-shrill"}
@@ -60,9 +59,8 @@ def test_search_by_text_gives_ranked_hits_and_matching_seconds(
     assert [hit.score for hit in result.hits] == sorted([h.score for h in result.hits])[::-1]
 
 
-def test_search_for_two_sounds_finds_them_in_their_order_or_together(
-    search: SoundSearch, index: SoundIndex
-) -> None:
+def test_two_sounds_are_found_in_order(search: SoundSearch, index: SoundIndex) -> None:
+    """They may also be asked for together, or kept whole by quotes."""
     result = search(index, "a low tone, then a middle one", limit=3)
     assert names(result)[0] == "low-middle" and result.compound.links == ("then",)
     hit = result.hits[0]
@@ -81,9 +79,8 @@ def test_search_for_fifty_sounds_is_refused(search: SoundSearch, index: SoundInd
         search(index, ", then ".join(["a low tone"] * 50))
 
 
-def test_search_scores_every_sound_and_places_the_query(
-    search: SoundSearch, index: SoundIndex
-) -> None:
+def test_search_scores_every_sound(search: SoundSearch, index: SoundIndex) -> None:
+    """It places the query on the map."""
     result = search(index, "high")
     assert result.scores.shape == (len(index.sounds),)
     best = index.sounds[int(result.scores.argmax())]
@@ -95,26 +92,24 @@ def test_search_scores_every_sound_and_places_the_query(
     assert distance[high].mean() < distance.mean()
 
 
-def test_search_below_the_threshold_is_no_match(search: SoundSearch, index: SoundIndex) -> None:
+def test_search_below_threshold_is_no_match(search: SoundSearch, index: SoundIndex) -> None:
     result = search(index, "a lawn mower")
     assert not result.matched
     assert len(result.hits) == len(index.sounds)
 
 
-def test_search_by_a_recording_finds_similar_sounds(search: SoundSearch, index: SoundIndex) -> None:
+def test_search_by_recording_finds_similar_sounds(search: SoundSearch, index: SoundIndex) -> None:
     result = search(index, like=(RATE, tone("shrill", seconds=12)))
     assert names(result)[:2] == ["shrill", "high-shrill"]
 
 
-def test_search_by_a_library_sound_leaves_it_out(search: SoundSearch, index: SoundIndex) -> None:
+def test_search_by_sound_leaves_it_out(search: SoundSearch, index: SoundIndex) -> None:
     result = search(index, like=identity(index, "shrill"), limit=2)
     assert names(result)[0] == "high-shrill" and len(result.hits) == 2
     assert "shrill" not in names(search(index, like=identity(index, "shrill"), limit=100))
 
 
-def test_search_with_an_exclusion_lowers_matching_sounds(
-    search: SoundSearch, index: SoundIndex
-) -> None:
+def test_exclusion_lowers_matching_sounds(search: SoundSearch, index: SoundIndex) -> None:
     both = names(search(index, "high"))
     without = names(search(index, "high", without="shrill"))
     assert abs(both.index("high-shrill") - both.index("middle-high")) == 1
@@ -122,7 +117,7 @@ def test_search_with_an_exclusion_lowers_matching_sounds(
     assert without.index("high-shrill") > without.index("middle-high")
 
 
-def test_taking_away_a_text_does_not_turn_a_match_into_none(
+def test_exclusion_does_not_undo_match(
     search: SoundSearch, index: SoundIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(search.encoder, "threshold", 0.95)
@@ -139,9 +134,7 @@ def test_search_combines_text_sound_and_exclusion(search: SoundSearch, index: So
     assert names(result).index("middle") < names(result).index("deep-low")
 
 
-def test_search_with_votes_reranks_without_changing_scores(
-    search: SoundSearch, index: SoundIndex
-) -> None:
+def test_votes_rerank_without_changing_scores(search: SoundSearch, index: SoundIndex) -> None:
     plain = search(index, "high")
     votes = {identity(index, "middle-high"): 1, identity(index, "high"): -1, "gone": 1}
     voted = search(index, "high", votes=votes)
@@ -154,9 +147,8 @@ def test_search_with_votes_reranks_without_changing_scores(
     assert names(search(index, "high")) == names(plain)
 
 
-def test_search_with_one_vote_moves_its_sound_that_way(
-    search: SoundSearch, index: SoundIndex
-) -> None:
+def test_one_vote_moves_its_sound(search: SoundSearch, index: SoundIndex) -> None:
+    """A liked sound never falls, and a disliked one never rises."""
     plain = names(search(index, "low"))
     for name in WORDS:
         for sign in (1, -1):
@@ -191,16 +183,14 @@ def test_search_with_an_unusable_query_raises(
 
 
 @pytest.mark.parametrize("text", ["собака лает под дождём", "犬が吠える"])
-def test_search_in_another_script_adds_a_notice(
+def test_search_in_other_script_adds_notice(
     search: SoundSearch, index: SoundIndex, text: str
 ) -> None:
     result = search(index, text)
     assert len(result.notices) == 1 and "in English, German" in result.notices[0]
 
 
-def test_search_in_another_language_is_that_of_its_english(
-    search: SoundSearch, index: SoundIndex
-) -> None:
+def test_foreign_query_equals_its_english(search: SoundSearch, index: SoundIndex) -> None:
     result = search(index, "ein tiefer Ton, dann ein hoher", without="laut")
     assert result.notices[0] == "German, read as “a deep sound, then a high”."
     english = search(index, "a deep sound, then a high", without="loud")
@@ -210,22 +200,19 @@ def test_search_in_another_language_is_that_of_its_english(
 
 
 @pytest.mark.parametrize("text", ["a café", "440", "low 🐕", "a" * 1000, "low \udc00 tone"])
-def test_search_with_accents_numbers_or_emoji_adds_no_notice(
-    search: SoundSearch, index: SoundIndex, text: str
-) -> None:
+def test_accents_and_emoji_add_no_notice(search: SoundSearch, index: SoundIndex, text: str) -> None:
+    """Nor do numbers, long texts and broken characters."""
     assert search(index, text).notices == ()
 
 
-def test_search_of_an_empty_or_mismatched_library_raises(
-    search: SoundSearch, index: SoundIndex
-) -> None:
+def test_empty_or_mismatched_library_is_refused(search: SoundSearch, index: SoundIndex) -> None:
     with pytest.raises(InputError, match="empty"):
         search(SoundIndex.empty(FakeEncoder()), "low")
     with pytest.raises(InputError, match="Another model"):
         search(SoundIndex(FakeEncoder("other"), index.library), "low")
 
 
-def test_search_after_the_index_was_deleted_still_works(
+def test_search_works_after_index_was_deleted(
     search: SoundSearch, index: SoundIndex, tmp_path: Path
 ) -> None:
     index.save(tmp_path / "index")
@@ -240,7 +227,7 @@ def test_search_is_deterministic(search: SoundSearch, index: SoundIndex) -> None
     np.testing.assert_array_equal(first.scores, second.scores)
 
 
-def test_labels_csv_has_a_row_for_each_vote(index: SoundIndex) -> None:
+def test_labels_csv_has_row_per_vote(index: SoundIndex) -> None:
     low, high = identity(index, "low"), identity(index, "high")
     votes = {'a "low", deep tone': {low: 1, high: -1}, "high": {high: 1, "gone": 1}}
     rows = list(csv.DictReader(io.StringIO(labels_csv(index, votes))))
@@ -259,9 +246,7 @@ def test_labels_csv_runs_no_formula(index: SoundIndex) -> None:
     assert row["query"] == f"'{asked}"
 
 
-def test_search_with_a_filter_finds_only_what_passes(
-    search: SoundSearch, index: SoundIndex
-) -> None:
+def test_filtered_search_finds_only_what_passes(search: SoundSearch, index: SoundIndex) -> None:
     assert set(names(search(index, "high", only=Filter(title="SHRILL")))) == {
         "shrill",
         "high-shrill",
@@ -280,9 +265,10 @@ def test_filter_with_impossible_lengths_is_refused(lengths: tuple[float, float])
         Filter("", *lengths)
 
 
-def test_results_zip_holds_sounds_scores_of_seconds_and_vectors(
+def test_results_zip_holds_sounds_and_vectors(
     search: SoundSearch, index: SoundIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """It holds the scores of seconds too, and leaves out sounds that are too large."""
     result = search(index, "a low tone, then a middle one", limit=3)
     with zipfile.ZipFile(io.BytesIO(results_zip(result, index))) as file:
         rows = list(csv.DictReader(io.StringIO(file.read("results.csv").decode("utf-8-sig"))))

@@ -66,14 +66,15 @@ def test_rooms_import_only_those_below_them() -> None:
     assert wrong == {}
 
 
-def test_modules_import_each_other_in_no_circle() -> None:
+def test_modules_import_in_no_circle() -> None:
     paths = [path for path in FOLDER.rglob("*.py") if path.name != "__init__.py"]
     names = {path: ".".join(path.relative_to(FOLDER).with_suffix("").parts) for path in paths}
     order = TopologicalSorter({name: imported(path) for path, name in names.items()}).static_order()
     assert {*names.values()} <= {*order}
 
 
-def test_extras_are_loaded_by_nothing_that_runs_without_them(tmp_path: Path) -> None:
+def test_extras_are_loaded_only_if_needed(tmp_path: Path) -> None:
+    """An index is made, searched and exported without them."""
     command = [sys.executable, "-c", SEARCHED, str(tmp_path)]
     ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert (ran.returncode, ran.stdout.strip()) == (0, "[]"), ran.stderr

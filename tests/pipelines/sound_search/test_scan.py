@@ -23,7 +23,7 @@ from tests.pipelines.sound_search.indexes import contents
 pytestmark = pytest.mark.slow
 
 
-def test_scan_updates_the_index_of_a_folder(folder: Path, encoder: FakeEncoder) -> None:
+def test_scan_updates_index_of_folder(folder: Path, encoder: FakeEncoder) -> None:
     out = folder.with_name("sounds.index")
     (folder / "captions.csv").write_text("file,kind,caption\nlow.wav,hum,A low hum | It hums\n")
     (folder / ".hidden.wav").write_text("no sound")
@@ -47,9 +47,7 @@ def test_scan_updates_the_index_of_a_folder(folder: Path, encoder: FakeEncoder) 
         scan(folder / "nowhere", out, encoder)
 
 
-def test_scan_of_an_empty_or_a_huge_folder_says_why(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_empty_or_huge_folder_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder, out = tmp_path / "sounds", tmp_path / "index"
     folder.mkdir()
     with pytest.raises(InputError, match="no files"):
@@ -63,9 +61,8 @@ def test_scan_of_an_empty_or_a_huge_folder_says_why(
     assert not out.exists()
 
 
-def test_scan_of_a_broken_zip_and_a_long_file_skips_them_with_the_reason(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_scan_skips_broken_and_long_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It names the reasons."""
     monkeypatch.setattr("earshot.pipelines.sound_search.indexing.embedding.MAX_SECONDS", 5.0)
     folder = tmp_path / "sounds"
     write_tone(folder / "low.wav", "low")
@@ -105,7 +102,8 @@ def test_scan_after_being_killed_resumes(tmp_path: Path) -> None:
     assert contents(out) == contents(tmp_path / "whole" / "index")
 
 
-def test_watch_follows_files_that_come_and_go(folder: Path) -> None:
+def test_watch_follows_changes_of_files(folder: Path) -> None:
+    """Files come and go, and captions that cannot be read do not stop it."""
     out = folder.with_name("sounds.index")
     reports: queue.Queue[Report | str] = queue.Queue()
     stop = threading.Event()
@@ -132,7 +130,7 @@ def test_watch_follows_files_that_come_and_go(folder: Path) -> None:
         (b"file,kind,caption\nlow.wav,\x81,A low hum\n", "UTF-8"),
     ],
 )
-def test_captions_that_cannot_be_read_are_refused_with_what_to_do(
+def test_unreadable_captions_are_refused_with_advice(
     tmp_path: Path, table: bytes, said: str
 ) -> None:
     (tmp_path / CAPTIONS).write_bytes(table)
@@ -140,12 +138,13 @@ def test_captions_that_cannot_be_read_are_refused_with_what_to_do(
         read_captions(tmp_path / CAPTIONS)
 
 
-def test_captions_with_a_short_row_or_a_mark_of_utf_8_are_read(tmp_path: Path) -> None:
+def test_captions_with_short_row_are_read(tmp_path: Path) -> None:
+    """So are captions that begin with the mark of UTF-8."""
     (tmp_path / CAPTIONS).write_text("\ufefffile,kind,caption\nlow.wav\n", encoding="utf-8")
     assert read_captions(tmp_path / CAPTIONS) == {"low.wav": Description()}
 
 
-def test_captions_with_licence_and_tags_describe_by_them(tmp_path: Path) -> None:
+def test_captions_describe_licence_and_tags(tmp_path: Path) -> None:
     (tmp_path / CAPTIONS).write_text(
         "file,kind,caption,licence,tags\nlow.wav,hum,A hum | hum,CC BY 4.0,night | field |night\n"
     )

@@ -43,7 +43,7 @@ def unopened(monkeypatch: pytest.MonkeyPatch, closed: Path) -> None:
 
 
 @BACKENDS
-def test_folder_that_cannot_be_opened_keeps_its_sounds(
+def test_unreadable_folder_keeps_its_sounds(
     folder: Path, backend: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """MoldyTaint/Cinephage#505, navidrome/navidrome#328."""
@@ -60,7 +60,7 @@ def test_folder_that_cannot_be_opened_keeps_its_sounds(
     assert (report.unchanged, report.removed, report.skipped) == (1, 1, ())
 
 
-def test_first_scan_names_a_folder_that_cannot_be_opened(
+def test_first_scan_names_unreadable_folder(
     folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     unopened(monkeypatch, folder / "disk2")
@@ -72,7 +72,7 @@ def test_first_scan_names_a_folder_that_cannot_be_opened(
 
 
 @BACKENDS
-def test_disk_that_is_away_keeps_its_sounds(folder: Path, backend: str) -> None:
+def test_absent_disk_keeps_its_sounds(folder: Path, backend: str) -> None:
     """Its folder is empty, or the link to it leads nowhere."""
     out, encoder = folder.with_name("index"), FakeEncoder()
     scan(folder, out, encoder, backend=backend)
@@ -89,9 +89,7 @@ def test_disk_that_is_away_keeps_its_sounds(folder: Path, backend: str) -> None:
     assert scan(folder, out, encoder).unchanged == 2
 
 
-def test_file_that_cannot_be_opened_keeps_its_entry(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unreadable_file_keeps_its_entry(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     out, encoder = folder.with_name("index"), FakeEncoder()
     scan(folder, out, encoder)
 
@@ -105,7 +103,8 @@ def test_file_that_cannot_be_opened_keeps_its_entry(
     assert len(SoundIndex.open(out, encoder).sounds) == 2
 
 
-def test_links_to_folders_are_followed_each_folder_once(folder: Path, tmp_path: Path) -> None:
+def test_linked_folders_are_followed_once(folder: Path, tmp_path: Path) -> None:
+    """Links that go round in a circle or lead nowhere do no harm."""
     write_tone(tmp_path / "elsewhere" / "deep.wav", "deep")
     (folder / "more").symlink_to(tmp_path / "elsewhere")
     (folder / "again").symlink_to(folder / "disk2")
@@ -118,7 +117,7 @@ def test_links_to_folders_are_followed_each_folder_once(folder: Path, tmp_path: 
     assert list(problems) == [folder / "gone"]
 
 
-def test_captions_name_files_by_folder_form_and_case(tmp_path: Path) -> None:
+def test_captions_match_folder_form_and_case(tmp_path: Path) -> None:
     """MontrealForcedAligner#491, coqui TTS PR#1994: each row means one file, or is named."""
     names = ["dog/1.wav", "rain/1.wav", unicodedata.normalize("NFD", "für.wav"), "LOUD.WAV"]
     names += ["wind/2.wav", "a.wav", "A.wav"]
@@ -162,7 +161,7 @@ def test_captions_of_other_programs_are_read(tmp_path: Path, content: bytes) -> 
     assert read_captions(tmp_path / CAPTIONS) == {"low.wav": Description("hum", "Ein Ton für dich")}
 
 
-def test_sound_that_is_cut_off_is_named_by_the_command(
+def test_command_names_cut_off_sound(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Plachtaa/Seed-VC#59: a file that was cut off passed for a whole one."""
@@ -175,7 +174,7 @@ def test_sound_that_is_cut_off_is_named_by_the_command(
     assert "2 added" in printed.out and "low.wav: The file is damaged" in printed.err
 
 
-def test_captions_without_their_files_are_named_by_the_command(
+def test_command_names_captions_without_files(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
@@ -187,7 +186,7 @@ def test_captions_without_their_files_are_named_by_the_command(
     assert "2 added" in printed and "captions.csv: “nothere.wav”: there is no such file" in printed
 
 
-def test_second_scan_of_an_index_is_refused_while_one_is_at_it(folder: Path) -> None:
+def test_second_scan_at_once_is_refused(folder: Path) -> None:
     out, encoder = folder.with_name("index"), FakeEncoder()
     inside, done = threading.Event(), threading.Event()
 

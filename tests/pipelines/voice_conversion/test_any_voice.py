@@ -56,9 +56,8 @@ OWN = {  # bit/s of units: as many bits as name a unit of each codebook, 50 time
 
 
 @pytest.mark.parametrize("model", OWN)
-def test_conversion_is_as_long_as_the_source_at_the_rate_of_the_model(
-    pipeline: AnyVoiceConversion, model: str
-) -> None:
+def test_conversion_is_as_long_as_source(pipeline: AnyVoiceConversion, model: str) -> None:
+    """Its units have the bit rate of the model."""
     result = pipeline.at(model)(speech_like(1.23), "TF2")
     assert len(result.converted.waveform) == len(result.source.waveform)
     assert len(result.units.codes) == 62
@@ -66,16 +65,17 @@ def test_conversion_is_as_long_as_the_source_at_the_rate_of_the_model(
     assert result.unit_bits == OWN[model]
 
 
-def test_bits_are_those_of_units_and_kept_intonation(pipeline: AnyVoiceConversion) -> None:
+def test_bits_count_units_and_kept_intonation(pipeline: AnyVoiceConversion) -> None:
     units = pipeline.at("units-512")
     assert units(speech_like(1.0)).bits_per_second == 650
     assert units(speech_like(1.0), intonation="predicted").bits_per_second == 450
     assert math.isinf(pipeline(speech_like(1.0)).bits_per_second)
 
 
-def test_units_alone_are_decoded_where_a_model_has_one_a_step(
+def test_units_alone_are_enough_to_decode(
     pipeline: AnyVoiceConversion,
 ) -> None:
+    """The model has one unit a step."""
     model = pipeline.at("units-64")
     units = model.encode(speech_like(1.0))[1]
     assert units.vectors is None
@@ -83,9 +83,7 @@ def test_units_alone_are_decoded_where_a_model_has_one_a_step(
 
 
 @pytest.mark.parametrize("model", ["continuous", "units-512x3", "units-512"])
-def test_units_replaced_decode_as_their_codebook_vector(
-    pipeline: AnyVoiceConversion, model: str
-) -> None:
+def test_replaced_units_decode_as_codebook_vector(pipeline: AnyVoiceConversion, model: str) -> None:
     converter = pipeline.at(model)
     units = converter.encode(speech_like(1.0))[1]
     before = converter.content(units)
@@ -97,7 +95,7 @@ def test_units_replaced_decode_as_their_codebook_vector(
 
 
 @pytest.mark.parametrize("model", ["continuous", "units-512x2", "units-64"])
-def test_units_in_a_file_speak_as_they_did(pipeline: AnyVoiceConversion, model: str) -> None:
+def test_units_from_file_speak_as_before(pipeline: AnyVoiceConversion, model: str) -> None:
     converter = pipeline.at(model)
     units = converter.encode(speech_like(1.0))[1]
     again = Units.from_json(units.to_json())
@@ -105,7 +103,8 @@ def test_units_in_a_file_speak_as_they_did(pipeline: AnyVoiceConversion, model: 
     assert np.abs(spoken - expected).mean() < 0.01
 
 
-def test_units_muted_are_silent_for_as_long(pipeline: AnyVoiceConversion) -> None:
+def test_muted_units_are_silent(pipeline: AnyVoiceConversion) -> None:
+    """The silence lasts as long as they did."""
     units = pipeline.encode(speech_like(1.0))[1]
     units.codes[10:20] = MUTED
     waveform = pipeline.decode(units).waveform
@@ -120,9 +119,10 @@ def test_silence_comes_out_as_silence(pipeline: AnyVoiceConversion, vocoder: str
     assert "silent" in result.notices[0]
 
 
-def test_what_is_below_the_gate_is_called_silent_and_not_noisy(
+def test_sound_below_gate_is_called_silent(
     pipeline: AnyVoiceConversion,
 ) -> None:
+    """It is not called noisy."""
     hum = (8e-4 * np.sin(np.arange(2 * RATE))).astype(np.float32)
     result = pipeline((RATE, hum))
     assert not result.converted.waveform.any()
@@ -137,13 +137,12 @@ def test_level_does_not_change_the_content(pipeline: AnyVoiceConversion) -> None
 
 
 @pytest.mark.parametrize("rate", [8_000, 44_100])
-def test_encode_at_any_sampling_rate_gives_as_many_units(
-    pipeline: AnyVoiceConversion, rate: int
-) -> None:
+def test_number_of_units_ignores_sampling_rate(pipeline: AnyVoiceConversion, rate: int) -> None:
     assert len(pipeline(speech_like(1.0, rate)).units.codes) == pytest.approx(50, abs=1)
 
 
-def test_voice_of_a_recording_can_be_spoken_and_blended(pipeline: AnyVoiceConversion) -> None:
+def test_voice_of_recording_can_be_blended(pipeline: AnyVoiceConversion) -> None:
+    """It is spoken as well."""
     voice = pipeline.voice(pipeline.reference(speech_like(12.0)))
     assert np.exp(voice.pitch_mean) == pytest.approx(130, rel=0.1)
     assert voice.vector.shape == pipeline.voices["TF2"].vector.shape
@@ -155,7 +154,7 @@ def test_voice_of_a_recording_can_be_spoken_and_blended(pipeline: AnyVoiceConver
     assert ends == [voice.pitch_mean, pipeline.voices["TF2"].pitch_mean]
 
 
-def test_a_voice_stays_with_whoever_holds_it(pipeline: AnyVoiceConversion) -> None:
+def test_voice_stays_with_its_holder(pipeline: AnyVoiceConversion) -> None:
     before = dict(pipeline.voices)
     pipeline.voice(pipeline.reference(speech_like(12.0)), "mine")
     assert dict(pipeline.voices) == before
@@ -174,7 +173,7 @@ def test_a_voice_stays_with_whoever_holds_it(pipeline: AnyVoiceConversion) -> No
         (chords(12.0), "s of the recording are speech"),
     ],
 )
-def test_a_recording_that_no_voice_can_be_made_from(
+def test_unusable_recording_gives_no_voice(
     pipeline: AnyVoiceConversion, audio: object, message: str
 ) -> None:
     with pytest.raises(InputError, match=message):
@@ -183,7 +182,7 @@ def test_a_recording_that_no_voice_can_be_made_from(
         pipeline.voice_from(audio)  # type: ignore[arg-type]
 
 
-def test_voice_of_a_recording_is_a_target(pipeline: AnyVoiceConversion) -> None:
+def test_voice_of_recording_is_target(pipeline: AnyVoiceConversion) -> None:
     voice = pipeline.voice_from(speech_like(12.0))
     assert np.isfinite(pipeline(speech_like(1.0), voice).converted.waveform).all()
     assert voice.name not in pipeline.voices
@@ -209,7 +208,7 @@ def test_bottleneck_that_does_not_exist_raises(pipeline: AnyVoiceConversion) -> 
         pipeline.at("units-7")
 
 
-def test_units_without_content_are_refused_by_a_continuous_model(
+def test_continuous_model_refuses_units_without_content(
     pipeline: AnyVoiceConversion,
 ) -> None:
     units = pipeline.encode(speech_like(0.5))[1]
@@ -218,9 +217,10 @@ def test_units_without_content_are_refused_by_a_continuous_model(
             pipeline.decode(replace(units, vectors=vectors))
 
 
-def test_fit_brings_the_voice_nearer_to_its_reference_and_changes_no_network(
+def test_fit_brings_voice_nearer_to_reference(
     tiny_checkpoints: Path,
 ) -> None:
+    """It changes no network."""
     pipeline = AnyVoiceConversion.load(tiny_checkpoints / "any-voice", "cpu")
     for name, weight in pipeline.networks.inverter.named_parameters():
         if "modulation" in name:  # untrained, no voice makes a difference
@@ -241,14 +241,15 @@ def test_fit_brings_the_voice_nearer_to_its_reference_and_changes_no_network(
         assert torch.equal(parameter, old) and parameter.grad is None
 
 
-def test_fit_stops_when_its_visitor_says_so(pipeline: AnyVoiceConversion) -> None:
+def test_fit_stops_when_visitor_says_so(pipeline: AnyVoiceConversion) -> None:
     reference = pipeline.reference(speech_like(12.0))
     voice, job = pipeline.voice(reference), Job(60.0)
     with pytest.raises(InputError), running(job):
         pipeline.fit(voice, reference, lambda share: job.stop())
 
 
-def test_check_one_voice_refuses_pieces_that_alternate_between_two() -> None:
+def test_check_one_voice_refuses_two_voices() -> None:
+    """A cough in one of the pieces is no second voice."""
     random = np.random.default_rng(0)
     one, other = random.standard_normal((2, 128))
     pieces = [one + 0.3 * random.standard_normal(128) for _ in range(8)]

@@ -31,7 +31,7 @@ def speech_like(seconds: float, rate: int = RATE) -> tuple[int, np.ndarray]:
     return rate, (0.1 * noise * (0.6 + 0.4 * np.sin(8 * np.pi * time))).astype(np.float32)
 
 
-def test_conversion_lasts_as_long_as_the_source(pipeline: VQVAEConversion) -> None:
+def test_conversion_lasts_as_long_as_source(pipeline: VQVAEConversion) -> None:
     result = pipeline(speech_like(1.234), target="S1")
     assert len(result.source.waveform) == len(result.converted.waveform)
     assert len(result.units.codes) * result.units.step == pytest.approx(1.234, abs=0.02)
@@ -40,13 +40,14 @@ def test_conversion_lasts_as_long_as_the_source(pipeline: VQVAEConversion) -> No
     assert result.converted.log_mel.shape == (124, 80)
 
 
-def test_conversion_bit_rate_is_that_of_its_codes(pipeline: VQVAEConversion) -> None:
+def test_bit_rate_is_that_of_codes(pipeline: VQVAEConversion) -> None:
     result = pipeline(speech_like(1.0))
     assert result.bits_per_second == pytest.approx(9 * 50)  # log2(512) bits, 50 a second
     assert result.compression == pytest.approx(256_000 / 450)
 
 
-def test_conversion_of_silence_is_silent_with_a_notice(pipeline: VQVAEConversion) -> None:
+def test_conversion_of_silence_is_silent(pipeline: VQVAEConversion) -> None:
+    """A notice says so."""
     for vocoder in VQVAEConversion.VOCODERS:
         result = pipeline((RATE, np.zeros(RATE, np.float32)), vocoder=vocoder)
         assert np.abs(result.converted.waveform).max() < 10 ** (-50 / 20)
@@ -61,13 +62,13 @@ def test_conversion_of_a_pause_is_silent(pipeline: VQVAEConversion) -> None:
     assert np.abs(pause).max() < 10 ** (-50 / 20)
 
 
-def test_encode_at_another_level_gives_the_same_units(pipeline: VQVAEConversion) -> None:
+def test_units_do_not_depend_on_level(pipeline: VQVAEConversion) -> None:
     rate, waveform = speech_like(2.0)
     loud, quiet = (pipeline.encode((rate, g * waveform))[1].codes for g in (1.0, 0.1))
     assert (loud == quiet).mean() > 0.95
 
 
-def test_conversion_is_as_loud_as_its_source_on_request(pipeline: VQVAEConversion) -> None:
+def test_source_loudness_is_kept_on_request(pipeline: VQVAEConversion) -> None:
     rate, waveform = speech_like(2.0)
     sources = 0.3 * waveform, 0.03 * waveform
     for source in sources:
@@ -83,16 +84,15 @@ def test_conversion_at_another_loudness_is_refused(pipeline: VQVAEConversion) ->
 
 
 @pytest.mark.parametrize("rate", [8_000, 44_100, 192_000])
-def test_encode_at_another_sampling_rate_gives_as_many_units(
-    pipeline: VQVAEConversion, rate: int
-) -> None:
+def test_number_of_units_ignores_sampling_rate(pipeline: VQVAEConversion, rate: int) -> None:
     result = pipeline(speech_like(1.0, rate))
     assert len(result.units.codes) == pytest.approx(50, abs=1)
 
 
-def test_encode_in_windows_gives_repeated_speech_nearly_the_same_units(
+def test_repeated_speech_has_nearly_same_units(
     pipeline: VQVAEConversion,
 ) -> None:
+    """It is encoded in windows."""
     rate, second = speech_like(2.0)
     many = pipeline.encode((rate, np.tile(second, 10)))[1].codes.reshape(10, -1)
     assert (many[3, 20:-20] == many[6, 20:-20]).mean() > 0.8
@@ -135,7 +135,7 @@ def test_decode_of_invalid_units_raises(
         pipeline.decode(replace(units, **change))
 
 
-def test_conversion_to_an_unknown_voice_or_vocoder_raises(pipeline: VQVAEConversion) -> None:
+def test_unknown_voice_or_vocoder_is_refused(pipeline: VQVAEConversion) -> None:
     with pytest.raises(InputError, match="SF1, TF2, SM1, TM3, S1"):
         pipeline(speech_like(0.5), target="HAL")
     with pytest.raises(InputError, match="neural or griffin-lim"):
@@ -159,14 +159,12 @@ def test_conversion_of_unusable_audio_raises(
         pipeline(audio)  # type: ignore[arg-type]
 
 
-def test_from_pretrained_of_a_missing_checkpoint_raises(tmp_path: Path) -> None:
+def test_from_pretrained_of_missing_checkpoint_raises(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="no checkpoint"):
         VoiceConversion.from_pretrained(tmp_path)
 
 
-def test_from_pretrained_with_weights_of_another_size_raises(
-    tiny_checkpoints: Path, tmp_path: Path
-) -> None:
+def test_weights_of_another_size_are_refused(tiny_checkpoints: Path, tmp_path: Path) -> None:
     for name in ("vqvae-64", "vqvae-128", "vocoder"):
         (tmp_path / name).mkdir()
         for file in (tiny_checkpoints / name).iterdir():
@@ -177,7 +175,7 @@ def test_from_pretrained_with_weights_of_another_size_raises(
         VQVAEConversion.load(tmp_path / "vqvae-64")
 
 
-def test_codebook_colors_of_similar_vectors_are_similar() -> None:
+def test_similar_vectors_have_similar_colors() -> None:
     codebook = np.random.default_rng(0).normal(size=(32, 8))
     codebook[1] = codebook[0] + 1e-6
     colors = codebook_colors(codebook)
@@ -186,7 +184,7 @@ def test_codebook_colors_of_similar_vectors_are_similar() -> None:
     assert len(set(colors)) > 24
 
 
-def test_from_pretrained_reads_names_that_were_trained_before_a_renaming(
+def test_from_pretrained_reads_names_before_renaming(
     tiny_checkpoints: Path, tmp_path: Path
 ) -> None:
     for name in ("vqvae-128", "vocoder"):

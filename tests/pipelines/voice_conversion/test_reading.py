@@ -25,7 +25,8 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> np.ndarray:
     return load(path, RATE, 30.0).waveform
 
 
-def test_draw_gives_a_new_text_that_names_the_app_and_holds_the_drawn_words() -> None:
+def test_draw_gives_new_text() -> None:
+    """The text names the app and holds the drawn words."""
     texts = {Reading.draw(Random(seed)).text for seed in range(50)}
     assert len(texts) == 50
     assert "Earshot" in READING.text
@@ -39,7 +40,7 @@ def test_check_accepts_the_text(recording: np.ndarray) -> None:
     READING.check(recording + 0.1 * np.sqrt(np.square(recording).mean()) * noise)
 
 
-def test_check_refuses_the_same_lines_with_other_words(recording: np.ndarray) -> None:
+def test_check_refuses_lines_with_other_words(recording: np.ndarray) -> None:
     others = Reading(READING.lines, tuple(_another(word) for word in READING.words))
     with pytest.raises(InputError, match="did not sound like the text") as refused:
         others.check(recording)

@@ -69,7 +69,7 @@ def speech() -> tuple[int, np.ndarray]:
     return SAMPLE_RATE, rng.normal(0, 0.1, SAMPLE_RATE).astype(np.float32)
 
 
-def test_conversion_is_speech_of_about_the_length_of_the_source(
+def test_conversion_is_speech_of_similar_length(
     pipeline: SpeechT5Conversion, speech: tuple[int, np.ndarray]
 ) -> None:
     result = pipeline(speech, np.ones(WIDTH, np.float32))
@@ -80,14 +80,15 @@ def test_conversion_is_speech_of_about_the_length_of_the_source(
     assert np.isfinite(made.waveform).all() and np.abs(made.waveform).max() <= 1
 
 
-def test_conversion_of_a_vector_of_another_width_says_what_a_voice_is(
+def test_vector_of_another_width_is_refused(
     pipeline: SpeechT5Conversion, speech: tuple[int, np.ndarray]
 ) -> None:
+    """The message says what a voice is."""
     with pytest.raises(InputError, match=f"an x-vector: {WIDTH} numbers"):
         pipeline(speech, np.ones(3, np.float32))
 
 
-def test_read_voice_takes_a_row_of_a_table(tmp_path: Path) -> None:
+def test_read_voice_takes_row_of_table(tmp_path: Path) -> None:
     np.save(tmp_path / "voice.npy", np.ones((1, WIDTH)))
     assert read_voice(tmp_path / "voice.npy").shape == (WIDTH,)
     (tmp_path / "text.npy").write_text("no array")
@@ -95,7 +96,7 @@ def test_read_voice_takes_a_row_of_a_table(tmp_path: Path) -> None:
         read_voice(tmp_path / "text.npy")
 
 
-def test_read_voices_takes_the_first_vector_of_each_speaker(tmp_path: Path) -> None:
+def test_read_voices_takes_speakers_first_vectors(tmp_path: Path) -> None:
     with ZipFile(tmp_path / "vectors.zip", "w") as archive:
         for number, name in enumerate(("bdl_arctic-wav-b2", "bdl_arctic-wav-a1", "slt_arctic-x")):
             file = BytesIO()
@@ -107,6 +108,6 @@ def test_read_voices_takes_the_first_vector_of_each_speaker(tmp_path: Path) -> N
         read_voices(tmp_path / "vectors.zip", ["rms"])
 
 
-def test_from_pretrained_of_another_folder_says_that_it_has_no_such_model(tmp_path: Path) -> None:
+def test_folder_without_such_model_is_refused(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="no folder with such a model"):
         SpeechT5Conversion.from_pretrained(tmp_path, tmp_path, "cpu")

@@ -10,7 +10,7 @@ from earshot.pipelines.voice_conversion.settings import MUTED
 from earshot.pipelines.voice_conversion.units import Units
 
 
-def test_units_from_their_own_json_are_equal() -> None:
+def test_units_from_own_json_are_equal() -> None:
     units = Units(np.array([3, MUTED, 511]), 0.02, "vqvae-512", "abc")
     again = Units.from_json(units.to_json())
     assert again.codes.tolist() == [3, MUTED, 511]
@@ -39,7 +39,8 @@ def test_units_from_any_other_text_raise(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["[]," * 400_000, "[" * 2000, "1," * 500_001])
-def test_units_from_text_that_is_too_large_or_deep_raise_at_once(text: str) -> None:
+def test_too_large_units_raise_at_once(text: str) -> None:
+    """So does text that is nested too deep."""
     begun = time.process_time()
     with pytest.raises(InputError, match="This JSON"):
         Units.from_json(text)

@@ -23,18 +23,20 @@ def in_babble(voice: str, snr: float) -> np.ndarray:
 
 
 @pytest.mark.parametrize("voice", VOICES)
-def test_words_are_covered_by_babble_as_loud_and_not_by_some(voice: str) -> None:
+def test_loud_babble_covers_words(voice: str) -> None:
+    """Babble that is 10 dB softer does not."""
     assert is_covered(in_babble(voice, 0.0))
     assert not is_covered(in_babble(voice, 10.0))
     assert not is_covered(said(voice))
 
 
-def test_level_of_a_recording_does_not_matter() -> None:
+def test_level_of_recording_does_not_matter() -> None:
     noisy = in_babble("TF2", 0.0)
     assert is_covered(0.001 * noisy) and is_covered(noisy / np.abs(noisy).max())
 
 
-def test_silence_and_a_single_word_are_not_called_covered() -> None:
+def test_silence_is_not_called_covered() -> None:
+    """Neither is a single word."""
     noise = np.random.default_rng(0).standard_normal(SAMPLE_RATE)
     assert not is_covered(np.zeros(SAMPLE_RATE))
     assert not is_covered(noise[: SAMPLE_RATE // 2])

@@ -77,7 +77,7 @@ def words() -> list[np.ndarray]:
 
 
 @pytest.mark.parametrize("kind", [*KINDS, "moonshine"])
-def test_embed_waveforms_is_the_mean_of_the_layers_states(
+def test_embed_waveforms_averages_states_of_layer(
     kind: str, words: list[np.ndarray], tmp_path: Path
 ) -> None:
     folder = save(tmp_path / kind, kind)
@@ -113,7 +113,7 @@ def test_recogniser_states_come_every_384_samples(tmp_path: Path) -> None:
     np.testing.assert_array_equal(grid[[0, 1, 2, 3]], states[[0, 0, 1, 2]])
 
 
-def test_installed_recogniser_is_known_by_its_name() -> None:
+def test_installed_recogniser_is_known_by_name() -> None:
     encoder = SpeechEncoder.from_pretrained("moonshine-tiny:3,6", "cpu")
     sound = np.random.default_rng(0).normal(0, 0.1, 8_000).astype(np.float32)
     assert encoder.states(sound).shape == (19, 576)
@@ -132,7 +132,7 @@ def test_parts_are_equal_and_never_empty(words: list[np.ndarray], tmp_path: Path
     np.testing.assert_array_equal(alone[[0, 7]], short[[0, 4]])
 
 
-def test_embed_waveforms_of_a_model_for_normalized_waveforms_ignores_loudness(
+def test_model_of_normalized_waveforms_ignores_loudness(
     words: list[np.ndarray], tmp_path: Path
 ) -> None:
     folder = save(tmp_path / "tiny", normalized=True)
@@ -141,22 +141,21 @@ def test_embed_waveforms_of_a_model_for_normalized_waveforms_ignores_loudness(
     np.testing.assert_allclose(loud, quiet, atol=1e-3)
 
 
-def test_from_pretrained_without_a_layer_takes_three_quarters_of_the_depth(tmp_path: Path) -> None:
+def test_default_layer_is_at_three_quarters(tmp_path: Path) -> None:
+    """Without a layer, the one at three quarters of the depth is taken."""
     encoder = SpeechEncoder.from_pretrained(str(save(tmp_path / "tiny")), "cpu")
     assert encoder.layers == (3,)
     assert AveragedStates(encoder).name.endswith("tiny, layer 3")
 
 
 @pytest.mark.parametrize("layer", ["0", "5", "last", "2,5"])
-def test_from_pretrained_of_a_layer_that_is_not_there_says_which_are(
-    layer: str, tmp_path: Path
-) -> None:
+def test_unknown_layer_says_which_exist(layer: str, tmp_path: Path) -> None:
     folder = save(tmp_path / "tiny")
     with pytest.raises(InputError, match=f"layers 1 to 4, and no layer {layer}"):
         SpeechEncoder.from_pretrained(f"{folder}:{layer}", "cpu")
 
 
-def test_from_pretrained_of_another_kind_of_model_says_so(tmp_path: Path) -> None:
+def test_model_of_another_kind_is_refused(tmp_path: Path) -> None:
     config = BertConfig(
         vocab_size=8,
         hidden_size=8,
@@ -169,9 +168,10 @@ def test_from_pretrained_of_another_kind_of_model_says_so(tmp_path: Path) -> Non
         SpeechEncoder.from_pretrained(str(tmp_path / "bert"), "cpu")
 
 
-def test_from_pretrained_of_an_unknown_id_offline_says_what_to_check(
+def test_unknown_id_says_what_to_check(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """There is no network."""
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     script = (
         "from earshot.pipelines.speech_encoder import SpeechEncoder\n"

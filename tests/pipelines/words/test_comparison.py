@@ -16,5 +16,5 @@ def test_compare_gives_symmetric_matrices() -> None:
     assert result.dtw == pytest.approx(1 - np.eye(3))
 
 
-def test_compare_without_written_words_has_no_columns() -> None:
+def test_compare_without_written_has_no_columns() -> None:
     assert compare(SPOKEN, np.zeros((0, 3), np.float32), FRAMES).written.shape == (3, 0)

@@ -38,16 +38,17 @@ def buzz(first: float, last: float, seconds: float = 0.6) -> np.ndarray:
     return (0.1 * (np.sin(harmonics * phase) / harmonics).sum(axis=0)).astype(np.float32)
 
 
-def test_embed_waveforms_hears_which_way_the_pitch_goes(encoder: Words) -> None:
+def test_embed_waveforms_hears_direction_of_pitch(encoder: Words) -> None:
     rising, falling = buzz(120, 180), buzz(180, 120)
     vectors = encoder.embed_waveforms([rising, falling, rising[::-1].copy()])
     cosines = vectors @ vectors.T
     assert 1 - cosines[1, 2] < 0.5 * (1 - cosines[0, 1])
 
 
-def test_log_posteriors_of_a_long_recording_hear_pitch_as_those_of_all_of_it_at_once(
+def test_log_posteriors_hear_pitch_in_chunks(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """Those of a long recording are like those of all of it at once."""
     encoder = encoder_of(PhonemeBottleneckConfig)
     glide = buzz(120, 180, seconds=8)
     whole, level = encoder.log_posteriors(glide), encoder.log_posteriors(buzz(120, 120, seconds=8))

@@ -24,9 +24,7 @@ def test_words_are_loaded_from_any_folder(
     assert Pronouncer.from_pretrained()("tree").phonemes == ("t", "ɹ", "i")
 
 
-def test_words_of_the_hub_are_loaded_from_any_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unavailable_hub_words_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A hub id is asked for as it stands, and what cannot be had is named."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")

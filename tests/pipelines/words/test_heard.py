@@ -17,7 +17,8 @@ def states() -> States:
     return States(load_states((3, 6), device="cpu"))
 
 
-def test_states_of_a_word_have_its_pitch_with_them_and_one_more_at_each_end(states: States) -> None:
+def test_states_of_word_hold_its_pitch(states: States) -> None:
+    """There is one more state at each end."""
     frames = states(buzz(256, 256, seconds=0.48))
     assert frames.shape == (20 + 2, 2 * 288 + 2)
     octaves, voiced = frames[5:-5, -2], frames[5:-5, -1]
@@ -30,9 +31,10 @@ def test_states_do_not_depend_on_loudness(states: States) -> None:
     np.testing.assert_allclose(states(0.3 * word), states(word), atol=1e-3)
 
 
-def test_states_of_a_long_recording_are_like_those_of_all_of_it_at_once(
+def test_states_of_long_recording_stay_alike(
     states: States, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Heard in windows, they are like those of all of it at once."""
     glide = buzz(120, 240, seconds=4)
     whole = states(glide)[:, :-2]
     monkeypatch.setattr(heard, "WINDOW", 60)
@@ -50,12 +52,12 @@ def cosines_of(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     return (one * other).sum(axis=1) / norms
 
 
-def test_hearing_of_networks_over_log_mel_frames_averages_over_vtlp_views() -> None:
+def test_log_mel_hearing_averages_vtlp_views() -> None:
     hearing = hearing_of({"network": {"pitch": True}}, "cpu")
     assert isinstance(hearing, LogMel) and len(hearing.views) == 3
 
 
-def test_shipped_networks_of_an_ensemble_share_what_they_hear() -> None:
+def test_ensemble_networks_share_what_they_hear() -> None:
     words = Words.from_pretrained("words", "cpu")
     assert len(words._members) == 4 and len(words._hearings) == 2
     vector = words.embed_waveforms([buzz(120, 180)])

@@ -57,7 +57,7 @@ def test_open_restores_what_save_wrote(library: WordLibrary, folder: Path) -> No
         assert np.allclose(opened.places(layout), library.places(layout), atol=5e-3)
 
 
-def test_open_after_moving_the_folder_finds_the_sounds(folder: Path, tmp_path: Path) -> None:
+def test_moved_library_finds_its_sounds(folder: Path, tmp_path: Path) -> None:
     moved = tmp_path / "elsewhere"
     moved.mkdir()
     folder.rename(moved / "words.index")
@@ -78,8 +78,8 @@ def test_search_of_each_view_is_exact(library: WordLibrary) -> None:
 
 
 @pytest.mark.parametrize("layout", ["pca", "tsne"])
-def test_place_stays_on_the_map_and_moves_nothing(library: WordLibrary, layout: str) -> None:
-    """A vector equal to a word's is placed where the word is (PCA)."""
+def test_place_stays_on_map(library: WordLibrary, layout: str) -> None:
+    """It moves nothing, and puts a vector equal to a word's where the word is (PCA)."""
     before = library.places(layout).copy()
     assert before.shape == (60, 2) and before.min() >= 0 and before.max() <= 1
     rng = np.random.default_rng(1)
@@ -90,7 +90,7 @@ def test_place_stays_on_the_map_and_moves_nothing(library: WordLibrary, layout: 
     assert np.array_equal(library.places(layout), before)
 
 
-def test_place_by_tsne_is_between_the_neighbours(library: WordLibrary) -> None:
+def test_place_by_tsne_is_between_neighbours(library: WordLibrary) -> None:
     cosines = library.vectors @ library.vectors[6]
     near = library.places("tsne")[np.argsort(-cosines)[:5]]
     x, y = library.place(library.vectors[6], "tsne")
@@ -103,7 +103,7 @@ def test_open_of_another_models_library_raises(folder: Path) -> None:
         WordLibrary.open(folder, "another")
 
 
-def test_open_of_a_missing_or_damaged_library_raises(folder: Path, tmp_path: Path) -> None:
+def test_missing_or_damaged_library_is_refused(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no library"):
         WordLibrary.open(tmp_path / "nothing", "model")
     table = (folder / "words.csv").read_text(encoding="utf-8")

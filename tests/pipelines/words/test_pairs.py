@@ -12,7 +12,7 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> WordPairs:
 
 
 @pytest.mark.parametrize("threshold", [-1.1, 0.0, 0.5, 0.9, 1.1])
-def test_near_threshold_counts_every_pair_on_one_side(pairs: WordPairs, threshold: float) -> None:
+def test_near_threshold_counts_every_pair_once(pairs: WordPairs, threshold: float) -> None:
     words, couples = len(SPOKEN), len(VOICES) * (len(VOICES) - 1) // 2
     total = {True: words * couples, False: words * (words - 1) * couples}
     for same in (True, False):
@@ -22,13 +22,13 @@ def test_near_threshold_counts_every_pair_on_one_side(pairs: WordPairs, threshol
         assert all(pair.cosine < threshold for pair in sides[1].pairs)
 
 
-def test_near_threshold_lists_the_closest_pairs_first(pairs: WordPairs) -> None:
+def test_near_threshold_lists_closest_pairs_first(pairs: WordPairs) -> None:
     for above in (True, False):
         away = [abs(pair.cosine - 0.4) for pair in pairs.near_threshold(0.4, False, above, 5).pairs]
         assert len(away) == 5 and away == sorted(away)
 
 
-def test_near_threshold_same_word_means_same_phonemes(pairs: WordPairs) -> None:
+def test_same_word_means_same_phonemes(pairs: WordPairs) -> None:
     for pair in pairs.near_threshold(0.0, True, above=True, limit=100).pairs:
         assert pair.one.phonemes == pair.other.phonemes and pair.one.voice != pair.other.voice
     for pair in pairs.near_threshold(0.0, False, above=True, limit=100).pairs:

@@ -87,7 +87,7 @@ def test_embed_audio_trims_to_the_word(words: Words, say: Say) -> None:
     assert np.isclose(np.linalg.norm(spoken.vector), 1)
 
 
-def test_ensemble_cosine_is_the_mean_of_its_members(
+def test_ensemble_cosine_is_mean_of_members(
     tiny_checkpoints: Path, tmp_path: Path, say: Say
 ) -> None:
     """And the fingerprint of an ensemble differs from those of its members."""
@@ -108,15 +108,13 @@ def test_ensemble_cosine_is_the_mean_of_its_members(
 
 
 @pytest.mark.parametrize("phrase", ["view glass", "smart mirror"])
-def test_embed_audio_of_a_phrase_with_a_short_gap_is_one_word(
-    words: Words, say: Say, phrase: str
-) -> None:
+def test_short_gap_leaves_phrase_one_word(words: Words, say: Say, phrase: str) -> None:
     first, second = map(say, phrase.split())
     spoken = words.embed_audio(recording(first, silence(0.12), second))
     assert spoken.end - spoken.start > (len(first) + len(second)) / SAMPLE_RATE
 
 
-def test_embed_audio_with_a_cut_uses_the_cut(words: Words, say: Say) -> None:
+def test_embed_audio_uses_given_cut(words: Words, say: Say) -> None:
     said = recording(say("coffee"), silence(0.6), say("elephant"))
     spoken = words.embed_audio(said, (0.5, 1.0))
     assert (spoken.start, spoken.end) == (0.5, 1.0)
@@ -136,14 +134,14 @@ def test_embed_audio_with_a_cut_uses_the_cut(words: Words, say: Say) -> None:
         ((float("nan"), 1.0), "outside"),
     ],
 )
-def test_embed_audio_with_an_unusable_cut_raises(
+def test_embed_audio_with_unusable_cut_raises(
     words: Words, say: Say, cut: tuple[float, float], message: str
 ) -> None:
     with pytest.raises(InputError, match=message):
         words.embed_audio(recording(say("elephant"), silence(3)), cut)
 
 
-def test_embed_audio_of_several_words_proposes_the_longest(words: Words, say: Say) -> None:
+def test_embed_audio_proposes_longest_word(words: Words, say: Say) -> None:
     short, long = say("tea"), say("elephant")
     with pytest.raises(CutNeededError, match="2 words.*one at a time.*cut") as caught:
         words.embed_audio(recording(short, silence(0.6), long))
@@ -155,7 +153,8 @@ def test_embed_audio_of_several_words_proposes_the_longest(words: Words, say: Sa
     assert (again.start, again.end) == error.proposed
 
 
-def test_embed_audio_of_long_speech_proposes_a_short_cut(words: Words, say: Say) -> None:
+def test_embed_audio_proposes_short_cut(words: Words, say: Say) -> None:
+    """The speech is too long for one word."""
     text = "the quick brown fox jumps over the lazy dog and " * 5
     speech = np.resize(say(text, "-s", "160"), 10 * SAMPLE_RATE)
     with pytest.raises(CutNeededError, match="too long for one word") as caught:
@@ -192,7 +191,7 @@ def test_embed_audio_without_speech_raises(words: Words, say: Say) -> None:
         words.embed_audio(None)
 
 
-def test_embed_audio_of_a_text_file_raises(words: Words, tmp_path: Path) -> None:
+def test_embed_audio_of_text_file_raises(words: Words, tmp_path: Path) -> None:
     path = tmp_path / "word.wav"
     path.write_text("This is not audio. " * 100)
     with pytest.raises(InputError, match="cannot be read as audio"):
@@ -200,7 +199,8 @@ def test_embed_audio_of_a_text_file_raises(words: Words, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("rate", [8_000, 192_000])
-def test_embed_audio_accepts_stereo_at_any_rate(words: Words, say: Say, rate: int) -> None:
+def test_embed_audio_accepts_stereo(words: Words, say: Say, rate: int) -> None:
+    """Any rate will do."""
     import soxr
 
     waveform = soxr.resample(recording(say("elephant"))[1], SAMPLE_RATE, rate)
@@ -210,7 +210,7 @@ def test_embed_audio_accepts_stereo_at_any_rate(words: Words, say: Say, rate: in
     assert 0.3 < spoken.end - spoken.start < 1.2
 
 
-def test_embed_text_gives_phonemes_and_a_unit_vector(words: Words) -> None:
+def test_embed_text_gives_phonemes_and_vector(words: Words) -> None:
     written = words.embed_text(" tree ")
     assert written.spelling == "tree" and written.pronunciation.phonemes == ("t", "ɹ", "i")
     assert written.pronunciation.source == "dictionary"
@@ -220,9 +220,8 @@ def test_embed_text_gives_phonemes_and_a_unit_vector(words: Words) -> None:
         words.embed_text("")
 
 
-def test_nearest_of_each_view_starts_with_the_word(
-    words: Words, library: WordLibrary, say: Say
-) -> None:
+def test_nearest_starts_with_word_itself(words: Words, library: WordLibrary, say: Say) -> None:
+    """This holds for spoken and for written words."""
     spoken = words.embed_audio(recording(say("coffee")))
     near = words.nearest(library, spoken.vector, "spoken", limit=2)
     assert near[0].word.spelling == "coffee" and near[0].word.voice == "espeak"
@@ -231,9 +230,7 @@ def test_nearest_of_each_view_starts_with_the_word(
     assert len(written) == 4 and written[0].word.id == "tree-None"
 
 
-def test_guess_counts_homophones_once_and_leaves_room_for_unknown_words(
-    words: Words, library: WordLibrary, say: Say
-) -> None:
+def test_guess_counts_homophones_once(words: Words, library: WordLibrary, say: Say) -> None:
     """Words that sound the same are one guess, and something is left for words not here."""
     guesses = words.guess(library, words.embed_audio(recording(say("tree"))))
     assert {guess.spelling for guess in guesses} == {"tree", "three", "coffee"}

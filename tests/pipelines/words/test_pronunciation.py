@@ -99,7 +99,7 @@ def test_pronouncer_parses_arpabet(pronouncer: Pronouncer, text: str) -> None:
     assert (said.phonemes, said.source) == (("k", "æ", "t"), "ARPAbet")
 
 
-def test_pronouncer_takes_a_single_arpabet_vowel_only_with_stress(pronouncer: Pronouncer) -> None:
+def test_single_arpabet_vowel_needs_stress(pronouncer: Pronouncer) -> None:
     assert pronouncer("ER1").source == "ARPAbet"
     assert pronouncer("AW").source == "dictionary"  # aw, the word
 
@@ -110,7 +110,7 @@ def test_pronouncer_parses_pinyin(pronouncer: Pronouncer, text: str) -> None:
     assert (said.phonemes, said.source) == (from_pinyin("bei3 jing1"), "pinyin")
 
 
-def test_pronouncer_parses_every_spelling_of_u_umlaut(pronouncer: Pronouncer) -> None:
+def test_pronouncer_parses_spellings_of_u_umlaut(pronouncer: Pronouncer) -> None:
     composed, decomposed, plain = (pronouncer(t) for t in ("nü3", "nu\u03083", "nv3"))
     assert composed == decomposed == plain
     assert "y" in plain.phonemes
@@ -150,19 +150,19 @@ def test_pronouncer_parses_every_spelling_of_u_umlaut(pronouncer: Pronouncer) ->
         ("a" + "'" * 100 + "a", "80 characters are the most"),
     ],
 )
-def test_pronouncer_of_unusable_text_raises_with_advice(
+def test_pronouncer_refuses_unusable_text_with_advice(
     pronouncer: Pronouncer, text: str, message: str
 ) -> None:
     with pytest.raises(InputError, match=message):
         pronouncer(text)
 
 
-def test_pronouncer_refuses_a_prediction_without_a_vowel(tiny_checkpoints: Path) -> None:
+def test_pronouncer_refuses_prediction_without_vowel(tiny_checkpoints: Path) -> None:
     with pytest.raises(InputError, match="“zzxq” cannot be said: it has no vowel"):
         pronouncer_of(tiny_checkpoints, "Z")("zzxq")
 
 
-def test_dictionary_uses_only_phonemes_of_the_inventory() -> None:
+def test_dictionary_uses_only_inventory_phonemes() -> None:
     symbols = {symbol for phones in pronunciations().values() for symbol in phones.split()}
     assert {from_arpabet(symbol)[0] for symbol in symbols} <= set(PHONEMES[1:])
 

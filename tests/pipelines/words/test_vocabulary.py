@@ -23,7 +23,7 @@ def near(vector: np.ndarray, cosine: float) -> np.ndarray:
     return cosine * vector + np.sqrt(1 - cosine**2) * DOOR
 
 
-def test_find_near_an_example_gives_the_word(vocabulary: Vocabulary) -> None:
+def test_find_near_example_gives_word(vocabulary: Vocabulary) -> None:
     found = vocabulary.find(near(FAN, 0.9), THRESHOLD)
     assert found.name == "fan"
     assert [name for name, _ in found.cosines] == ["fan", "lamp"]
@@ -35,13 +35,13 @@ def test_find_below_the_threshold_gives_none(vocabulary: Vocabulary) -> None:
     assert found.name is None and found.cosines[0][0] == "fan"
 
 
-def test_find_uses_the_closest_of_several_examples(vocabulary: Vocabulary) -> None:
+def test_find_uses_closest_of_several_examples(vocabulary: Vocabulary) -> None:
     vocabulary.add(" lamp ", DOOR)
     assert vocabulary.words == {"lamp": 2, "fan": 1}
     assert vocabulary.find(DOOR, THRESHOLD).name == "lamp"
 
 
-def test_find_after_remove_or_clear_does_not_give_the_word(vocabulary: Vocabulary) -> None:
+def test_find_forgets_removed_or_cleared_words(vocabulary: Vocabulary) -> None:
     vocabulary.remove("fan")
     assert vocabulary.find(FAN, THRESHOLD).name is None
     vocabulary.clear()

@@ -44,7 +44,7 @@ def by_trying(log_posteriors: np.ndarray, phonemes: list[int]) -> float:
     return best / len(phonemes)
 
 
-def test_keyword_paths_of_a_said_word_end_where_it_ends() -> None:
+def test_keyword_paths_end_where_word_ends() -> None:
     paths = keyword_paths(posteriors([0, 3, 0, 1, 1, 0, 2, 0, 4, 0]), [1, 2])
     assert int(paths.scores.argmax()) == 6 and paths.scores.max() == 0
     assert paths.starts[6] in (3, 4)
@@ -53,7 +53,7 @@ def test_keyword_paths_of_a_said_word_end_where_it_ends() -> None:
 
 
 @pytest.mark.parametrize("phonemes", [[1], [1, 2], [1, 1], [2, 1, 2]])
-def test_keyword_paths_score_as_the_best_of_all_paths(phonemes: list[int]) -> None:
+def test_keyword_paths_score_as_best_path(phonemes: list[int]) -> None:
     rng = np.random.default_rng(0)
     for _ in range(5):
         log_posteriors = np.log(rng.dirichlet(np.ones(3), 5)).astype(np.float32)
@@ -69,7 +69,7 @@ def test_decode_removes_repeats_and_blanks() -> None:
     assert decode(posteriors([0, 1, 1, 0, 1, 2, 2, 0])) == (1, 1, 2)
 
 
-def test_subsequence_means_agree_with_the_best_stretch() -> None:
+def test_subsequence_means_agree_with_best_stretch() -> None:
     rng = np.random.default_rng(0)
     distances = rng.random((3, 8)).astype(np.float32)
     costs, starts = subsequence_means(distances)
@@ -82,7 +82,8 @@ def test_subsequence_means_agree_with_the_best_stretch() -> None:
         assert costs[end] >= path_mean(stretch) - 1e-6
 
 
-def test_search_in_a_recording_gives_places_apart_best_first(search: WordSearch) -> None:
+def test_search_gives_places_best_first(search: WordSearch) -> None:
+    """The places lie apart."""
     rng = np.random.default_rng(0)
     waveform = (0.1 * rng.standard_normal(25 * RATE)).astype(np.float32)
     recording = search.listen((RATE, waveform))
@@ -103,13 +104,13 @@ def test_search_in_a_recording_gives_places_apart_best_first(search: WordSearch)
 
 
 @pytest.mark.parametrize("seconds", [0.3, 1.0])
-def test_search_in_a_short_recording_gives_no_error(search: WordSearch, seconds: float) -> None:
+def test_search_in_short_recording_succeeds(search: WordSearch, seconds: float) -> None:
     tone = 0.1 * np.sin(np.arange(round(seconds * RATE)) / 5)
     recording = search.listen((RATE, tone.astype(np.float32)))
     search(recording, search.words.embed_text("extraordinarily"))
 
 
-def test_listen_to_what_cannot_be_searched_says_why(search: WordSearch, tmp_path: Path) -> None:
+def test_unsearchable_recording_says_why(search: WordSearch, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no recording to search in"):
         search.listen(None)
     with pytest.raises(InputError, match="silent"):
@@ -121,13 +122,14 @@ def test_listen_to_what_cannot_be_searched_says_why(search: WordSearch, tmp_path
     assert MAX_SECONDS_SEARCHED == 600
 
 
-def test_places_csv_is_in_order_of_time_and_runs_no_formula() -> None:
+def test_places_csv_is_in_time_order() -> None:
+    """It runs no formula."""
     rows = list(csv.DictReader(io.StringIO(places_csv(PLACES, "=HYPERLINK()"))))
     assert [row["start"] for row in rows] == ["1.000", "3.000", "3.600"]
     assert rows[0] == {"word": "'=HYPERLINK()", "start": "1.000", "end": "1.500", "score": "0.8000"}
 
 
-def test_text_grid_covers_the_recording_without_overlap() -> None:
+def test_text_grid_covers_recording_without_overlap() -> None:
     text = text_grid(PLACES, 'sa"y\n', 5.0)
     assert text.startswith('File type = "ooTextFile"\nObject class = "TextGrid"\n')
     assert 'name = "sa""y"' in text

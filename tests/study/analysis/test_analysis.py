@@ -107,14 +107,14 @@ def test_analyse_of_identical_answers_says_so(design: str) -> None:
     assert "nan" not in html
 
 
-def test_analyse_of_one_system_gives_its_mean() -> None:
+def test_analyse_of_one_system_gives_mean() -> None:
     test = make_test("acr", ("ours",))
     found = analyse(test, rate(test, 6, _answers("acr")))
     assert found.kept.pairs.empty
     assert verdict(test, found.kept).startswith("ours: MOS 4")
 
 
-def test_analyse_ignores_answers_that_are_no_numbers() -> None:
+def test_analyse_ignores_what_is_no_number() -> None:
     test = make_test("acr")
     ratings = rate(test, 6, _answers("acr"))
     whole = analyse(test, ratings).kept.systems
@@ -124,7 +124,7 @@ def test_analyse_ignores_answers_that_are_no_numbers() -> None:
     pd.testing.assert_frame_equal(analyse(test, table).kept.systems, whole)
 
 
-def test_analyse_of_a_sparse_table_gives_intervals() -> None:
+def test_analyse_of_sparse_table_gives_intervals() -> None:
     test = make_test("acr")
     ratings = rate(test, 8, _answers("acr")).sample(frac=0.3, random_state=1)
     found = analyse(test, ratings).kept
@@ -132,7 +132,8 @@ def test_analyse_of_a_sparse_table_gives_intervals() -> None:
     assert analyse(test, pd.DataFrame()).kept.answers.empty
 
 
-def test_analyse_states_exclusions_and_shows_both_results() -> None:
+def test_analyse_states_exclusions() -> None:
+    """The report shows the results with and without those left out."""
     test = make_test("acr", checks=4)
     ratings = rate(test, 8, _answers("acr"), check=lambda rater: 5.0 if rater == 2 else 1.0)
     ratings.loc[ratings["rater"] == "rater-3", "milliseconds"] = 500
@@ -154,7 +155,8 @@ def test_analyse_states_exclusions_and_shows_both_results() -> None:
     assert analyse(test, ratings, lax).exclusions == ()
 
 
-def test_analyse_applies_the_tolerance_of_checks_and_leaves_them_out() -> None:
+def test_analyse_counts_checks_as_no_ratings() -> None:
+    """Whoever passes them is kept."""
     test = make_test("acr", checks=4)
     ratings = rate(test, 3, _answers("acr"), check=lambda rater: 1.0)
     found = analyse(test, ratings)
@@ -162,7 +164,7 @@ def test_analyse_applies_the_tolerance_of_checks_and_leaves_them_out() -> None:
     assert set(found.kept.answers["kind"]) == {"trial"}
 
 
-def test_analyse_with_everyone_excluded_shows_all_raters() -> None:
+def test_analyse_excluding_everyone_shows_all_raters() -> None:
     test = make_test("ab", checks=2)
     found = analyse(test, rate(test, 3, _answers("ab"), check=lambda rater: 0.0))
     html = page(found)
@@ -180,7 +182,8 @@ def test_report_page_escapes_system_names() -> None:
     assert document(found).startswith(b"%PDF")
 
 
-def test_document_of_a_chinese_title_has_a_font_for_it() -> None:
+def test_document_of_chinese_has_its_font() -> None:
+    """The PDF names a Chinese font only where its title is Chinese."""
     test = make_test("ab", ("y0", "y1"))
     found = analyse(test, rate(test, 2, lambda *_: 1.0))
     assert b"/STSong-Light" not in document(found)
@@ -189,7 +192,7 @@ def test_document_of_a_chinese_title_has_a_font_for_it() -> None:
 
 
 @pytest.mark.parametrize("design", ["acr", "mushra"])
-def test_write_makes_the_report_figures_and_tables(
+def test_write_makes_report_figures_and_tables(
     results: dict[str, Results], design: str, tmp_path: Path
 ) -> None:
     write(results[design], tmp_path / "new")

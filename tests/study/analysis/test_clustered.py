@@ -33,7 +33,7 @@ def _crossed(
     return table.ravel(), rater, stimulus
 
 
-def test_mean_variance_is_that_of_random_effects() -> None:
+def test_mean_variance_is_of_random_effects() -> None:
     # Over many tables the variance of the mean is 1 / 12 + 1 / 9 + 1 / 108.
     estimates = [mean(*_crossed(seed)) for seed in range(300)]
     variance = np.mean([estimate.variance.total for estimate in estimates])
@@ -42,7 +42,8 @@ def test_mean_variance_is_that_of_random_effects() -> None:
     assert 0.91 <= held <= 0.98
 
 
-def test_variance_parts_equal_those_of_statsmodels_where_ratings_are_even() -> None:
+def test_variance_parts_equal_those_of_statsmodels() -> None:
+    """They are equal where every rater rates every stimulus."""
     answers, raters, stimuli = _crossed()
     fit = OLS(answers, np.ones((len(answers), 1)))
     variance = mean(answers, raters, stimuli).variance
@@ -51,7 +52,8 @@ def test_variance_parts_equal_those_of_statsmodels_where_ratings_are_even() -> N
         assert part == pytest.approx(own.cov_params()[0, 0])
 
 
-def test_variance_by_rater_is_the_jackknife_where_ratings_are_uneven() -> None:
+def test_variance_by_rater_is_jackknife() -> None:
+    """It is so where ratings are uneven, which leaves fewer degrees of freedom."""
     answers, raters, stimuli = _crossed()
     keep = (raters < 2) | (stimuli < 2)  # two raters gave most of the ratings
     answers, raters, stimuli = answers[keep], raters[keep], stimuli[keep]
@@ -62,7 +64,8 @@ def test_variance_by_rater_is_the_jackknife_where_ratings_are_uneven() -> None:
     assert found.df < 11
 
 
-def test_variance_of_logistic_strengths_is_near_the_whole_jackknife() -> None:
+def test_variance_of_strengths_is_near_jackknife() -> None:
+    """That of a logistic fit lies within 3 % of the jackknife over raters."""
     rng = np.random.default_rng(0)
     raters, stimuli = np.indices((15, 8)).reshape(2, -1)
     won = (rng.normal(size=15)[raters] + 0.6 + rng.logistic(size=120) > 0).astype(float)
@@ -74,8 +77,9 @@ def test_variance_of_logistic_strengths_is_near_the_whole_jackknife() -> None:
 
 
 @pytest.mark.parametrize("raters", [8, 20])
-def test_bounded_interval_holds_the_truth_at_the_end_of_a_scale(raters: int) -> None:
-    """Where most answers are "excellent", and the t interval cut at 5 held it in 85 to 91 %."""
+def test_bounded_interval_at_end_holds_truth(raters: int) -> None:
+    """The truth is near the end of a scale, where most answers are "excellent", and the t interval
+    cut at 5 held it in 85 to 91 %."""
     world, quality = World(), np.array([5.4])
     truth = on_scale(world.draw(np.random.default_rng(1), 900, 900, quality)).mean()
     assert truth > 4.7
@@ -96,7 +100,8 @@ def _right(wrong: int) -> tuple[float, float, float]:
     return bounded(mean(answers, rater, stimulus, null=0.5), 0, 1)
 
 
-def test_bounded_share_of_all_and_of_all_but_one_are_told_by_one_method() -> None:
+def test_bounded_shares_have_one_method() -> None:
+    """The interval of all follows from that of all but one without a jump."""
     everyone, but_one, but_six = (_right(wrong) for wrong in (0, 1, 6))
     assert everyone[0] > but_one[0] > but_six[0]
     assert everyone[2] < but_one[2] < but_six[2]
@@ -104,7 +109,8 @@ def test_bounded_share_of_all_and_of_all_but_one_are_told_by_one_method() -> Non
     assert everyone[1] == 1 > but_one[1]
 
 
-def test_bounded_interval_is_wilsons_of_independent_answers() -> None:
+def test_bounded_of_independent_answers_is_wilsons() -> None:
+    """Its p is that of the score test."""
     variance = Variance(0.7 * 0.3 / 40, 0, 0, 10**9, 1, ratings=40)
     found = bounded(Estimate(0.7, variance, 0.5), 0, 1)
     assert found[:2] == pytest.approx(proportion_confint(28, 40, method="wilson"))
@@ -132,33 +138,35 @@ def test_difference_cancels_shared_effects() -> None:
     assert gap.p < 1e-6
 
 
-def test_mean_of_one_rater_has_no_interval() -> None:
+def test_mean_of_one_rater_lacks_interval() -> None:
     estimate = mean(np.arange(5.0), np.zeros(5, int), np.arange(5))
     assert estimate.value == pytest.approx(2)
     assert np.isnan([estimate.low, estimate.high, estimate.p]).all()
 
 
-def test_difference_between_two_raters_has_no_p_value() -> None:
+def test_difference_of_two_raters_lacks_p() -> None:
     answers, raters = np.array([5, 4, 5, 1, 2, 1.0]), np.repeat([0, 1], 3)
     gap = difference(answers, raters == 0, raters, np.tile(np.arange(3), 2))
     assert gap.value == pytest.approx(10 / 3)
     assert np.isnan(gap.p)
 
 
-def test_mean_of_one_stimulus_uses_the_t_of_raters() -> None:
+def test_mean_of_one_stimulus_uses_raters() -> None:
+    """It has the t interval of its raters."""
     answers = np.array([1.0, 2, 4, 5])
     estimate = mean(answers, np.arange(4), np.zeros(4, int))
     assert estimate.variance.df == pytest.approx(3)
     assert estimate.standard_error == pytest.approx(answers.std(ddof=1) / 2)
 
 
-def test_mean_of_identical_answers_has_no_interval() -> None:
+def test_mean_of_identical_answers_lacks_interval() -> None:
     estimate = mean(np.full(12, 5.0), np.repeat(np.arange(4), 3), np.tile(np.arange(3), 4))
     assert estimate.value == pytest.approx(5)
     assert np.isnan([estimate.low, estimate.high, estimate.p]).all()
 
 
-def test_identical_answers_are_as_sure_as_the_steps_of_their_scale() -> None:
+def test_identical_answers_have_error_of_rounding() -> None:
+    """They are as sure as the steps of their scale."""
     rater, stimulus = np.indices((8, 4)).reshape(2, -1)
     worse = np.zeros(32)
     gap = difference(
@@ -172,7 +180,7 @@ def test_identical_answers_are_as_sure_as_the_steps_of_their_scale() -> None:
     assert gap.p < 0.01
 
 
-def test_clustered_estimate_of_a_regression_has_its_contrast() -> None:
+def test_clustered_estimate_has_contrast_of_regression() -> None:
     answers, raters, stimuli = _crossed()
     columns = np.column_stack([np.ones(len(answers)), stimuli])
     fit = OLS(answers, columns).fit()
@@ -182,7 +190,8 @@ def test_clustered_estimate_of_a_regression_has_its_contrast() -> None:
     assert 0 < estimate.p < 1
 
 
-def test_variance_is_no_less_than_that_of_independent_answers_where_asked() -> None:
+def test_variance_has_floor_where_asked() -> None:
+    """It is no less than that of independent answers."""
     by_clusters = Variance(0.05, 0.02, 0.01, 10, 20)
     cautious = replace(by_clusters, independent=0.09)
     assert cautious.total == 0.09 and cautious.df == by_clusters.df

@@ -31,7 +31,7 @@ def taken(design: str, seed: int, gain: float = 0.0, name: str = "made") -> Resu
     return analyse(test, ratings.assign(rater=f"{name}-" + ratings["rater"]))
 
 
-def test_compare_finds_what_one_test_rates_higher() -> None:
+def test_compare_finds_what_is_rated_higher() -> None:
     found = compare(taken("acr", 0, gain=1.2), taken("acr", 1, name="again"))
     table = found.table.set_index("system")
     assert table.loc["ours", "value"] == pytest.approx(1.2, abs=0.5)
@@ -40,7 +40,7 @@ def test_compare_finds_what_one_test_rates_higher() -> None:
     assert gap.tolist() == pytest.approx(table["value"].tolist())
 
 
-def test_compare_tells_pairs_of_the_same_system() -> None:
+def test_compare_tells_pairs_of_same_system() -> None:
     """Though the other test ranks them the other way round."""
     one, two = taken("ab", 0, gain=1.0), taken("ab", 1, gain=-1.0, name="again")
     table = compare(one, two).table
@@ -50,8 +50,9 @@ def test_compare_tells_pairs_of_the_same_system() -> None:
 
 
 @pytest.mark.parametrize("scale", [None, TRANSCRIPTION])
-def test_each_test_has_the_value_and_interval_of_its_report(scale: Scale | None) -> None:
-    """Shares too, and word errors, which are by the words of each sentence."""
+def test_compared_values_equal_those_of_reports(scale: Scale | None) -> None:
+    """The intervals do too, and those of shares and of word errors, which are by the words of each
+    sentence."""
     test = make_test("acr")
     stimuli = sorted({trial.stimulus for trial in test.trials})
     said = {name: "word " * (2 + place) for place, name in enumerate(stimuli)}
@@ -73,7 +74,7 @@ def test_compared_page_fetches_nothing_and_escapes() -> None:
     assert "range equalising" in html  # of scores on a scale
 
 
-def test_tests_that_cannot_be_compared_are_refused() -> None:
+def test_incomparable_tests_are_refused() -> None:
     one = taken("ab", 0)
     adaptive = replace(one, test=replace(one.test, pairing="adaptive"))
     nobody = analyse(one.test, one.kept.answers.iloc[:0])

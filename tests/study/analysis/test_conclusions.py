@@ -39,8 +39,9 @@ def _mushra(raters: int, gap: float = 20, seed: int = 0) -> Results:
     return analyse(test, rate(test, raters, answer))
 
 
-def test_mushra_of_five_raters_who_agree_is_significant() -> None:
-    """By Wilcoxon's test, Holm over all pairs with the reference, nothing could be."""
+def test_mushra_of_five_raters_is_significant() -> None:
+    """Five who agree are enough. By Wilcoxon's test, Holm over all pairs with the reference,
+    nothing could be."""
     found = _mushra(5).kept
     pairs = found.pairs.set_index(["system", "other"])
     assert pairs.loc[("ours", "rival"), "p_holm"] < 0.01
@@ -50,7 +51,8 @@ def test_mushra_of_five_raters_who_agree_is_significant() -> None:
     assert "cannot find any: with 5 raters and 3 pairs its p after Holm is 0.19 or more" in said
 
 
-def test_mushra_leaves_the_reference_out_of_the_family() -> None:
+def test_mushra_family_leaves_reference_out() -> None:
+    """Pairs with the reference have no p of Holm."""
     pairs = _mushra(8).kept.pairs
     against = pairs[["system", "other"]].eq(REFERENCE).any(axis=1)
     assert against.sum() == 3 and pairs.loc[against, "p_holm"].isna().all()
@@ -58,14 +60,16 @@ def test_mushra_leaves_the_reference_out_of_the_family() -> None:
     assert own["p_holm"].iloc[0] == pytest.approx(3 * own["p"].iloc[0])
 
 
-def test_mushra_p_is_that_of_the_printed_interval() -> None:
+def test_mushra_p_is_that_of_interval() -> None:
+    """It is below 0.05 where the printed interval leaves zero out."""
     for seed in range(6):
         pairs = _mushra(6, gap=1.2, seed=seed).kept.pairs
         outside = (pairs["low"] > 0) | (pairs["high"] < 0)
         assert ((pairs["p"] < 0.05) == outside).all()
 
 
-def test_votes_in_a_circle_are_not_all_the_same() -> None:
+def test_votes_in_circle_are_not_alike() -> None:
+    """No note says that all answers are the same, and all systems are level."""
     always = {("ours", "rival"): 1.0, ("ours", "older"): 0.0, ("rival", "older"): 1.0}
     test = make_test("ab")
     found = analyse(test, rate(test, 6, lambda r, one, other, s: always[one, other])).kept
@@ -73,7 +77,7 @@ def test_votes_in_a_circle_are_not_all_the_same() -> None:
     assert found.systems["value"].tolist() == pytest.approx([0, 0, 0], abs=1e-9)
 
 
-def test_comparisons_that_are_all_one_better_say_so() -> None:
+def test_comparisons_all_one_better_say_so() -> None:
     """32 times +1 was "too little yet to say more"."""
     test = make_test("ccr", ("ours", "rival"), stimuli=4)
     found = analyse(test, rate(test, 8, lambda *_: 1.0))
@@ -84,9 +88,10 @@ def test_comparisons_that_are_all_one_better_say_so() -> None:
     ("design", "raters", "stimuli", "expected"),
     [("abx", 2, 2, True), ("abx", 4, 6, False), ("ab", 2, 6, True), ("ab", 8, 6, False)],
 )
-def test_report_says_where_nothing_can_be_significant(
+def test_report_says_nothing_can_be_significant(
     design: str, raters: int, stimuli: int, expected: bool
 ) -> None:
+    """It says so where even answers that all agree would be too few."""
     test = make_test("abx" if design == "abx" else "ab", ("ours", "rival"), stimuli=stimuli)
     notes = " ".join(analyse(test, rate(test, raters, lambda *_: 1.0)).kept.notes)
     assert ("no difference can be significant" in notes) == expected
@@ -104,7 +109,8 @@ def _dropped(dropped: int, raters: int = 12) -> Results:
     return analyse(test, ratings, conduct=CONDUCT)
 
 
-def test_few_who_are_kept_are_told_from_few_who_came() -> None:
+def test_few_kept_raters_are_told_so() -> None:
+    """Notes tell few who are kept from few who came."""
     notes = " ".join(_dropped(10).kept.notes)
     assert "Only 2 of 12 people are kept by the rules" in notes
     assert "leave out 10 of 12 raters (83\xa0%)" in notes
@@ -120,7 +126,8 @@ def _named(rows: Sequence[Sequence[str]]) -> dict[str, str]:
     return dict(cast(Sequence[tuple[str, str]], rows))
 
 
-def test_flow_counts_who_was_screened_out_and_each_rule() -> None:
+def test_flow_counts_each_way_out() -> None:
+    """It counts who was screened out, and whom each rule left out."""
     results = _dropped(3)
     rows = _named(contents.flow(results).rows)
     assert rows["Agreed to take part"] == "14"
@@ -133,7 +140,8 @@ def test_flow_counts_who_was_screened_out_and_each_rule() -> None:
     )
 
 
-def test_report_says_how_often_it_was_looked_at_and_whether_rules_were_changed() -> None:
+def test_report_tells_looks_and_changed_rules() -> None:
+    """It says how often the results were looked at, and whether the rules were changed."""
     results = _dropped(3)
     rows = _named(contents.asked(results).rows)
     assert rows["Results before the end"] == "looked at 3 times"
@@ -158,7 +166,8 @@ def _timed(rules: Rules) -> Results:
     return analyse(test, ratings, conduct=replace(CONDUCT, failed_environment=3))
 
 
-def test_room_and_time_leave_raters_and_single_answers_out_and_are_told() -> None:
+def test_room_and_time_leave_answers_out() -> None:
+    """They leave out raters and single answers, and the report says so."""
     rules = Rules(least_seconds=1, most_seconds=60, most_minutes=90)
     results = _timed(rules)
     reasons = {who.rater: who.reasons for who in results.exclusions}
@@ -183,7 +192,8 @@ def test_room_and_time_leave_raters_and_single_answers_out_and_are_told() -> Non
     assert "single answers that took less than 1 s or more than 60 s" in left_out
 
 
-def test_rater_without_an_answer_in_time_is_counted_as_left_out() -> None:
+def test_untimely_rater_is_left_out() -> None:
+    """Who has no answer in time is counted among those left out."""
     test = replace(make_test("acr"), rules=Rules(most_seconds=60))
     ratings = rate(test, 8, lambda rater, system, *_: 3.0 + (system == "first"))
     ratings.loc[ratings["rater"].isin(["rater-0", "rater-1"]), "milliseconds"] = 61_000
@@ -194,7 +204,8 @@ def test_rater_without_an_answer_in_time_is_counted_as_left_out() -> None:
     assert flow["Left out by rule: time of single answers"] == "2" and flow["Kept"] == "6"
 
 
-def test_rules_of_room_and_time_can_be_switched_off() -> None:
+def test_rules_left_off_exclude_nobody() -> None:
+    """Those of the room and of time can be switched off."""
     results = _timed(Rules(environment=False))
     assert results.exclusions == () and results.untimely == 0
     assert "Ratings of these left out for their time" not in _named(contents.flow(results).rows)
@@ -208,7 +219,7 @@ def test_page_of_counts_has_no_estimate() -> None:
         assert f"{value:.2f}" not in html
 
 
-def test_checklist_names_what_only_its_authors_know() -> None:
+def test_checklist_names_what_only_authors_know() -> None:
     rows = _named(contents.checklist(_dropped(0)).rows)
     assert rows["Payment"] == contents.UNKNOWN
     assert rows["Number of raters"] == "12 kept of 12"
@@ -241,7 +252,7 @@ def test_effect_of_position_is_found() -> None:
     assert found.loc["position", "p_holm"] < 0.001
 
 
-def test_effects_of_order_fatigue_and_drift_are_found() -> None:
+def test_order_fatigue_and_drift_are_found() -> None:
     rng = np.random.default_rng(1)
 
     def answer(ratings: pd.DataFrame) -> pd.Series:
@@ -257,7 +268,7 @@ def test_effects_of_order_fatigue_and_drift_are_found() -> None:
     assert all(found["p_holm"] < 0.01)
 
 
-def test_other_models_rank_as_the_means_do() -> None:
+def test_other_models_rank_as_means_do() -> None:
     rng = np.random.default_rng(0)
     quality, bias = {"ours": 3.8, "rival": 3.2, "older": 2.6}, rng.normal(0, 0.6, 12)
     test = make_test("acr", stimuli=10)
@@ -275,16 +286,16 @@ def test_other_models_rank_as_the_means_do() -> None:
     assert ((found["logit_low"] < found["logit"]) & (found["logit"] < found["logit_high"])).all()
 
 
-def test_ordinal_model_of_a_scale_without_steps_is_left_out() -> None:
-    """Ratings from elsewhere may have as many values as there are ratings: a threshold for each
-    would take a minute."""
+def test_ordinal_model_needs_scale_with_steps() -> None:
+    """It is left out elsewhere. Ratings from elsewhere may have as many values as there are
+    ratings: a threshold for each would take a minute."""
     rng = np.random.default_rng(0)
     ratings = rate(make_test("acr"), 12, lambda *_: float(rng.uniform(1, 5)))
     models = analyse(make_test("acr"), ratings).models
     assert models["logit"].isna().all() and models["bias"].notna().all()
 
 
-def test_bias_removed_score_of_uneven_raters_is_nearer_the_truth() -> None:
+def test_bias_removed_score_is_nearer_truth() -> None:
     """A harsh rater who heard one system only pulls its mean down, and not its score."""
     test = make_test("acr", ("ours", "rival"), stimuli=6)
     ratings = rate(test, 6, lambda r, *_: 2.0 if r == 0 else 4.0)

@@ -24,7 +24,7 @@ def _votes(answer: float, other_way: bool) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("other_way", [False, True])
-def test_preferences_do_not_depend_on_the_order_of_systems(other_way: bool) -> None:
+def test_preferences_ignore_order_of_systems(other_way: bool) -> None:
     votes = _votes(1, other_way)
     order = preference.ranking(votes)
     found = preference.preferences(votes, preference.estimates(votes, order)).iloc[0]
@@ -34,7 +34,7 @@ def test_preferences_do_not_depend_on_the_order_of_systems(other_way: bool) -> N
     assert found["p_binomial"] < 1e-4 < found["p"]  # one rater of six is 36 votes, but one rater
 
 
-def test_preferences_of_unanimous_raters_have_an_interval() -> None:
+def test_preferences_of_unanimous_raters_have_interval() -> None:
     votes = rate(make_test("ab", ("ours", "rival")), 6, lambda *_: 1.0)
     found = preference.preferences(votes, preference.estimates(votes, ["ours", "rival"])).iloc[0]
     assert found["low"] == pytest.approx(36 / (36 + 2.5706**2), abs=1e-3)  # Wilson, t of 5 df
@@ -42,7 +42,8 @@ def test_preferences_of_unanimous_raters_have_an_interval() -> None:
     assert found["p"] < 0.01
 
 
-def test_preferences_count_ties_half_and_leave_them_out_of_the_sign_test() -> None:
+def test_preferences_count_ties_half() -> None:
+    """The sign test leaves ties out."""
     votes = rate(make_test("ab", ("ours", "rival")), 6, lambda *_: 0.5)
     found = preference.preferences(votes, preference.estimates(votes, ["ours", "rival"])).iloc[0]
     assert found["value"] == pytest.approx(0.5)
@@ -51,7 +52,7 @@ def test_preferences_count_ties_half_and_leave_them_out_of_the_sign_test() -> No
     assert found["low"] < 0.5 < found["high"]
 
 
-def test_votes_in_a_circle_are_scaled_as_level() -> None:
+def test_votes_in_circle_scale_as_level() -> None:
     always = {("ours", "rival"): 1.0, ("ours", "older"): 0.0, ("rival", "older"): 1.0}
     votes = rate(make_test("ab"), 6, lambda r, one, other, s: always[one, other])
     assert preference.can_be_scaled(votes)
@@ -60,7 +61,8 @@ def test_votes_in_a_circle_are_scaled_as_level() -> None:
     assert ((found["low"] < 0) & (found["high"] > 0)).all()
 
 
-def test_strengths_are_no_surer_than_those_of_independent_votes() -> None:
+def test_strengths_are_never_too_sure() -> None:
+    """Their error is no less than that of independent votes."""
     votes = _tournament(3, np.array([1, 0, -1.0]), 60)
     votes["stimulus"] = np.arange(60) % 2  # so few that their variance is often found too small
     found = preference.bradley_terry(votes, ["a", "b", "c"])
@@ -70,7 +72,7 @@ def test_strengths_are_no_surer_than_those_of_independent_votes() -> None:
     assert (found["standard_error"].to_numpy()[:2] >= plain.bse.to_numpy() - 1e-12).all()
 
 
-def test_comparisons_have_the_sign_of_the_first_system() -> None:
+def test_comparisons_have_sign_of_first_system() -> None:
     values = {("ours", "rival"): -1.0, ("ours", "older"): -2.0, ("rival", "older"): -1.0}
     rng = np.random.default_rng(0)
     test = make_test("ccr")
@@ -99,7 +101,8 @@ def _tournament(seed: int, strengths: np.ndarray, votes: int) -> pd.DataFrame:
     )
 
 
-def test_bradley_terry_recovers_six_systems_from_2000_votes() -> None:
+def test_bradley_terry_recovers_systems_from_votes() -> None:
+    """Two thousand votes tell the order of six systems."""
     strengths = 0.3 * np.arange(5, -1, -1) - 0.75
     taus, held = [], []
     for seed in range(10):
@@ -114,14 +117,15 @@ def test_bradley_terry_recovers_six_systems_from_2000_votes() -> None:
     assert np.mean(held) > 0.85
 
 
-def test_bradley_terry_strengths_are_log_odds_of_a_vote() -> None:
+def test_bradley_terry_strengths_are_log_odds() -> None:
     # With two systems strength is half the log of won to lost.
     votes = _votes(1, other_way=False)
     found = preference.bradley_terry(votes, ["ours", "rival"])
     assert found["value"].tolist() == pytest.approx([np.log(5) / 2, -np.log(5) / 2])
 
 
-def test_can_be_scaled_is_false_for_a_system_that_never_loses() -> None:
+def test_can_be_scaled_requires_losses() -> None:
+    """A system that never loses has no strength."""
     always = {("ours", "rival"): 1.0, ("ours", "older"): 1.0}
     votes = rate(make_test("ab"), 4, lambda r, one, other, s: always.get((one, other), r % 2))
     assert not preference.can_be_scaled(votes)
@@ -129,7 +133,7 @@ def test_can_be_scaled_is_false_for_a_system_that_never_loses() -> None:
     assert preference.can_be_scaled(votes)
 
 
-def test_d_prime_equals_the_table_of_the_differencing_model() -> None:
+def test_d_prime_equals_differencing_models_table() -> None:
     # As tabulated for an unbiased differencing observer of match-to-sample.
     table = [0.5, 0.5825, 0.7468, 0.8765, 0.9467, 0.9792]
     assert [abx.share_right(d) for d in range(6)] == pytest.approx(table, abs=1e-4)
@@ -139,7 +143,7 @@ def test_d_prime_equals_the_table_of_the_differencing_model() -> None:
     assert np.isnan(abx.d_prime(np.nan))
 
 
-def test_d_prime_of_a_simulated_listener_is_the_true_one() -> None:
+def test_simulated_listener_has_true_d_prime() -> None:
     rng = np.random.default_rng(0)
     first, second = rng.normal(size=100_000), 1.5 + rng.normal(size=100_000)
     unknown = rng.normal(size=100_000)  # X is the first
@@ -147,7 +151,8 @@ def test_d_prime_of_a_simulated_listener_is_the_true_one() -> None:
     assert abx.d_prime(float(right)) == pytest.approx(1.5, abs=0.05)
 
 
-def test_abx_discrimination_is_an_exact_one_sided_test() -> None:
+def test_abx_discrimination_is_exactly_tested() -> None:
+    """The test has one side."""
     answers = rate(make_test("abx", ("ours", "rival"), stimuli=4), 4, lambda r, a, b, s: r > 0)
     found = abx.discrimination(answers, abx.estimates(answers)).iloc[0]
     assert (found["right"], found["ratings"]) == (12, 16)

@@ -32,13 +32,14 @@ def finished(raters: int, every: float) -> list[Finish]:
     return [Finish(f"rater-{k}", START + k * timedelta(hours=every)) for k in range(raters)]
 
 
-def test_pace_says_how_long_the_places_left_take() -> None:
+def test_pace_says_how_long_places_take() -> None:
     said = " ".join(pace(Progress(results(10), finished(10, 1), 30)))
     assert "10 raters finished within 10 hours; the rules below leave none of them out." in said
     assert "the places left (20) are taken in 20 hours" in said
 
 
-def test_pace_counts_those_who_will_be_left_out() -> None:
+def test_pace_counts_who_is_left_out() -> None:
+    """More raters are needed where the rules will leave some of them out."""
     everyone, some = results(12), results(12, careless=6)
     whole, half = ([*pace(Progress(each, finished(12, 24), None))][-1] for each in (everyone, some))
     assert "of whom stay" not in whole and "days at this rate" in whole
@@ -51,7 +52,8 @@ def test_progress_of_few_raters_promises_nothing() -> None:
     assert len([*pace(Progress(results(2), finished(2, 1), 10))]) == 1
 
 
-def test_progress_is_drawn_with_and_without_those_left_out() -> None:
+def test_progress_is_drawn_for_those_kept() -> None:
+    """They have a line of their own only where the rules leave somebody out."""
     drawn = html(Progress(results(12, careless=3), finished(12, 1), 40), "made")
     assert drawn.count("<svg") == 1 and "kept by the rules" in drawn and "40 wanted" in drawn
     assert "kept by the rules" not in html(Progress(results(12), finished(12, 1), 40), "made")

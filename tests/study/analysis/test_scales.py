@@ -52,9 +52,7 @@ def results(test: Test, ratings: pd.DataFrame) -> Results:
     return analyse(test, ratings)
 
 
-def test_each_scale_is_analysed_as_if_it_were_alone(
-    test: Test, ratings: pd.DataFrame, results: Results
-) -> None:
+def test_each_scale_is_analysed_alone(test: Test, ratings: pd.DataFrame, results: Results) -> None:
     assert [each.scale.name for each in results.by_scale] == [each.name for each in test.scales]
     for each in results.by_scale:
         own = ratings[(ratings["scale"] == each.scale.name) & (ratings["kind"] == "trial")]
@@ -77,7 +75,7 @@ def test_fewest_word_errors_are_best(results: Results) -> None:
     assert not typed.kept.power.empty
 
 
-def test_notes_of_all_scales_are_said_once(test: Test, ratings: pd.DataFrame) -> None:
+def test_notes_of_scales_are_said_once(test: Test, ratings: pd.DataFrame) -> None:
     few = ratings.loc[ratings["rater"].isin(["rater-1", "rater-2"])].copy()
     few.loc[few["scale"] == "naturalness", "answer"] = 3.0
     notes = analyse(test, few).notes
@@ -92,8 +90,9 @@ def test_comments_are_no_ratings(test: Test, ratings: pd.DataFrame, results: Res
     assert again.kept.systems.equals(results.kept.systems) and again.started == results.started
 
 
-def test_word_error_rate_is_all_errors_by_all_words() -> None:
-    """By hand: 1 of 2 and 1 of 8 words of one system, all of 2 and none of 8 of the other."""
+def test_word_error_rate_weighs_by_words() -> None:
+    """It is all errors by all words. By hand: 1 of 2 and 1 of 8 words of one system, all of 2 and
+    none of 8 of the other."""
     table = pd.DataFrame(
         {
             "rater": ["r", "r", "r", "r"],
@@ -108,7 +107,7 @@ def test_word_error_rate_is_all_errors_by_all_words() -> None:
     assert found["value"].tolist() == pytest.approx([0.2, 0.2])
 
 
-def test_interval_of_the_word_error_rate_holds_the_truth() -> None:
+def test_word_error_rate_interval_holds_truth() -> None:
     """Coverage in simulated tests of 12 raters who differ, and 12 sentences of 4 to 9 words."""
     rng, held, tests = np.random.default_rng(7), 0, 120
     words = {f"s{k}": 4 + k % 6 for k in range(12)}
@@ -129,7 +128,7 @@ def test_interval_of_the_word_error_rate_holds_the_truth() -> None:
     assert held / tests >= 0.9
 
 
-def test_report_has_a_table_for_each_scale(results: Results, tmp_path: Path) -> None:
+def test_report_has_table_for_each_scale(results: Results, tmp_path: Path) -> None:
     html = page(results)
     for scale in results.test.scales:
         assert f"<h2>{scale.title}</h2>" in html and scale.question in html

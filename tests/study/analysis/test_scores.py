@@ -27,7 +27,7 @@ FOUR = np.array(
 )
 
 
-def test_krippendorff_alpha_of_published_examples_is_exact() -> None:
+def test_krippendorff_alpha_equals_published_examples() -> None:
     assert krippendorff(FOUR, "nominal") == pytest.approx(0.743, abs=5e-4)
     assert krippendorff(FOUR, "ordinal") == pytest.approx(0.815, abs=5e-4)
     assert krippendorff(FOUR, "interval") == pytest.approx(0.849, abs=5e-4)
@@ -38,14 +38,16 @@ def test_krippendorff_alpha_of_published_examples_is_exact() -> None:
     assert krippendorff(named, "nominal") == pytest.approx(0.692, abs=5e-4)
 
 
-def test_krippendorff_alpha_without_variation_is_one_or_undefined() -> None:
+def test_krippendorff_alpha_without_variation_is_undefined() -> None:
+    """It is one where raters agree on units that differ."""
     assert krippendorff(np.array([[1.0, 2, 1], [1, 2, 1]]), "ordinal") == 1
     assert np.isnan(krippendorff(np.full((3, 4), 5.0), "ordinal"))
     assert np.isnan(krippendorff(np.array([[1.0, 2, 3]]), "interval"))
     assert np.isnan(krippendorff(np.full((2, 3), NA), "nominal"))
 
 
-def test_holm_adjusts_p_values_and_ignores_missing_ones() -> None:
+def test_holm_adjusts_p_values() -> None:
+    """It ignores missing ones."""
     assert holm([0.01, 0.04, 0.03]).tolist() == pytest.approx([0.03, 0.06, 0.06])
     assert holm([0.04, NA, 0.03])[[0, 2]].tolist() == pytest.approx([0.06, 0.06])
     assert holm([]).size == 0
@@ -72,20 +74,22 @@ def test_mos_ranks_and_compares_systems() -> None:
     )
 
 
-def test_mos_intervals_lie_within_the_scale_and_reach_further_down() -> None:
+def test_mos_intervals_lie_within_scale() -> None:
+    """Near its upper end they reach further down than up."""
     ratings = rate(make_test("acr"), 4, lambda r, *_: 5 - (r == 0))
     found = mos.systems(ratings, (1, 5)).iloc[0]
     assert 4.75 < found["high"] < 5
     assert found["value"] - found["low"] > 2 * (found["high"] - found["value"])
 
 
-def test_similarity_reports_the_share_of_same_speaker_answers() -> None:
+def test_similarity_is_share_of_same_speaker() -> None:
     ratings = rate(make_test("similarity"), 4, lambda r, *_: r + 1)
     found = mos.systems(mos.counted(ratings, SIMILARITY.scale), (0, 1))
     assert found["value"].tolist() == pytest.approx([0.5] * 3)
 
 
-def test_mushra_post_screening_names_raters_as_bs1534_does() -> None:
+def test_mushra_post_screening_follows_bs1534() -> None:
+    """It names the raters to leave out, and why."""
     test = make_test("mushra", stimuli=10)
 
     def answer(rater: int, system: str, _: str, stimulus: str) -> float:
@@ -103,7 +107,7 @@ def test_mushra_post_screening_names_raters_as_bs1534_does() -> None:
     }
 
 
-def test_friedman_and_wilcoxon_use_raters_as_blocks() -> None:
+def test_friedman_and_wilcoxon_block_by_rater() -> None:
     quality = {"ours": 80, "rival": 60, "older": 60}
     ratings = rate(
         make_test("mushra"), 9, lambda r, one, o, s: quality.get(one, 30) + (r * 7 + len(one)) % 5
@@ -124,7 +128,8 @@ def wilcoxon_p(gaps: np.ndarray, method: str | PermutationMethod = "auto") -> fl
 
 
 @pytest.mark.parametrize("size", [5, 9, 14])
-def test_signed_rank_with_ties_equals_every_choice_of_signs(size: int) -> None:
+def test_signed_rank_of_ties_is_exact(size: int) -> None:
+    """It equals the test over every choice of signs."""
     rng = np.random.default_rng(size)
     gaps = np.round(rng.normal(0.6, 1.5, size))
     left = gaps[gaps != 0]
@@ -132,7 +137,8 @@ def test_signed_rank_with_ties_equals_every_choice_of_signs(size: int) -> None:
     assert mushra.signed_rank(gaps) == pytest.approx(wilcoxon_p(left, every))
 
 
-def test_signed_rank_without_ties_is_the_exact_one_up_to_thirty() -> None:
+def test_signed_rank_without_ties_is_exact() -> None:
+    """It is so for up to 30 differences; beyond it is SciPy's."""
     gaps = np.random.default_rng(0).normal(0.3, 1, 30)
     assert mushra.signed_rank(gaps) == pytest.approx(wilcoxon_p(gaps, "exact"))
     assert mushra.signed_rank(np.append(gaps, 0.1)) == pytest.approx(
@@ -146,13 +152,13 @@ def test_friedman_of_equal_ratings_is_undefined() -> None:
     assert np.isnan(mushra.friedman(ratings)["p"])
 
 
-def test_power_plan_equals_the_published_number_of_raters() -> None:
+def test_power_plan_equals_published_number() -> None:
     # One sample t with σ = 1 and an effect of 0.5: 34 are needed for 80 % (Cohen 1988).
     planned = power.plan([Estimate(0, Variance(1 / 10, 0, 0, 10, 1))], [0.5]).iloc[0]
     assert (planned["raters"], planned["more_raters"], planned["more_stimuli"]) == (34, 24, 0)
 
 
-def test_power_plan_asks_for_what_takes_the_fewest_ratings() -> None:
+def test_power_plan_takes_fewest_ratings() -> None:
     variance = Variance(0.02, 0.02, 0.005, 20, 10)
     planned = power.plan([Estimate(0, variance)], [0.2, 0.4, 0.45, 0.001])
     assert planned.loc[0, ["raters_alone", "stimuli_alone"]].isna().all()
@@ -165,7 +171,8 @@ def test_power_plan_asks_for_what_takes_the_fewest_ratings() -> None:
     assert power.plan([Estimate(0, Variance(NA, 0, 0, 1, 5))], [0.2]).empty
 
 
-def test_power_plan_of_a_larger_difference_never_takes_more() -> None:
+def test_power_plan_falls_with_difference() -> None:
+    """A larger difference never takes more ratings."""
     rng = np.random.default_rng(0)
     wanted = np.arange(0.05, 0.8, 0.05).tolist()
     for _ in range(8):
@@ -177,13 +184,15 @@ def test_power_plan_of_a_larger_difference_never_takes_more() -> None:
             assert (np.diff(ratings) <= 0).sum() == len(ratings) - 1 - np.isinf(ratings[1:]).sum()
 
 
-def test_power_plan_of_several_pairs_is_at_the_level_of_holm() -> None:
+def test_power_plan_of_pairs_uses_holm() -> None:
+    """Several pairs take more raters than one."""
     one = Estimate(0, Variance(0.05, 0, 0, 10, 1))
     alone, of_six = (power.plan([one] * pairs, [0.5]).loc[0, "raters"] for pairs in (1, 6))
     assert of_six > alone
 
 
-def test_power_of_abx_is_that_of_the_exact_test() -> None:
+def test_power_of_abx_is_exact() -> None:
+    """It is that of the exact test, and less where the answers of a rater hang together."""
     estimate = Estimate(0.6, Variance(0, 0, 0, 1, 1, ratings=1), 0.5)
     sizes = power.Sizes.beyond(estimate.variance)
     found = power.chance_power(estimate, 0.7, sizes, 0.05)
@@ -201,7 +210,8 @@ def test_power_of_abx_is_that_of_the_exact_test() -> None:
     )
 
 
-def test_smallest_p_of_few_answers_is_beyond_the_level() -> None:
+def test_smallest_p_of_few_exceeds_level() -> None:
+    """Few answers cannot be significant, even where all are right."""
     few = [Estimate(0.5, Variance(0.1, 0, 0, 2, 1, ratings=4), 0.5)]
     assert power.smallest_p(few, (0, 1), chance=True) == 1 / 16
     assert power.smallest_p(few, (0, 1)) > 0.05

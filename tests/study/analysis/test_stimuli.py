@@ -14,7 +14,8 @@ def quality(rater: int, system: str, other: str, stimulus: str) -> float:
     return 4.0 - (system != "ours") - (stimulus == "sound-2")
 
 
-def test_means_have_the_best_system_and_the_lowest_stimulus_first() -> None:
+def test_means_begin_with_best_system() -> None:
+    """The stimulus that is rated lowest has the first column."""
     test = make_test("acr")
     ratings = rate(test, 3, quality)
     means = by_stimulus(evaluate(test, ratings[ratings["kind"] == "trial"]))
@@ -23,7 +24,7 @@ def test_means_have_the_best_system_and_the_lowest_stimulus_first() -> None:
 
 
 @pytest.mark.parametrize("design", ["ab", "ccr", "abx"])
-def test_means_of_a_pair_are_told_of_its_first(design: str) -> None:
+def test_means_of_pair_are_of_first(design: str) -> None:
     """Whichever of the two a trial names first."""
     test = make_test(design, ("a", "b"), stimuli=2)
     ratings = rate(test, 4, lambda rater, *_: 1.0 if rater else 0.0)
@@ -36,7 +37,8 @@ def test_means_of_a_pair_are_told_of_its_first(design: str) -> None:
     assert again.iloc[0].tolist() == [0.75, 0.75]
 
 
-def test_stimulus_that_a_system_lacks_is_not_a_number() -> None:
+def test_missing_stimulus_is_no_number() -> None:
+    """The map has a gap where a system lacks a stimulus."""
     test = make_test("acr", ("ours", "rival"))
     ratings = rate(test, 3, quality)
     gap = (ratings["system"] == "rival") & (ratings["stimulus"] == "sound-0")

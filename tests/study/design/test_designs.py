@@ -39,7 +39,8 @@ def known(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(DESIGNS, HEDONIC.name, HEDONIC)  # type: ignore[arg-type]
 
 
-def test_new_design_is_read_taken_simulated_and_reported(tmp_path: Path) -> None:
+def test_new_design_works_throughout(tmp_path: Path) -> None:
+    """It is read, taken, simulated and reported."""
     write_test(tmp_path / "liked", "hedonic")
     tests = library(tmp_path, least_time=0)
     with TestClient(app(tests)) as client:

@@ -27,9 +27,8 @@ def zip_of(source: Path, target: Path, below: str = "") -> Path:
 
 @pytest.mark.parametrize("below", ["", "my test/"])
 @pytest.mark.parametrize("design", ["ab", "acr", "mushra"])
-def test_unpack_of_a_zip_of_sounds_makes_a_test_that_opens(
-    tmp_path: Path, below: str, design: str
-) -> None:
+def test_unpacked_zip_of_sounds_opens(tmp_path: Path, below: str, design: str) -> None:
+    """The test that is made of it can be described, checked and published."""
     made = write_test(tmp_path / "made", "acr")
     (made / "test.yaml").unlink()
     workspace = tmp_path / "workspace"
@@ -44,7 +43,7 @@ def test_unpack_of_a_zip_of_sounds_makes_a_test_that_opens(
     assert tests.open(name).test.design.name == design
 
 
-def test_unpack_of_single_sounds_groups_them_by_system_name(tmp_path: Path) -> None:
+def test_unpack_groups_single_sounds_by_system(tmp_path: Path) -> None:
     made = write_test(tmp_path / "made", "acr")
     loose = []
     for path in made.glob("*/*.wav"):
@@ -53,7 +52,8 @@ def test_unpack_of_single_sounds_groups_them_by_system_name(tmp_path: Path) -> N
     assert folder.systems(tmp_path / "workspace") == {"fine": "fine/*.wav", "rough": "rough/*.wav"}
 
 
-def test_unpack_of_unusable_files_is_refused_and_leaves_nothing(tmp_path: Path) -> None:
+def test_unpack_of_unusable_files_leaves_nothing(tmp_path: Path) -> None:
+    """It is refused with the reason."""
     (tmp_path / "no.zip").write_text("no zip")
     with pytest.raises(InputError, match="cannot be read"):
         folder.unpack([tmp_path / "no.zip"], tmp_path / "a")
@@ -95,9 +95,8 @@ def test_draft_write_keeps_sources_and_settings(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", [".._x.wav", "._x.wav", "prepared_x.wav", ".hidden_x.wav"])
-def test_unpack_of_a_sound_whose_system_is_no_folder_of_ours_writes_nothing(
-    tmp_path: Path, name: str
-) -> None:
+def test_unpack_of_odd_system_writes_nothing(tmp_path: Path, name: str) -> None:
+    """A sound whose system cannot name a folder of ours is refused."""
     (tmp_path / "sent").mkdir()
     (tmp_path / "sent" / name).write_bytes(b"x")
     (tmp_path / "in").mkdir()
@@ -106,7 +105,7 @@ def test_unpack_of_a_sound_whose_system_is_no_folder_of_ours_writes_nothing(
     assert not [*(tmp_path / "in").glob("*.wav")] and not [*tmp_path.glob("*.wav")]
 
 
-def test_unpack_counts_the_bytes_and_files_of_all_uploads(
+def test_unpack_counts_bytes_of_all_uploads(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(folder, "MAX_BYTES", 2500)
@@ -120,7 +119,8 @@ def test_unpack_counts_the_bytes_and_files_of_all_uploads(
         folder.unpack(sent, tmp_path / "too much")
 
 
-def test_unpack_takes_no_copies_or_marks_that_only_we_write(tmp_path: Path) -> None:
+def test_unpack_takes_no_prepared_copies(tmp_path: Path) -> None:
+    """Only we write copies and the marks that they are checked."""
     with zipfile.ZipFile(tmp_path / "sent.zip", "w") as archive:
         archive.writestr("ours/a.wav", b"x")
         archive.writestr("prepared/checked.json", b"{}")

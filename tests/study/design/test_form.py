@@ -61,9 +61,7 @@ def test_form_reads_a_test(tmp_path: Path) -> None:
         {"raters": 40, "title": "Both", "design": "ab", "trials": 2},
     ],
 )
-def test_form_changes_what_is_other_and_leaves_the_rest(
-    tmp_path: Path, change: dict[str, Any]
-) -> None:
+def test_form_changes_only_what_differs(tmp_path: Path, change: dict[str, Any]) -> None:
     folder = written(tmp_path / "t", OWN)
     before = load(folder)
     wanted = replace(Form.of(before), **change)
@@ -74,7 +72,7 @@ def test_form_changes_what_is_other_and_leaves_the_rest(
     assert yaml.startswith("# Ours.\n") and "# About raters.\n" in yaml
 
 
-def test_form_that_says_the_same_changes_nothing(tmp_path: Path) -> None:
+def test_unchanged_form_changes_nothing(tmp_path: Path) -> None:
     form = Form.of(load(written(tmp_path / "t", OWN)))
     assert form.into(OWN, form) == OWN
 

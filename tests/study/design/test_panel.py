@@ -60,9 +60,8 @@ def test_test_without_panel_sends_nobody_anywhere(tmp_path: Path) -> None:
         ({"texts": {"de": {"words": ["gut"]}}}, '"words" must be 5'),
     ],
 )
-def test_load_of_a_panel_with_a_mistake_names_it_and_its_line(
-    tmp_path: Path, more: dict[str, Any], what: str
-) -> None:
+def test_load_names_mistake_in_panel(tmp_path: Path, more: dict[str, Any], what: str) -> None:
+    """It names its line too."""
     with pytest.raises(SpecError, match=r"test.yaml, line \d+") as caught:
         load(write(tmp_path / "t", **more))
     assert what in str(caught.value)

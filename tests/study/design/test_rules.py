@@ -17,7 +17,7 @@ def written(folder: Path, rules: str) -> Path:
     return folder
 
 
-def test_rules_are_the_usual_ones_where_none_are_written(tmp_path: Path) -> None:
+def test_unwritten_rules_are_usual_ones(tmp_path: Path) -> None:
     assert load(make_folder(tmp_path / "t")).rules == Rules()
 
 

@@ -42,7 +42,8 @@ def test_scales_have_their_points_and_words(test: Test) -> None:
     assert test.question == similar.question
 
 
-def test_test_without_scales_is_the_same_test_as_before(tmp_path: Path) -> None:
+def test_test_without_scales_is_unchanged(tmp_path: Path) -> None:
+    """A comment leaves its fingerprint as it was, and a scale does not."""
     plain, with_comment = made(tmp_path / "a", "acr"), made(tmp_path / "b", "acr", comment=True)
     assert not plain.by_name and plain.rated[0].name == "acr"
     assert plain.rated[0].answers == plain.scale
@@ -51,7 +52,7 @@ def test_test_without_scales_is_the_same_test_as_before(tmp_path: Path) -> None:
     assert scaled.fingerprint != plain.fingerprint
 
 
-def test_words_name_every_point_from_the_best(tmp_path: Path) -> None:
+def test_words_name_points_from_best(tmp_path: Path) -> None:
     words = ["A", "B", "C", "D", "E"]
     test = made(tmp_path, "acr", scales={"x": {"question": "How?", "words": words}})
     assert test.rated[0].answers == ((5, "A"), (4, "B"), (3, "C"), (2, "D"), (1, "E"))
@@ -100,26 +101,28 @@ def test_sentences_are_read_from_files(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_scales_that_do_not_fit_are_named(
+def test_scales_that_misfit_are_named(
     tmp_path: Path, design: str, more: dict[str, Any], what: str
 ) -> None:
     with pytest.raises(SpecError, match=what):
         made(tmp_path, design, **more)
 
 
-def test_a_shown_sentence_is_not_to_be_written_down(tmp_path: Path) -> None:
+def test_shown_sentence_is_never_transcribed(tmp_path: Path) -> None:
+    """A test that shows its sentences cannot ask for them."""
     with pytest.raises(SpecError, match="cannot write down"):
         made(tmp_path, "acr", scales={"transcription": None}, sentences=SAID, show_sentence=True)
 
 
-def test_nothing_is_expected_of_what_raters_write(tmp_path: Path) -> None:
+def test_check_needs_scale_with_points(tmp_path: Path) -> None:
+    """Nothing is expected of what raters write."""
     more = {"scales": {"transcription": None}, "sentences": SAID}
     checks = [{"sounds": "ours/a.wav", "expected": 5}]
     with pytest.raises(SpecError, match="add a scale with points"):
         made(tmp_path, "acr", attention=checks, **more)
 
 
-def test_check_expects_an_answer_on_the_first_scale(tmp_path: Path) -> None:
+def test_check_expects_answer_on_first_scale(tmp_path: Path) -> None:
     checks = [{"sounds": "ours/a.wav", "expected": 9}]
     fine = {"question": "How fine?", "points": 11, "ends": ["Not", "Very"]}
     scales = {"fine": fine, "naturalness": None}
@@ -140,7 +143,8 @@ def item_of(test: Test) -> Item:
     return Item(0, 0, tuple(test.trials[0].sounds))
 
 
-def test_rows_are_one_a_scale_and_one_of_a_comment(test: Test) -> None:
+def test_rows_hold_scales_and_comment(test: Test) -> None:
+    """There is one for each scale, and one for the comment."""
     given = answer(comment="Clicks!")
     check(test, item_of(test), given, [1, 2])
     found = [(row.scale, row.answer, row.text) for row in rows(test, item_of(test), given, [1, 2])]
@@ -175,7 +179,7 @@ def test_rows_are_one_a_scale_and_one_of_a_comment(test: Test) -> None:
         None,
     ],
 )
-def test_answers_that_do_not_fit_the_scales_are_refused(test: Test, given: Any) -> None:
+def test_answers_that_misfit_scales_are_refused(test: Test, given: Any) -> None:
     with pytest.raises(InputError, match="Send"):
         check(test, item_of(test), given, [1, 1])
 
@@ -207,11 +211,11 @@ def test_every_design_takes_a_comment(tmp_path: Path, design: str) -> None:
         ("one two three four five six seven eight", 1.0),
     ],
 )
-def test_word_errors_are_a_share_of_the_sentence(text: str, errors: float) -> None:
+def test_word_errors_are_share_of_sentence(text: str, errors: float) -> None:
     assert errors_in(text, "The old cat sat.") == errors
 
 
-def test_words_are_compared_without_case_and_punctuation() -> None:
+def test_words_compare_without_case_or_punctuation() -> None:
     assert words_in("Don’t STOP—it's “fine”.") == ["dont", "stop", "its", "fine"]
     assert words_in("हिन्दी में") == ["हिन्दी", "में"]
     assert words_in("كِتَابٌ") == words_in("كتاب")

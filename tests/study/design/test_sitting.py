@@ -33,7 +33,8 @@ def test_sitting_is_read(tmp_path: Path) -> None:
     assert (rules.least_seconds, rules.most_seconds, rules.most_minutes) == (1, 60.5, 90)
 
 
-def test_nothing_of_it_is_there_where_it_is_not_written(tmp_path: Path) -> None:
+def test_unwritten_sitting_has_nothing(tmp_path: Path) -> None:
+    """A test has no room, breaks, blocks or questions unless its YAML asks for them."""
     off = {"environment": False, "demographics": False, "rules": {"most_minutes": False}}
     for more in ({}, off):
         test = load(make_folder(tmp_path / "t", **more))
@@ -52,7 +53,7 @@ def test_usual_ones_are_those_for_true(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", template())
-def test_questions_about_raters_are_asked_in_every_language(name: str) -> None:
+def test_questions_are_asked_in_every_language(name: str) -> None:
     question = template()[name]
     assert {*question.ask} == {*(question.choices or {})} == {*LANGUAGES}
     assert len({len(words) for words in (question.choices or {}).values()}) == 1
@@ -84,8 +85,7 @@ def test_what_means_nothing_is_refused(tmp_path: Path, more: dict[str, Any], rea
 
 
 @pytest.mark.parametrize(("design", "more"), [("mushra", {}), ("ab", {"pairing": "adaptive"})])
-def test_blocks_need_several_systems_to_go_through(
-    tmp_path: Path, design: str, more: dict[str, Any]
-) -> None:
+def test_blocks_need_several_systems(tmp_path: Path, design: str, more: dict[str, Any]) -> None:
+    """MUSHRA, whose trials have them all, and adaptive pairs go through none."""
     with pytest.raises(SpecError, match="blocks"):
         load(make_folder(tmp_path / "t", design, blocks="systems", **more))

@@ -29,7 +29,7 @@ def wrong(folder: Path, text: str | None = None) -> list[str]:
         ("ccr", 3, 2), ("ab", 3, 2), ("abx", 3, 2), ("mushra", 3, 5),
     ],
 )  # fmt: skip
-def test_load_of_each_design_makes_its_trials(
+def test_load_makes_trials_of_each_design(
     tmp_path: Path, design: str, trials: int, sounds: int
 ) -> None:
     test = load(make_folder(tmp_path / "my-test", design, practice=1))
@@ -76,7 +76,7 @@ def test_load_reads_every_setting(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("design", ["ccr", "ab", "abx"])
-def test_load_with_a_reference_pairs_each_system_with_it(tmp_path: Path, design: str) -> None:
+def test_load_pairs_systems_with_reference(tmp_path: Path, design: str) -> None:
     make_folder(tmp_path / "t", "mushra")
     test = load(make_folder(tmp_path / "t", design, reference="reference/*.wav"))
     pairs = {tuple(trial.sounds) for trial in test.trials}
@@ -84,13 +84,13 @@ def test_load_with_a_reference_pairs_each_system_with_it(tmp_path: Path, design:
     assert all(trial.reference is None for trial in test.trials)
 
 
-def test_load_keeps_a_stimulus_that_one_system_lacks(tmp_path: Path) -> None:
+def test_load_keeps_stimulus_one_system_lacks(tmp_path: Path) -> None:
     folder = make_folder(tmp_path / "t")
     (folder / "ours" / "two.wav").unlink()
     assert len(load(folder).trials) == 6
 
 
-def test_load_names_all_mistakes_with_their_lines(tmp_path: Path) -> None:
+def test_load_names_mistakes_with_their_lines(tmp_path: Path) -> None:
     folder = make_folder(tmp_path / "t")
     found = wrong(
         folder,
@@ -151,7 +151,7 @@ trials: yes
         ("acr", {"gold": {"sounds": "ours/one.wav"}}, '"gold" must be a list'),
     ],
 )  # fmt: skip
-def test_load_of_an_invalid_setting_names_the_mistake(
+def test_load_names_mistake_in_setting(
     tmp_path: Path, design: str, more: dict[str, Any], line: str
 ) -> None:
     assert any(line in each for each in wrong(make_folder(tmp_path / "t", design, **more)))
@@ -180,23 +180,26 @@ def test_load_of_an_invalid_setting_names_the_mistake(
         ("design: acr\nloudness: .nan", "line 2: this is no number"),
     ],
 )
-def test_load_of_malformed_yaml_names_the_mistake(tmp_path: Path, text: str, told: str) -> None:
+def test_load_names_mistake_in_yaml(tmp_path: Path, text: str, told: str) -> None:
     assert any(told in line for line in wrong(tmp_path, text))
 
 
-def test_load_of_a_missing_or_binary_file_raises(tmp_path: Path) -> None:
+def test_load_of_unreadable_file_raises(tmp_path: Path) -> None:
+    """The file is missing, or is no text."""
     (tmp_path / "test.yaml").write_bytes(b"\xff\xfe\x00title")
     assert "UTF-8" in wrong(tmp_path)[0]
     (tmp_path / "test.yaml").unlink()
     assert "no such file" in wrong(tmp_path)[0]
 
 
-def test_load_of_a_folder_name_unfit_for_a_link_raises(tmp_path: Path) -> None:
+def test_load_of_unfit_folder_name_raises(tmp_path: Path) -> None:
+    """A link must be able to hold the name."""
     assert 'rename "my test"' in wrong(make_folder(tmp_path / "my test"))[0]
 
 
 @pytest.mark.parametrize("design", DESIGNS)
-def test_template_of_each_design_loads_with_its_sounds(tmp_path: Path, design: str) -> None:
+def test_template_of_each_design_loads(tmp_path: Path, design: str) -> None:
+    """What is commented out in it loads too."""
     folder = make_folder(tmp_path / "t", design)
     text = template(DESIGNS[design]).replace("baseline", "theirs")
     (folder / "test.yaml").write_text(text)
@@ -214,7 +217,8 @@ def test_template_of_each_design_loads_with_its_sounds(tmp_path: Path, design: s
 @pytest.mark.parametrize(
     "text", ["a: " + "[" * 3000, "a: [" + "x," * 90_000, "a: [" + "x," * 750_000, "- " * 50_000]
 )
-def test_load_of_a_yaml_made_to_take_long_is_refused_at_once(tmp_path: Path, text: str) -> None:
+def test_load_of_slow_yaml_is_refused(tmp_path: Path, text: str) -> None:
+    """A file that is made to take long is refused at once."""
     (tmp_path / "test.yaml").write_text(text)
     began = time.monotonic()
     with pytest.raises(SpecError, match="lie within each other|200 kB and 20000 values"):
@@ -222,7 +226,8 @@ def test_load_of_a_yaml_made_to_take_long_is_refused_at_once(tmp_path: Path, tex
     assert time.monotonic() - began < 2
 
 
-def test_load_of_more_trials_than_can_be_drawn_is_refused(tmp_path: Path) -> None:
+def test_load_of_many_trials_is_refused(tmp_path: Path) -> None:
+    """A test has no more trials than can be drawn, and a rater gets 300 at most."""
     for system in range(102):
         (tmp_path / f"s{system}").mkdir()
         (tmp_path / f"s{system}" / "a.wav").touch()
@@ -239,7 +244,7 @@ def test_load_of_more_trials_than_can_be_drawn_is_refused(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("loader", ["CSafeLoader", "SafeLoader"])
-def test_load_of_half_a_character_is_refused(
+def test_load_of_half_character_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, loader: str
 ) -> None:
     monkeypatch.setattr(yaml_lines, "LOADER", getattr(yaml, loader))
@@ -260,7 +265,8 @@ def test_load_of_half_a_character_is_refused(
         f"title: {'59:' * 60_000}1\ndesign: ab\n",
     ],
 )
-def test_load_of_a_file_that_is_all_wrong_takes_no_time(tmp_path: Path, lines: str) -> None:
+def test_load_of_wrong_file_is_quick(tmp_path: Path, lines: str) -> None:
+    """A file that is all wrong takes no time, and not all of its mistakes are told."""
     (tmp_path / "test.yaml").write_text(f"design: ab\n{lines}" if "design" not in lines else lines)
     began = time.process_time()
     with pytest.raises(SpecError) as caught:
@@ -283,7 +289,7 @@ def test_language_is_a_code(tmp_path: Path, language: str) -> None:
         load(folder)
 
 
-def test_agree_and_approval_are_part_of_the_consent(tmp_path: Path) -> None:
+def test_agree_and_approval_belong_to_consent(tmp_path: Path) -> None:
     agree, german = ["I am 18 or older."], {"agree": ["Ich bin 18 oder älter."]}
     folder = make_folder(tmp_path / "t", agree=agree, approval="2026-17", texts={"de": german})
     test = load(folder)

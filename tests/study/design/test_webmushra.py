@@ -87,7 +87,7 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "configs" / "codecs.yaml"
 
 
-def test_load_of_mushra_pages_in_blocks_reads_every_trial(file: Path) -> None:
+def test_load_reads_mushra_pages_in_blocks(file: Path) -> None:
     file.write_text(HEAD + MUSHRA + BLOCK + FINISH)
     test = load(file)
     assert (test.name, test.title, test.design.name) == ("codecs", "Codecs compared", "mushra")
@@ -102,14 +102,15 @@ def test_load_of_mushra_pages_in_blocks_reads_every_trial(file: Path) -> None:
     assert check(test) == []
 
 
-def test_load_of_paired_comparison_is_abx_against_the_reference(file: Path) -> None:
+def test_load_of_paired_comparison_is_abx(file: Path) -> None:
+    """Each system is compared with the reference."""
     file.write_text(HEAD + PAIRED + FINISH)
     test = load(file)
     assert test.design.name == "abx" and check(test) == []
     assert [tuple(trial.sounds) for trial in test.trials] == [("C1", REFERENCE), ("C2", REFERENCE)]
 
 
-def test_load_of_preference_test_pairs_all_systems(file: Path) -> None:
+def test_load_of_preference_pairs_all_systems(file: Path) -> None:
     file.write_text(HEAD + PREFERENCE + FINISH)
     test = load(file)
     assert test.design.name == "ab" and test.scale == (("a", "A"), ("b", "B"))
@@ -130,7 +131,7 @@ def test_load_of_preference_test_pairs_all_systems(file: Path) -> None:
         ("  - 12\n", "line 22: this must be a page"),
     ],
 )  # fmt: skip
-def test_load_of_unsupported_pages_names_the_line(file: Path, pages: str, told: str) -> None:
+def test_load_names_line_of_unsupported_page(file: Path, pages: str, told: str) -> None:
     file.write_text(HEAD + pages)
     with pytest.raises(SpecError) as caught:
         load(file)
@@ -138,7 +139,7 @@ def test_load_of_unsupported_pages_names_the_line(file: Path, pages: str, told: 
 
 
 @pytest.mark.parametrize("text", ["<", "<br", "< br ", "</p", "&"])
-def test_text_of_html_that_never_closes_takes_linear_time(text: str) -> None:
+def test_unclosed_html_takes_linear_time(text: str) -> None:
     began = time.monotonic()
     webmushra._plain(text * (200_000 // len(text)))
     assert time.monotonic() - began < 2

@@ -43,7 +43,8 @@ def mushra(path: Path, raters: int = 6) -> Path:
     return written(path, HEAD, *rows)
 
 
-def test_mushra_of_webmushra_is_analysed_with_its_anchor_and_reference(tmp_path: Path) -> None:
+def test_mushra_of_webmushra_is_analysed(tmp_path: Path) -> None:
+    """It has its anchor and its reference, and no address of a rater."""
     found = read(mushra(tmp_path / "mushra.csv"))
     assert found.test.design.name == "mushra" and found.test.systems == ("C1", "C2")
     assert found.test.conditions == ("reference", "C1", "C2", "anchor-3.5k")
@@ -54,7 +55,8 @@ def test_mushra_of_webmushra_is_analysed_with_its_anchor_and_reference(tmp_path:
     assert "home.example" not in found.table.to_csv()
 
 
-def test_participants_who_said_the_same_are_told_apart_by_repetition(tmp_path: Path) -> None:
+def test_anonymous_participants_are_told_apart(tmp_path: Path) -> None:
+    """Where all gave the same name, a sound that comes again begins the next participant."""
     rows = [["t", "", "item", name, score, 10, ""] for score in (50, 60) for name in ("C1", "C2")]
     found = read(written(tmp_path / "mushra.csv", HEAD, *rows))
     assert found.table.groupby("rater")["answer"].first().tolist() == [50, 60]
@@ -73,15 +75,16 @@ def test_paired_comparison_of_webmushra_is_abx(tmp_path: Path) -> None:
     assert found.notes == ("3 of 9 answers were “undecided”: each counts as half right.",)
 
 
-def test_likert_of_webmushra_is_a_mean_opinion_score(tmp_path: Path) -> None:
-    """Whose numbers have blanks around them."""
+def test_likert_of_webmushra_is_acr(tmp_path: Path) -> None:
+    """It is a mean opinion score, whose numbers have blanks around them."""
     head = "session_test_id,email,trial_id,stimuli_rating,stimuli,rating_time"
     rows = [["t", rater, "item", " 4 ", "C1", 10] for rater in "ab"]
     found = read(written(tmp_path / "lss.csv", head, *rows))
     assert found.test.design.name == "acr" and found.table["answer"].tolist() == [4, 4]
 
 
-def test_answers_of_p808_leave_out_traps_and_exclude_who_falls_into_them(tmp_path: Path) -> None:
+def test_answers_of_p808_exclude_by_traps(tmp_path: Path) -> None:
+    """Traps are no ratings, and who falls into them is left out."""
     head = (
         "WorkerId,AssignmentStatus,Input.TP,Input.TP_ANS,Answer.q0_url,Answer.q0,Answer.q1_url,"
         "Answer.q1,Answer.q2_url,Answer.q2"
@@ -103,7 +106,8 @@ def test_answers_of_p808_leave_out_traps_and_exclude_who_falls_into_them(tmp_pat
     assert means.to_dict() == {"clean": 4, "noisy": 2} and results.started == 4
 
 
-def test_votes_of_p808_are_read_by_how_clips_are_called(tmp_path: Path) -> None:
+def test_votes_of_p808_follow_clip_names(tmp_path: Path) -> None:
+    """A pattern says which part of a clip's name is its system."""
     rows = [[1, who, f"http://x/D1_c0{c}_s2.wav", 3 + c, "MOS"] for who in "ab" for c in (0, 1)]
     file = written(tmp_path / "votes.csv", VOTES, *rows)
     found = read(file, "D1_{system}_{stimulus}.wav")
@@ -126,7 +130,9 @@ def compared(path: Path, worse: int, same: int) -> Path:
     return written(path, head, *rows)
 
 
-def test_comparisons_of_p808_are_of_a_system_with_the_reference(tmp_path: Path) -> None:
+def test_comparisons_of_p808_have_reference(tmp_path: Path) -> None:
+    """Each is of a system with the reference, and who hears a difference of a sound from itself is
+    left out."""
     found = read(compared(tmp_path / "ccr.csv", -2, 0))
     assert found.test.design.name == "ccr" and found.test.conditions == ("codec", "reference")
     results = analyse(found.test, found.table)
@@ -137,7 +143,8 @@ def test_comparisons_of_p808_are_of_a_system_with_the_reference(tmp_path: Path) 
     assert len(attentive.exclusions) == 3, "who hears a difference where there is none"
 
 
-def test_degradations_of_p808_are_told_from_comparisons_by_their_scale(tmp_path: Path) -> None:
+def test_degradations_of_p808_are_told_apart(tmp_path: Path) -> None:
+    """Their scale tells them from comparisons."""
     found = read(compared(tmp_path / "dcr.csv", 2, 5))
     assert found.test.design.name == "dcr" and found.test.systems == ("codec",)
     with pytest.raises(InputError, match="here are both"):
@@ -145,9 +152,8 @@ def test_degradations_of_p808_are_told_from_comparisons_by_their_scale(tmp_path:
 
 
 @pytest.mark.parametrize(("scale", "answer"), [("ovrl", 3), ("sig", 4), ("bak", 2)])
-def test_scale_of_p835_is_chosen_and_its_traps_are_overall(
-    tmp_path: Path, scale: str, answer: int
-) -> None:
+def test_scale_of_p835_is_chosen(tmp_path: Path, scale: str, answer: int) -> None:
+    """Traps are answered on the overall scale."""
     head = "WorkerId,Input.TP,Input.TP_ANS"
     for k in (1, 2):
         head += f",Answer.Q{k}_URL,Answer.q{k}_sig,Answer.q{k}_bak,Answer.q{k}_ovrl"
@@ -162,7 +168,7 @@ def test_scale_of_p835_is_chosen_and_its_traps_are_overall(
     assert results.kept.systems["value"].tolist() == pytest.approx([answer])
 
 
-def test_votes_of_p808_have_the_design_of_their_question(tmp_path: Path) -> None:
+def test_question_of_p808_votes_sets_design(tmp_path: Path) -> None:
     kinds = ("MOS_SIG", "MOS_BAK", "MOS_OVRL")
     rows = [[1, "w", "x/codec/s.wav", 2 + k, kind] for k, kind in enumerate(kinds)]
     file = written(tmp_path / "votes.csv", VOTES, *rows)
@@ -199,18 +205,16 @@ def test_votes_of_p808_have_the_design_of_their_question(tmp_path: Path) -> None
         (f"{VOTES}\n1,w,{'a/' * 2000}b.wav,3,MOS\n".encode(), "is not called like"),
     ],
 )
-def test_file_that_cannot_be_read_is_refused_with_the_reason(
-    tmp_path: Path, content: bytes, reason: str
-) -> None:
+def test_unreadable_file_is_refused(tmp_path: Path, content: bytes, reason: str) -> None:
+    """The error says the reason."""
     file = tmp_path / "hostile.csv"
     file.write_bytes(content)
     with pytest.raises(InputError, match=reason):
         read(file)
 
 
-def test_file_of_too_many_cells_is_refused_before_they_are_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_file_of_many_cells_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is refused before all of them are kept."""
     file = mushra(tmp_path / "mushra.csv")
     monkeypatch.setattr(limits, "MAX_CELLS", 50)
     with pytest.raises(InputError, match="more than 50 cells"):
@@ -220,7 +224,8 @@ def test_file_of_too_many_cells_is_refused_before_they_are_kept(
         read(file)
 
 
-def test_name_that_a_spreadsheet_or_a_page_would_run_is_text(tmp_path: Path) -> None:
+def test_hostile_name_is_text(tmp_path: Path) -> None:
+    """The page does not run what a system is called."""
     from earshot.study.analysis.report.page import page
 
     names = ("=HYPERLINK(1)", "<script>alert(1)</script>")

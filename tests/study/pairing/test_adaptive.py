@@ -40,7 +40,8 @@ def drawn(store: Store, test: Test, token: str) -> Rater:
     return rater
 
 
-def test_choice_is_a_pair_that_is_close_rather_than_one_that_is_known(test: Test) -> None:
+def test_choice_is_close_rather_than_known(test: Test) -> None:
+    """A pair is not asked about where its answer is known."""
     # y0 has won against all others, twenty times each; nothing is known of those among themselves.
     log = [
         Event(f"r{k}", 0, trial.id, 0, 2 * (20 * trial.id + k), 2 * (20 * trial.id + k) + 1, 1.0)
@@ -86,7 +87,7 @@ def test_only_the_next_trials_are_chosen(store: Store, test: Test) -> None:
     assert sum(sides.values()) == len(rater.items)
 
 
-def test_every_choice_comes_out_again_from_the_exported_log(store: Store, test: Test) -> None:
+def test_exported_log_reproduces_every_choice(store: Store, test: Test) -> None:
     simulate(test, store, raters=6, seed=1)
     log = events(test, lines(test, store))
     assert len(log) == 6 * 8 and differing(test, log) == []
@@ -94,7 +95,8 @@ def test_every_choice_comes_out_again_from_the_exported_log(store: Store, test: 
     assert differing(test, changed) != []
 
 
-def test_vote_that_others_trials_were_chosen_by_stays(store: Store, test: Test) -> None:
+def test_vote_behind_choices_stays(store: Store, test: Test) -> None:
+    """A vote by which others' trials were chosen cannot be changed."""
     token = store.enrol(test).token
     while (item := drawn(store, test, token).next) and test.trials[item.trial].kind != "trial":
         store.answer(test, token, item.order, "a", [1, 1], 900)
@@ -112,7 +114,8 @@ def test_catch_trials_tell_the_choices_nothing(store: Store, test: Test) -> None
     assert {test.trials[event.trial].kind for event in log} == {"trial"}
 
 
-def test_report_estimates_pairs_by_the_model_of_all_votes(store: Store, test: Test) -> None:
+def test_report_estimates_pairs_by_model(store: Store, test: Test) -> None:
+    """The model of all votes tells of pairs that were never asked about too."""
     simulate(test, store, raters=10, seed=2)
     results = analyse(test, store.ratings(test))
     assert list(results.kept.systems["system"])[0] in ("y0", "y1")
@@ -123,9 +126,8 @@ def test_report_estimates_pairs_by_the_model_of_all_votes(store: Store, test: Te
     assert "expected information" in " ".join(method(results))
 
 
-def test_report_of_few_votes_is_drawn_though_some_pairs_were_never_asked(
-    store: Store, test: Test
-) -> None:
+def test_report_of_few_votes_is_drawn(store: Store, test: Test) -> None:
+    """Some pairs were never asked about."""
     simulate(test, store, raters=3, seed=2)
     results = analyse(test, store.ratings(test))
     assert (results.kept.pairs["ratings"] == 0).any()

@@ -19,7 +19,7 @@ def test_beliefs_without_votes_are_the_prior() -> None:
     assert np.allclose(known.mean, 0) and np.allclose(known.covariance, PRIOR**2 * np.eye(4))
 
 
-def test_beliefs_after_many_votes_are_the_maximum_of_the_likelihood() -> None:
+def test_beliefs_after_many_votes_maximise_likelihood() -> None:
     strengths = np.array([1.0, 0.5, -0.25, -1.25])
     won = 1e5 * expit(np.subtract.outer(strengths, strengths))
     np.fill_diagonal(won, 0)
@@ -30,12 +30,13 @@ def test_beliefs_after_many_votes_are_the_maximum_of_the_likelihood() -> None:
     assert even[0, 0] + even[1, 1] - 2 * even[0, 1] == pytest.approx(4 / 10_000, rel=1e-2)
 
 
-def test_beliefs_after_one_sided_votes_stay_finite() -> None:
+def test_beliefs_after_unanimous_votes_stay_finite() -> None:
     known = beliefs(votes((0, 1, 1000)))
     assert np.isfinite(known.mean).all() and known.mean[0] > 1 > -1 > known.mean[1]
 
 
-def test_gain_is_the_mutual_information_of_a_vote_and_the_strengths() -> None:
+def test_gain_is_mutual_information() -> None:
+    """It is that of a vote and the strengths."""
     known = beliefs(votes((0, 1, 3), (1, 2, 2), (2, 0, 1)))
     rng = np.random.default_rng(0)
     drawn = rng.multivariate_normal(known.mean, known.covariance, 200_000)
@@ -49,12 +50,13 @@ def test_gain_is_the_mutual_information_of_a_vote_and_the_strengths() -> None:
     assert np.allclose(gains(known), gains(known).T) and np.allclose(np.diag(gains(known)), 0)
 
 
-def test_gain_is_least_where_the_answer_is_known() -> None:
+def test_gain_is_least_of_known_answers() -> None:
     certain = gains(beliefs(votes((0, 1, 40), (2, 3, 3), (3, 2, 3))))
     assert certain[0, 1] < certain[2, 3] < certain[0, 2]
 
 
-def test_votes_to_come_leave_the_mean_and_take_from_the_gain() -> None:
+def test_votes_to_come_take_from_gain() -> None:
+    """They leave the mean as it is."""
     known = beliefs(votes((0, 1, 2), (1, 0, 1)))
     soon = expecting(known, votes((2, 3, 4)))
     assert np.array_equal(soon.mean, known.mean)

@@ -35,7 +35,7 @@ def test_simulated_raters_take_a_whole_test(tmp_path: Path, design: str) -> None
         assert np.mean(best) > np.mean(worst)
 
 
-def test_simulated_raters_with_one_seed_answer_the_same(tmp_path: Path) -> None:
+def test_raters_of_one_seed_answer_alike(tmp_path: Path) -> None:
     test = make_test("acr", stimuli=2)
     tables = []
     for name in ("one", "two"):
@@ -46,7 +46,7 @@ def test_simulated_raters_with_one_seed_answer_the_same(tmp_path: Path) -> None:
     assert tables[0].equals(tables[1])
 
 
-def test_rehearsal_says_that_it_is_one_and_keeps_nothing(tmp_path: Path) -> None:
+def test_rehearsal_says_it_is_one(tmp_path: Path) -> None:
     test = make_test("ab", systems=2, stimuli=4, raters=500)
     results = rehearse(test)
     assert MIN_RATERS <= results.started <= MAX_RATERS

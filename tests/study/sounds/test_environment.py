@@ -22,7 +22,8 @@ def pair(trial: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("trial", range(6))
-def test_same_tones_have_a_hiss_10_db_louder_behind_one_of_them(trial: int) -> None:
+def test_one_tone_has_louder_hiss(trial: int) -> None:
+    """The tones are alike, and the hiss behind one of them is 10 dB louder."""
     both = pair(trial)
     more = room.hissing(KEY, TOKEN, trial) - 1
     part = round(room.SECONDS * room.RATE)
@@ -34,7 +35,8 @@ def test_same_tones_have_a_hiss_10_db_louder_behind_one_of_them(trial: int) -> N
     assert np.abs(both).max() < 1
 
 
-def test_sides_vary_and_so_many_must_be_told_apart_as_the_rule_says() -> None:
+def test_sides_vary_and_rule_decides() -> None:
+    """A rater must tell as many pairs apart as the rule says."""
     sides = [room.hissing(KEY, f"token {n}", n % 8) for n in range(600)]
     assert 250 < sides.count(1) < 350
     right = [room.hissing(KEY, TOKEN, trial) for trial in range(8)]

@@ -20,7 +20,8 @@ def noises(trial: int) -> np.ndarray:
     return np.stack([samples[:, n * step : n * step + length] for n in range(3)])
 
 
-def test_headphone_sound_has_one_antiphase_band_in_one_noise() -> None:
+def test_headphone_sound_has_one_antiphase_band() -> None:
+    """The band is in one of the three noises."""
     for trial in range(headphones.TRIALS):
         hidden = headphones.hidden(KEY, TOKEN, trial) - 1
         for n, (left, right) in enumerate(noises(trial)):
@@ -33,7 +34,8 @@ def test_headphone_sound_has_one_antiphase_band_in_one_noise() -> None:
             assert alike < -0.95 if n == hidden else alike > 0.95
 
 
-def test_headphone_sound_in_either_ear_alone_has_equal_levels() -> None:
+def test_headphone_sound_in_ear_is_level() -> None:
+    """Either ear alone hears three noises of equal level."""
     for trial in range(headphones.TRIALS):
         hidden = headphones.hidden(KEY, TOKEN, trial) - 1
         levels = 20 * np.log10(np.std(noises(trial), axis=-1))
@@ -44,7 +46,8 @@ def test_headphone_sound_in_either_ear_alone_has_equal_levels() -> None:
         assert abs(10 * np.log10(right[band].sum() / left[band].sum())) < 0.5
 
 
-def test_headphone_check_positions_vary_and_one_error_fails() -> None:
+def test_headphone_check_fails_at_one_error() -> None:
+    """The place of the noise to find varies."""
     places = [headphones.hidden(KEY, f"token {n}", n % 12) for n in range(600)]
     assert all(150 < places.count(n) < 250 for n in (1, 2, 3))
     right = [headphones.hidden(KEY, TOKEN, trial) for trial in range(6)]

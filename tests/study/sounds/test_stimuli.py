@@ -54,9 +54,7 @@ def test_prepare_without_loudness_keeps_every_sample(tmp_path: Path, design: str
         ("over", "over full scale"),
     ],
 )
-def test_check_of_a_damaged_or_unusable_file_names_the_problem(
-    tmp_path: Path, name: str, told: str
-) -> None:
+def test_check_names_problem_of_unusable_file(tmp_path: Path, name: str, told: str) -> None:
     folder = make_folder(tmp_path / "t")
     path = folder / "ours" / "two.wav"
     content = path.read_bytes()
@@ -87,22 +85,23 @@ def test_check_of_a_damaged_or_unusable_file_names_the_problem(
     assert problems[0].startswith("ours/two.wav: ") and told in problems[0]
 
 
-def test_check_of_floats_over_full_scale_takes_them_where_they_are_levelled(tmp_path: Path) -> None:
+def test_check_takes_floats_that_are_levelled(tmp_path: Path) -> None:
+    """They may be over full scale."""
     folder = make_folder(tmp_path / "t", loudness=-30)
     write(folder / "ours" / "two.wav", tone(1.6))
     assert check(load(folder)) == []
 
 
-def test_check_of_a_peak_at_full_scale_finds_no_clipping(tmp_path: Path) -> None:
+def test_check_of_peak_finds_no_clipping(tmp_path: Path) -> None:
+    """A single sample at full scale is a peak."""
     folder = make_folder(tmp_path / "t")
     write(folder / "ours" / "two.wav", np.append(tone(0.3), [1.0, 0.2]), "PCM_16")
     assert check(load(folder)) == []
 
 
 @pytest.mark.parametrize("design", DESIGNS)
-def test_check_of_compared_sounds_that_differ_in_format_names_it(
-    tmp_path: Path, design: str
-) -> None:
+def test_check_names_formats_that_differ(tmp_path: Path, design: str) -> None:
+    """It does so where the sounds are compared."""
     folder = make_folder(tmp_path / "t", design)
     noise(folder / "ours" / "one.wav", rate=22_050)
     noise(folder / "ours" / "two.wav", channels=2)
@@ -136,7 +135,7 @@ def test_prepare_copies_have_the_stated_loudness(
     assert prepare(test, folder / "prepared") == prepared
 
 
-def test_check_of_an_unreachable_loudness_names_the_problem(tmp_path: Path) -> None:
+def test_check_names_loudness_out_of_reach(tmp_path: Path) -> None:
     folder = make_folder(tmp_path / "t", loudness=-12)
     click = np.zeros(RATE)
     click[::4000] = 0.5
@@ -145,7 +144,7 @@ def test_check_of_an_unreachable_loudness_names_the_problem(tmp_path: Path) -> N
     assert "ours/one.wav: Its peaks allow -" in problem and "-12.0 is stated" in problem
 
 
-def test_prepare_anchors_are_low_passed_and_aligned(tmp_path: Path) -> None:
+def test_anchors_are_low_passed_and_aligned(tmp_path: Path) -> None:
     test = load(make_folder(tmp_path / "t", "mushra"))
     copies = prepare(test, tmp_path / "copies")
     trial = test.trials[0]
@@ -162,7 +161,7 @@ def test_prepare_anchors_are_low_passed_and_aligned(tmp_path: Path) -> None:
         assert np.argmax(lags) == 50
 
 
-def test_check_of_anchors_above_the_nyquist_frequency_names_the_problem(tmp_path: Path) -> None:
+def test_check_names_anchors_above_nyquist(tmp_path: Path) -> None:
     folder = make_folder(tmp_path / "t", "mushra")
     for path in folder.rglob("*.wav"):
         noise(path, rate=8000)
@@ -170,7 +169,8 @@ def test_check_of_anchors_above_the_nyquist_frequency_names_the_problem(tmp_path
     assert len(problems) == 3 and all("anchor at 7000 Hz" in each for each in problems)
 
 
-def test_prepare_after_a_file_changed_makes_its_copy_anew(tmp_path: Path) -> None:
+def test_prepare_makes_changed_copy_anew(tmp_path: Path) -> None:
+    """The copies of other files stay as they are."""
     folder = make_folder(tmp_path / "t", loudness=-30)
     before = prepare(load(folder), folder / "prepared")
     noise(folder / "ours" / "one.wav", seconds=0.9)
@@ -193,7 +193,8 @@ def test_prepare_again_decodes_nothing(tmp_path: Path, monkeypatch: pytest.Monke
     assert prepare(test, tmp_path / "copies") == first
 
 
-def test_read_of_a_flac_of_kilobytes_that_unpacks_to_gigabytes_is_refused(tmp_path: Path) -> None:
+def test_read_of_flac_bomb_is_refused(tmp_path: Path) -> None:
+    """It has kilobytes and would unpack to gigabytes."""
     path = tmp_path / "silence.flac"
     with soundfile.SoundFile(path, "w", 192_000, 8, "PCM_16") as file:
         for _ in range(60):
@@ -206,14 +207,16 @@ def test_read_of_a_flac_of_kilobytes_that_unpacks_to_gigabytes_is_refused(tmp_pa
     tracemalloc.stop()
 
 
-def test_check_with_a_budget_for_all_sounds_names_it(tmp_path: Path) -> None:
+def test_check_with_budget_names_it(tmp_path: Path) -> None:
+    """The budget is for all sounds together."""
     test = load(make_folder(tmp_path / "t"))
     assert check(test, most_samples=6 * 9600) == []
     (problem,) = check(test, most_samples=6 * 9600 - 1)
     assert "last too long together" in problem
 
 
-def test_as_wav_differs_from_position_to_position_by_one_step_of_24_bits(tmp_path: Path) -> None:
+def test_as_wav_differs_by_one_step(tmp_path: Path) -> None:
+    """The same sound at another position differs by one step of 24 bits."""
     path = tmp_path / "a.flac"
     samples = tone(0.9)
     soundfile.write(path, samples, RATE, "PCM_24")

@@ -18,7 +18,7 @@ def rate(design: str, shown: tuple[str, ...], answer: Answer) -> list[tuple]:
 
 
 @pytest.mark.parametrize("design", ["acr", "dcr", "similarity", "smos"])
-def test_rows_of_a_single_sound_hold_its_rating(design: str) -> None:
+def test_rows_of_single_sound_hold_rating(design: str) -> None:
     plays = 1 if design == "acr" else 3
     assert rate(design, ("y0",), 2) == [("y0", "", 0, 2.0, plays)]
 
@@ -33,9 +33,10 @@ def test_rows_of_a_single_sound_hold_its_rating(design: str) -> None:
         (("y1", "y0"), "same", (1, 0.5)),
     ],
 )
-def test_rows_of_ab_hold_the_preference_for_the_first_system(
+def test_rows_of_ab_hold_preference(
     shown: tuple[str, str], answer: str, expected: tuple[int, float]
 ) -> None:
+    """It is that for the first system, whichever is shown first."""
     assert rate("ab", shown, answer) == [("y0", "y1", *expected, 3)]
 
 
@@ -48,13 +49,15 @@ def test_rows_of_ab_hold_the_preference_for_the_first_system(
         (("y1", "y0", "y1"), "b", (1, 0.0)),
     ],
 )
-def test_rows_of_abx_are_one_if_correct(
+def test_rows_of_abx_hold_correctness(
     shown: tuple[str, ...], answer: str, expected: tuple[int, float]
 ) -> None:
+    """An answer is one if it is correct."""
     assert rate("abx", shown, answer) == [("y0", "y1", *expected, 6)]
 
 
-def test_rows_of_ccr_rate_the_second_against_the_first() -> None:
+def test_rows_of_ccr_compare_with_first() -> None:
+    """They rate the second sound against the first."""
     assert rate("ccr", ("y1", "y0"), 3) == [("y0", "y1", 1, 3.0, 3)]
     assert rate("ccr", ("y0", "y1"), 3) == [("y0", "y1", 0, -3.0, 3)]
 
@@ -77,13 +80,14 @@ def test_rows_of_mushra_hold_each_condition() -> None:
         ("mushra", [50, 50, 50, 50, True]), ("mushra", [50, 50, 50, 50, 0.5]), ("acr", None),
     ],
 )  # fmt: skip
-def test_check_of_an_answer_off_the_scale_raises(design: str, answer: Answer) -> None:
+def test_check_of_answer_off_scale_raises(design: str, answer: Answer) -> None:
     test = make_test(design, systems=2, stimuli=1)
     with pytest.raises(InputError, match="Send"):
         check(test, item_of(test), answer, plays_of(test))
 
 
-def test_check_of_a_tie_in_a_forced_choice_raises() -> None:
+def test_check_of_forced_tie_raises() -> None:
+    """A tie is no answer where the choice is forced."""
     test = make_test("ab", systems=2, stimuli=1)
     check(test, item_of(test), "same", [1, 1])
     forced = make_test("ab", systems=2, stimuli=1, no_preference=False, words=("A", "B"))
@@ -93,7 +97,8 @@ def test_check_of_a_tie_in_a_forced_choice_raises() -> None:
 
 
 @pytest.mark.parametrize("plays", [[], [1], [1, 1, 1], [1, -1], [1, True], [1, 0.5]])
-def test_check_of_plays_that_do_not_match_the_sounds_raises(plays: list[int]) -> None:
+def test_check_of_mismatched_plays_raises(plays: list[int]) -> None:
+    """Each sound must have its number of plays."""
     test = make_test("ab", systems=2, stimuli=1)
     with pytest.raises(InputError, match="2 sounds"):
         check(test, item_of(test), "a", plays)

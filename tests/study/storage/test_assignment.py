@@ -41,9 +41,8 @@ class Crowd:
 
 
 @pytest.mark.parametrize(("systems", "stimuli", "trials"), SIZES)
-def test_assign_keeps_trials_within_one_rating_of_each_other(
-    systems: int, stimuli: int, trials: int
-) -> None:
+def test_assign_balances_ratings_of_trials(systems: int, stimuli: int, trials: int) -> None:
+    """No trial has more than one rating more than another."""
     crowd = Crowd(make_test("acr", systems, stimuli, trials))
     for _ in range(40):
         crowd.come()
@@ -70,9 +69,10 @@ def test_assign_after_withdrawals_restores_the_balance(
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize(("systems", "stimuli", "trials"), SIZES[1:3] + SIZES[4:])
-def test_assign_counts_answers_of_raters_who_stopped(
+def test_assign_counts_answers_left_behind(
     systems: int, stimuli: int, trials: int, seed: int
 ) -> None:
+    """Raters who stopped have answered some of their trials."""
     crowd, rng = Crowd(make_test("acr", systems, stimuli, trials)), np.random.default_rng(seed)
     stopped = 0
     for _ in range(80):
@@ -88,7 +88,8 @@ def test_assign_counts_answers_of_raters_who_stopped(
 
 
 @pytest.mark.parametrize("design", DESIGNS)
-def test_assign_gives_each_trial_once_and_is_reproducible(design: str) -> None:
+def test_assign_gives_each_trial_once(design: str) -> None:
+    """The order comes out again from the seed and the number of the rater."""
     test = make_test(design, systems=3, stimuli=6, trials=6, seed=4)
     items = assign(test, {}, 7)
     assert items == assign(test, {}, 7) != assign(test, {}, 8)
@@ -103,7 +104,8 @@ def test_assign_gives_each_trial_once_and_is_reproducible(design: str) -> None:
         assert len(item.shown) == len(sounds) + (design == "abx")
 
 
-def test_assign_balances_systems_and_stimuli_of_a_rater() -> None:
+def test_assign_balances_trials_of_rater() -> None:
+    """A rater hears each stimulus once, and no system in more than half of the trials."""
     crowd = Crowd(make_test("acr", systems=4, stimuli=8, trials=8))
     for _ in range(8):
         trials = [crowd.test.trials[item.trial] for item in crowd.come()]
@@ -113,7 +115,7 @@ def test_assign_balances_systems_and_stimuli_of_a_rater() -> None:
         assert max(systems.values()) <= 4
 
 
-def test_assign_balances_sides_and_varies_the_order() -> None:
+def test_assign_balances_sides_and_varies_order() -> None:
     test = make_test("abx", systems=2, stimuli=16)
     orders = set()
     for number in range(40):
@@ -127,7 +129,7 @@ def test_assign_balances_sides_and_varies_the_order() -> None:
     assert len(orders) == 40
 
 
-def test_assign_spreads_mushra_conditions_over_all_positions() -> None:
+def test_assign_spreads_conditions_over_positions() -> None:
     test = make_test("mushra", systems=2, stimuli=10)
     places = Counter(
         (system, position)
@@ -140,7 +142,8 @@ def test_assign_spreads_mushra_conditions_over_all_positions() -> None:
 
 
 @pytest.mark.parametrize("size", range(2, 8))
-def test_order_of_blocks_is_balanced_over_raters(size: int) -> None:
+def test_order_of_blocks_is_balanced(size: int) -> None:
+    """Over the raters each block has each place, and follows each other one, equally often."""
     rows = [balanced(size, number) for number in range(2 * size)]
     assert all(sorted(row) == [*range(size)] for row in rows)
     places = Counter(each for row in rows for each in enumerate(row))
@@ -150,7 +153,7 @@ def test_order_of_blocks_is_balanced_over_raters(size: int) -> None:
 
 
 @pytest.mark.parametrize("design", ["acr", "ab"])
-def test_trials_of_a_block_follow_each_other(design: str) -> None:
+def test_blocks_keep_their_trials_together(design: str) -> None:
     test = make_test(design, 3, 4, blocks="systems")
     crowd, first = Crowd(test), Counter[frozenset[str]]()
     for _ in range(6):

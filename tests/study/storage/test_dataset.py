@@ -34,7 +34,7 @@ def read(test: Test, files: dict[str, bytes], name: str) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("design", DESIGNS)
-def test_tables_of_every_design_read_back_and_are_described(design: str, store: Store) -> None:
+def test_tables_read_back_and_are_described(design: str, store: Store) -> None:
     test = make_test(design)
     simulate(test, store, 3, 0)
     files = dataset.files(test, store)
@@ -80,9 +80,9 @@ def test_raters_are_told_in_words(store: Store) -> None:
     assert table.loc[gone.id, "outcome"] == "withdrawn"
 
 
-def test_data_set_follows_the_rules_of_psych_ds(store: Store, tmp_path: Path) -> None:
-    """Those whose breach is an error in the schema of Psych-DS 1.5.1, read as its validator does
-    (github.com/psych-ds/psych-DS, schema_model/versions/1.5.1/rules)."""
+def test_data_set_follows_psych_ds(store: Store, tmp_path: Path) -> None:
+    """It keeps the rules whose breach is an error in the schema of Psych-DS 1.5.1, read as its
+    validator does (github.com/psych-ds/psych-DS, schema_model/versions/1.5.1/rules)."""
     test = replace(make_test(name="my-test_2", questions=ASKED), title="Ünïcode, “quoted”")
     simulate(test, store, 2, 0)
     rater = store.enrol(test)

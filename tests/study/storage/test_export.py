@@ -51,7 +51,7 @@ def test_export_writes_every_rater_and_rating(tmp_path: Path) -> None:
     assert not any(rater.token in written for rater in (finished, halfway, gone))
 
 
-def test_csv_marks_what_a_spreadsheet_would_run(tmp_path: Path) -> None:
+def test_csv_marks_what_spreadsheets_would_run(tmp_path: Path) -> None:
     ratings = pd.DataFrame(
         {"system": ["=cmd|' /C calc'!A0", "@SUM(1)", "-6 dB", "ours"], "answer": [-1.0, 2, 3, 4]}
     )
@@ -61,13 +61,13 @@ def test_csv_marks_what_a_spreadsheet_would_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["=1+1", "  =1+1", "\n=1+1", "＝1", "＋1", "－1", "＠a", "\t=1"])
-def test_csv_marks_what_a_rater_wrote_as_a_formula(text: str) -> None:
+def test_csv_marks_formulas_of_raters(text: str) -> None:
     written = csv(pd.DataFrame({"text": [text, "a = b", "5 - 3"]}))
     read = [row["text"] for row in DictReader(io.StringIO(written, newline=""))]
     assert read == [f"'{text}", "a = b", "5 - 3"]
 
 
-def test_no_text_of_a_rater_begins_a_row_of_csv_or_ends_one() -> None:
+def test_text_of_rater_stays_within_row() -> None:
     written = ["good\rforged,5", "two\r\nlines", "cut\0 short", "\0=1+1", "\x07"]
     read = pd.read_csv(io.StringIO(csv(pd.DataFrame({"text": written, "answer": range(5)}))))
     told = ["good\nforged,5", "two\nlines", "cut short", "'=1+1"]

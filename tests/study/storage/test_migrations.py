@@ -14,7 +14,8 @@ from earshot.study.storage.store import Store
 from earshot.study.storage.tables import Base
 
 
-def test_upgrade_of_an_empty_database_makes_the_tables_of_the_models(url: str) -> None:
+def test_upgrade_makes_tables_of_models(url: str) -> None:
+    """The database is empty before."""
     engine = connect(url)
     with engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
@@ -36,7 +37,8 @@ def test_downgrade_to_base_drops_all_tables(url: str) -> None:
     again.dispose()
 
 
-def test_upgrade_keeps_answers_and_the_codes_that_were_shown(url: str) -> None:
+def test_upgrade_keeps_answers_and_codes(url: str) -> None:
+    """The codes are those that raters were shown."""
     engine = connect(url)
     with engine.execution_options(write=True).begin() as connection:
         command.downgrade(configuration(connection), "0001")

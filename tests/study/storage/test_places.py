@@ -32,7 +32,8 @@ def come(store: Store, test: Test) -> str | None:
         return None
 
 
-def test_raters_who_come_at_once_get_no_more_places_than_there_are(store: Store) -> None:
+def test_simultaneous_raters_get_places_left(store: Store) -> None:
+    """Raters who come at once get no more places than there are, and who has one keeps it."""
     test = make_test(trials=3, raters=3)
     store.open(test)
     with ThreadPoolExecutor(8) as pool:
@@ -45,7 +46,8 @@ def test_raters_who_come_at_once_get_no_more_places_than_there_are(store: Store)
     assert store.places(test).finished == 3 and come(store, test) is None
 
 
-def test_places_of_those_who_leave_come_back(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_place_of_leaver_comes_back(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A rater leaves by withdrawing, or by staying away."""
     test = make_test(trials=3, raters=2)
     withdrawn, away = store.enrol(test), store.enrol(test)
     with pytest.raises(NoPlaceError, match="full") as caught:
@@ -60,7 +62,7 @@ def test_places_of_those_who_leave_come_back(store: Store, monkeypatch: pytest.M
     assert store.places(test).finished == 1
 
 
-def test_place_of_who_is_screened_out_comes_back(store: Store) -> None:
+def test_place_of_screened_out_comes_back(store: Store) -> None:
     test = make_test(trials=3, raters=1, panel=SCREENS)
     deaf = store.enrol(test)
     with pytest.raises(InputError, match="check for headphones first"):
@@ -73,7 +75,8 @@ def test_place_of_who_is_screened_out_comes_back(store: Store) -> None:
     assert come(store, test)
 
 
-def test_failed_attention_check_ends_a_test_that_screens_by_it(store: Store) -> None:
+def test_failed_attention_check_ends_test(store: Store) -> None:
+    """It does so only in a test that screens by it."""
     for panel, outcome in ((SCREENS, "attention"), (Panel(), "complete")):
         test = make_test(trials=3, panel=panel, name=f"ends-{outcome}")
         rater = store.enrol(test)
@@ -89,9 +92,10 @@ def test_failed_attention_check_ends_a_test_that_screens_by_it(store: Store) -> 
         assert len(back.answered) == (1 if outcome == "attention" else len(rater.items))
 
 
-def test_closing_among_answers_loses_none_that_was_acknowledged_and_takes_none_after(
+def test_closing_among_answers_loses_none(
     store: Store,
 ) -> None:
+    """Answers that were acknowledged are stored, and none is taken after."""
     test = make_test(trials=6)
     raters = [store.enrol(test) for _ in range(6)]
     acknowledged: set[tuple[str, int]] = set()
@@ -122,9 +126,8 @@ def test_closing_among_answers_loses_none_that_was_acknowledged_and_takes_none_a
     assert len(store.ratings(test)) == sum(len(rater.items) for rater in raters)
 
 
-def test_no_rating_is_taken_from_the_stated_time_on(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_rating_is_taken_after_closing(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A test closes at its stated time."""
     closes = datetime(2027, 1, 31, 18, tzinfo=UTC)
     test = replace(make_test(trials=3), closes=closes)
     moment = clock.without_zone(closes)
@@ -138,9 +141,8 @@ def test_no_rating_is_taken_from_the_stated_time_on(
     assert caught.value.outcome == "closed" and len(store.ratings(test)) == 1
 
 
-def test_finishes_tell_who_has_finished_and_the_hour_only(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_finishes_tell_raters_and_hours(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They tell who has finished, and no more of the time than its hour."""
     test = make_test(trials=3)
     moment = clock.without_zone(datetime(2027, 1, 31, 18, 59, 58, tzinfo=UTC))
     monkeypatch.setattr(clock, "now", lambda: moment)

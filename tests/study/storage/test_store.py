@@ -32,7 +32,8 @@ def take(store: Store, test: Test, rater: Rater, number: int | None = None) -> N
         store.answer(test, rater.token, item.order, *any_answer(test, item), 1500)
 
 
-def test_resume_restores_items_answers_and_headphone_check(store: Store) -> None:
+def test_resume_restores_what_was_done(store: Store) -> None:
+    """It restores items, answers and the headphone check."""
     test = make_test(trials=5)
     rater = store.enrol(test)
     assert rater.next == rater.items[0] and not rater.finished and rater.headphones is None
@@ -57,7 +58,8 @@ def test_store_opened_again_has_the_answers(url: str) -> None:
     assert Store(url).open(test) == Store(url).open(test)
 
 
-def test_answer_replaces_another_only_where_it_knew_that_one(store: Store) -> None:
+def test_answer_replaces_only_one_it_knew(store: Store) -> None:
+    """A tab that was left open replaces no answer."""
     test = make_test()
     rater = store.enrol(test)
     for value, version in ((2, 0), (2, 0), (4, 1)):  # the second is the first, sent again
@@ -71,7 +73,7 @@ def test_answer_replaces_another_only_where_it_knew_that_one(store: Store) -> No
     assert items[0]["version"] == 2 and [each["answer"] for each in items[0]["changes"]] == [2]
 
 
-def test_answer_after_the_completion_code_is_refused(store: Store) -> None:
+def test_answer_after_completion_code_is_refused(store: Store) -> None:
     test = make_test()
     rater = store.enrol(test)
     take(store, test, rater)
@@ -81,7 +83,8 @@ def test_answer_after_the_completion_code_is_refused(store: Store) -> None:
         store.answer(test, rater.token, 0, 1, [1], 900, version=1)
 
 
-def test_skip_goes_on_without_an_answer_and_is_told_to_the_organiser(store: Store) -> None:
+def test_skip_goes_on_without_answer(store: Store) -> None:
+    """The organiser is told of it, and too many are refused."""
     test = make_test()
     rater = store.enrol(test)
     first, second, third, *rest = rater.items
@@ -99,7 +102,7 @@ def test_skip_goes_on_without_an_answer_and_is_told_to_the_organiser(store: Stor
     assert sum(store.missing(test).values()) == 2
 
 
-def test_answer_to_one_trial_is_changed_so_often_and_no_more(store: Store) -> None:
+def test_changes_of_answer_are_limited(store: Store) -> None:
     test = make_test()
     rater = store.enrol(test)
     for version in range(MAX_ANSWERS):
@@ -110,7 +113,8 @@ def test_answer_to_one_trial_is_changed_so_often_and_no_more(store: Store) -> No
     assert len(item["changes"]) == MAX_ANSWERS - 1
 
 
-def test_reply_is_one_for_a_question_and_none_after_closing(store: Store) -> None:
+def test_question_has_one_reply(store: Store) -> None:
+    """It has one each time that it is asked, and none after closing."""
     often = Question({"": "Tired?"}, "between", 3, {"": ("no", "yes")})
     test = make_test(questions=(Question({"": "Age?"}), often))
     rater = store.enrol(test)
@@ -128,9 +132,8 @@ def test_reply_is_one_for_a_question_and_none_after_closing(store: Store) -> Non
         store.reply(test, rater.token, 0, 0, "late")
 
 
-def test_sound_that_is_exchanged_after_a_rater_began_is_noticed(
-    store: Store, tmp_path: Path
-) -> None:
+def test_exchanged_sound_is_noticed(store: Store, tmp_path: Path) -> None:
+    """A sound may be exchanged until a rater begins."""
     folder = make_folder(tmp_path / "t", loudness=-30)
     store.open(load(folder))
     noise(folder / "ours" / "one.wav", level=0.02)  # nobody has heard the first
@@ -167,7 +170,7 @@ def test_answer_that_is_invalid_is_refused(
 
 
 @pytest.mark.parametrize("design", DESIGNS)
-def test_ratings_have_a_row_for_each_rated_sound(store: Store, design: str) -> None:
+def test_ratings_have_row_for_each_sound(store: Store, design: str) -> None:
     test = make_test(design)
     rater = store.enrol(test)
     store.headphones(test, rater.token, True)
@@ -186,11 +189,11 @@ def test_ratings_have_a_row_for_each_rated_sound(store: Store, design: str) -> N
     assert list(table["order"]) == sorted(table["order"])
 
 
-def test_ratings_of_an_unanswered_test_have_the_columns(store: Store) -> None:
+def test_ratings_of_unanswered_test_have_columns(store: Store) -> None:
     assert list(store.ratings(make_test()).columns) == list(COLUMNS)
 
 
-def test_withdraw_deletes_answers_and_frees_the_trials(store: Store) -> None:
+def test_withdraw_deletes_answers_and_frees_trials(store: Store) -> None:
     test = make_test(trials=4, stimuli=4)
     gone = store.enrol(test)
     take(store, test, gone)
@@ -208,7 +211,8 @@ def test_withdraw_deletes_answers_and_frees_the_trials(store: Store) -> None:
     assert scored <= {item.trial for each in others for item in each.items}
 
 
-def test_enrol_after_an_abandoned_session_reassigns_unanswered_trials(store: Store) -> None:
+def test_enrol_reassigns_trials_of_abandoned_session(store: Store) -> None:
+    """Others get its unanswered trials only, and who comes back finds it as it was."""
     test = make_test(trials=6)
     slow = store.enrol(test)
     take(store, test, slow, 4)
@@ -223,7 +227,8 @@ def test_enrol_after_an_abandoned_session_reassigns_unanswered_trials(store: Sto
     assert back and back.items == slow.items and back.next == slow.items[4]
 
 
-def test_open_of_a_changed_test_raises_unless_only_texts_changed(store: Store) -> None:
+def test_open_of_changed_test_raises(store: Store) -> None:
+    """Its texts may change."""
     test = make_test()
     store.open(test)
     assert store.open(replace(test, title="Better said")) == store.open(test)
@@ -240,7 +245,7 @@ def test_token_is_unknown_to_other_tests(store: Store) -> None:
     assert store.enrol(second, one.token).id != one.id
 
 
-def test_database_holds_neither_tokens_nor_withdrawn_answers(
+def test_database_lacks_tokens_and_withdrawn_answers(
     tmp_path: Path,
 ) -> None:
     store = Store(f"sqlite:///{tmp_path / 'answers.db'}")
@@ -256,9 +261,8 @@ def test_database_holds_neither_tokens_nor_withdrawn_answers(
     assert rater.token.encode() not in content and b"7654321" not in content
 
 
-def test_enrol_in_a_large_test_does_not_block_answers(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_enrol_in_large_test_blocks_nobody(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another test goes on while the order of its trials is drawn."""
     small, large = make_test(name="small"), make_test(name="large")
     rater = store.enrol(small)
     drawing, go_on, draw = threading.Event(), threading.Event(), module.assign
@@ -281,7 +285,7 @@ def test_enrol_in_a_large_test_does_not_block_answers(
     assert store.raters("large") == 1
 
 
-def test_enrol_from_two_stores_keeps_trials_balanced(url: str) -> None:
+def test_enrol_from_two_stores_stays_balanced(url: str) -> None:
     test = make_test(trials=3)
     stores = [Store(url), Store(url)]
     stores[0].open(test)
@@ -291,7 +295,8 @@ def test_enrol_from_two_stores_keeps_trials_balanced(url: str) -> None:
     assert {counts[trial.id] for trial in test.of_kind("trial")} == {24 * 3 // 12}
 
 
-def test_answer_after_the_database_was_deleted_is_not_acknowledged(tmp_path: Path) -> None:
+def test_answer_without_database_is_not_acknowledged(tmp_path: Path) -> None:
+    """A database that is deleted while the store is open is not made anew."""
     store, test = Store(f"sqlite:///{tmp_path / 'answers.db'}"), make_test()
     rater = store.enrol(test)
     for path in tmp_path.glob("answers.db*"):
@@ -301,9 +306,8 @@ def test_answer_after_the_database_was_deleted_is_not_acknowledged(tmp_path: Pat
     assert not (tmp_path / "answers.db").exists()
 
 
-def test_answer_with_the_clock_set_back_is_stored(
-    store: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_answer_with_early_clock_is_stored(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The clock was set back by an hour."""
     test = make_test()
     rater = store.enrol(test)
     earlier = clock.now() - timedelta(hours=1)
@@ -313,7 +317,7 @@ def test_answer_with_the_clock_set_back_is_stored(
         store.answer(test, rater.token, 1, *any_answer(test, rater.items[1]), 900, least=5)
 
 
-def test_delete_of_a_test_leaves_nothing_of_it_and_all_of_others(store: Store) -> None:
+def test_delete_leaves_only_other_tests(store: Store) -> None:
     gone, stays = make_test(name="gone"), make_test(name="stays")
     for test in (gone, stays):
         take(store, test, store.enrol(test))

@@ -29,7 +29,8 @@ while True:
 """
 
 
-def test_store_with_fifty_concurrent_raters_keeps_every_answer(store: Store) -> None:
+def test_store_under_load_keeps_every_answer(store: Store) -> None:
+    """Fifty raters answer at once."""
     test = make_test(trials=3)
     store.open(test)
 
@@ -48,14 +49,16 @@ def test_store_with_fifty_concurrent_raters_keeps_every_answer(store: Store) -> 
     assert len(counts) == 12 and max(counts.values()) - min(counts.values()) <= 1
 
 
-def test_enrol_of_one_token_concurrently_makes_one_rater(store: Store) -> None:
+def test_concurrent_enrol_makes_one_rater(store: Store) -> None:
+    """A link is opened several times at once."""
     test = make_test(trials=3)
     with ThreadPoolExecutor(8) as pool:
         raters = list(pool.map(lambda _: store.enrol(test, "a-link-opened-twice"), range(8)))
     assert len({rater.items for rater in raters}) == 1
 
 
-def test_store_after_a_killed_writer_keeps_acknowledged_answers(url: str) -> None:
+def test_killed_writer_loses_no_answer(url: str) -> None:
+    """The store keeps what was acknowledged, and can be gone on with."""
     acknowledged: set[tuple[str, int]] = set()
     for _ in range(KILLS):
         command = [sys.executable, "-c", WRITER, url]

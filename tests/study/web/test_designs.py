@@ -44,7 +44,7 @@ def alone(folder: Path, **more: Any) -> Path:
     return folder
 
 
-def test_mushra_without_a_reference_has_systems_alone(client: TestClient, tmp_path: Path) -> None:
+def test_mushra_without_reference_has_systems_alone(client: TestClient, tmp_path: Path) -> None:
     test = load(alone(tmp_path / "alone"))
     assert test.conditions == ("fine", "rough") and not test.referenced
     rater = Rater(client, "alone")
@@ -54,9 +54,8 @@ def test_mushra_without_a_reference_has_systems_alone(client: TestClient, tmp_pa
     assert rater.answer(trial, [20, 80]).status_code == 200
 
 
-def test_mushra_with_an_unmentioned_reference_hides_it_and_its_anchors(
-    client: TestClient, tmp_path: Path
-) -> None:
+def test_mushra_hides_reference_without_mention(client: TestClient, tmp_path: Path) -> None:
+    """A reference that is not mentioned is among the sounds, and so are its anchors."""
     test = load(alone(tmp_path / "hidden", mention_reference=False))
     assert {*test.conditions} == {"fine", "rough", "reference", "anchor-3.5k", "anchor-7k"}
     open_one = load(write_test(tmp_path / "open", "mushra"))
@@ -68,7 +67,8 @@ def test_mushra_with_an_unmentioned_reference_hides_it_and_its_anchors(
     assert rater.answer(trial, [1, 2, 3, 4, 5]).status_code == 200
 
 
-def test_warm_up_tells_the_answer_and_a_check_does_not(client: TestClient, tmp_path: Path) -> None:
+def test_warm_up_tells_answer(client: TestClient, tmp_path: Path) -> None:
+    """A check does not."""
     known, plain = [{"sounds": [*PAIR], "expected": "first"} for _ in "ab"], {"sounds": [*PAIR]}
     write_test(tmp_path / "ab", "ab", practice=[known[0], plain], attention=known[1:])
     rater = Rater(client, "ab")
@@ -78,10 +78,11 @@ def test_warm_up_tells_the_answer_and_a_check_does_not(client: TestClient, tmp_p
     assert lessons[1:] == [None] * (len(lessons) - 1)
 
 
-def test_warm_up_in_mushra_tells_what_is_known_by_position(
+def test_warm_up_of_mushra_tells_scores(
     client: TestClient, tests: TestLibrary, tmp_path: Path
 ) -> None:
-    """The first sound's score, and the hidden reference's, give or take some."""
+    """By position it tells the first sound's score, and the hidden reference's, give or take
+    some."""
     known = {"sounds": ["rough/bird.wav"], "reference": "reference/bird.wav", "expected": 40}
     write_test(tmp_path / "mushra", "mushra", practice=[known], trials=1)
     rater = Rater(client, "mushra")
@@ -100,9 +101,10 @@ def test_warm_up_in_mushra_tells_what_is_known_by_position(
     assert rater.answer(scored, [50] * (scored["sounds"] - 1)).json()["lesson"] is None
 
 
-def test_questions_are_asked_in_the_raters_language_and_only_exported(
+def test_questions_are_asked_in_raters_language(
     client: TestClient, tests: TestLibrary, tmp_path: Path
 ) -> None:
+    """Replies are exported, and shown nowhere else."""
     write_test(tmp_path / "acr", "acr", questions=QUESTIONS)
     rater = Rater(client, "acr", language="de")
     age, tired, which = rater.session()["questions"]
@@ -129,7 +131,7 @@ def test_questions_are_asked_in_the_raters_language_and_only_exported(
 
 
 @pytest.mark.parametrize("reply", [3, -1, "30", "x" * 3000])
-def test_reply_that_is_no_choice_is_refused(
+def test_reply_beyond_choices_is_refused(
     client: TestClient, tmp_path: Path, reply: int | str
 ) -> None:
     write_test(tmp_path / "acr", "acr", questions=QUESTIONS)

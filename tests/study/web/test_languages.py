@@ -71,7 +71,8 @@ def gaps(text: Any) -> set[str]:
 
 
 @pytest.mark.parametrize("language", OTHERS)
-def test_language_has_every_text_with_its_gaps(language: str) -> None:
+def test_language_has_texts_with_gaps(language: str) -> None:
+    """It has every text of English, with the same gaps."""
     english, other = words("en"), words(language)
     designs = (*DESIGNS, "mushra.alone", *KNOWN)
     scales = {f"{kind}.{design}" for kind in ("scale", "question") for design in designs}
@@ -96,7 +97,8 @@ def test_language_has_every_text_with_its_gaps(language: str) -> None:
         assert values == {*other.get(f"scale.{key}", {})}, name
 
 
-def test_six_languages_and_one_of_them_from_right_to_left() -> None:
+def test_arabic_alone_goes_right_to_left() -> None:
+    """There are six languages."""
     assert {*LANGUAGES} == {"ar", "de", "en", "es", "fr", "zh"}
     assert {name for name in LANGUAGES if words(name)["direction"] == "rtl"} == {"ar"}
 
@@ -114,15 +116,13 @@ def test_six_languages_and_one_of_them_from_right_to_left() -> None:
         (None, ";;;q=.,de;q=1.2.3" + "x" * 5000, "en"),
     ],
 )
-def test_language_is_the_one_asked_for_else_the_browsers(
-    asked: str | None, accepted: str, expected: str
-) -> None:
+def test_language_asked_for_comes_first(asked: str | None, accepted: str, expected: str) -> None:
+    """Else it is the first of the browser's in which the test is written."""
     assert chosen(asked, accepted, ("en", "de"), "en") == expected
 
 
-def test_test_speaks_the_raters_language_and_stores_it(
-    client: TestClient, tests: TestLibrary
-) -> None:
+def test_test_speaks_raters_language(client: TestClient, tests: TestLibrary) -> None:
+    """The ratings hold the language."""
     page = client.get("/listen/ab", headers={"Accept-Language": "de-DE"}).text
     assert '<html lang="de" dir="ltr">' in page and "<title>Ein Test" in page
     rater = Rater(client, "ab", language="de")
@@ -139,7 +139,7 @@ def test_test_speaks_the_raters_language_and_stores_it(
     assert dict(zip(head, row, strict=True))["language"] == "de"
 
 
-def test_standard_scale_is_translated_where_it_is_asked_for(client: TestClient) -> None:
+def test_standard_scale_is_translated(client: TestClient) -> None:
     page = client.get("/listen/acr", params={"lang": "ar"}).text
     assert '<html lang="ar" dir="rtl">' in page
     rater = Rater(client, "acr", language="ar")
@@ -147,9 +147,7 @@ def test_standard_scale_is_translated_where_it_is_asked_for(client: TestClient) 
     assert labels == [words("ar")["scale.acr"][str(value)] for value in (5, 4, 3, 2, 1)]
 
 
-def test_text_cannot_end_the_element_that_holds_it(
-    client: TestClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_text_cannot_end_its_element(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     hostile = words("en") | {"leave": "</script><script>alert(1)"}
     monkeypatch.setattr(languages, "words", lambda language: hostile)
     assert "</script><script>alert" not in client.get("/listen/acr").text

@@ -38,7 +38,7 @@ def client(tests: TestLibrary) -> Iterator[TestClient]:
 
 @pytest.mark.parametrize("chunked", [False, True])
 @pytest.mark.parametrize(("mistakes", "said"), [(10**6, "more than 1,000 kB"), (10**4, "too long")])
-def test_answer_with_a_large_body_is_refused_before_it_is_parsed(
+def test_large_answer_is_refused_unparsed(
     client: TestClient, mistakes: int, said: str, chunked: bool
 ) -> None:
     """By the limit of all requests, or that of an answer."""
@@ -64,14 +64,13 @@ def test_answer_with_a_large_body_is_refused_before_it_is_parsed(
         {"answer": 2**40},
     ],
 )
-def test_answer_with_a_field_that_is_too_long_is_refused(
-    client: TestClient, change: dict[str, object]
-) -> None:
+def test_answer_with_long_field_is_refused(client: TestClient, change: dict[str, object]) -> None:
     body = {"rater": "x" * 20, "order": 0, "answer": "a", "plays": [1, 1], "milliseconds": 5}
     assert client.post("/listen/ab/answer", json=body | change).status_code == 422
 
 
-def test_answer_with_16_kb_of_mistakes_is_refused_at_once(client: TestClient) -> None:
+def test_answer_full_of_mistakes_is_refused(client: TestClient) -> None:
+    """It has 16 kB of them and is refused at once, in few words."""
     body = '{"rater":"x","order":0,"answer":[%s1],"milliseconds":5,"plays":[1]}' % ("[]," * 5000)
     assert len(body) < MAX_BYTES
     began = time.monotonic()
@@ -82,7 +81,7 @@ def test_answer_with_16_kb_of_mistakes_is_refused_at_once(client: TestClient) ->
     assert time.monotonic() - began < PATIENCE
 
 
-def test_answer_sooner_than_its_sounds_last_is_refused(
+def test_answer_before_sounds_end_is_refused(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     began, passed = clock.now(), 0.0
@@ -99,9 +98,8 @@ def test_answer_sooner_than_its_sounds_last_is_refused(
     assert rater.answer(rater.session()["trials"][1], "a").status_code == 422
 
 
-def test_consent_of_sixty_raters_from_one_address_is_slowed(
-    client: TestClient, tests: TestLibrary
-) -> None:
+def test_consents_from_one_address_are_slowed(client: TestClient, tests: TestLibrary) -> None:
+    """Sixty raters agree at once, and who takes part already goes on."""
     replies = [client.post("/listen/ab/consent", json={}) for _ in range(60)]
     agreed = [reply.json()["rater"] for reply in replies if reply.status_code == 200]
     refused = [reply for reply in replies if reply.status_code == 429]
@@ -115,9 +113,11 @@ def test_consent_of_sixty_raters_from_one_address_is_slowed(
     assert again.status_code == other.status_code == 200
 
 
-def test_consent_that_cannot_be_stored_is_told_and_does_not_count(
+def test_consent_not_stored_does_not_count(
     client: TestClient, tests: TestLibrary, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The rater is told, and may agree again."""
+
     def fail(*_: object) -> None:
         raise OperationalError("INSERT", {}, Exception("database or disk is full"))
 
@@ -129,9 +129,8 @@ def test_consent_that_cannot_be_stored_is_told_and_does_not_count(
     assert client.post("/listen/ab/consent", json={}).status_code == 200
 
 
-def test_answer_to_a_locked_store_is_told_and_stored_later(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_locked_store_takes_answer_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Until then the rater is told."""
     monkeypatch.setattr(database, "WAIT", 0.1)
     write_test(tmp_path / "acr", "acr")
     with TestClient(app(library(tmp_path, least_time=0))) as client:
@@ -157,9 +156,11 @@ def test_answer_to_a_locked_store_is_told_and_stored_later(
     ],
     ids=lambda lost: type(lost).__name__,
 )
-def test_store_that_cannot_be_reached_is_told_and_works_later(
+def test_unreachable_store_works_later(
     client: TestClient, tests: TestLibrary, lost: Exception
 ) -> None:
+    """Until then the rater is told."""
+
     def fail(*_: object) -> None:
         raise lost
 
@@ -174,14 +175,15 @@ def test_store_that_cannot_be_reached_is_told_and_works_later(
     assert rater.get("session").status_code == 200
 
 
-def test_rate_limit_after_a_pause_allows_again() -> None:
+def test_rate_limit_after_pause_allows_again() -> None:
     limit = RateLimit(burst=2, per_minute=6)
     assert [limit.take("a", 0), limit.take("a", 0)] == [0, 0]
     assert limit.take("a", 0) == 10 and limit.take("b", 0) == 0
     assert limit.take("a", 10) == 0 and limit.take("a", 10) == 10
 
 
-def test_completion_code_is_known_to_nobody_before_the_last_answer(tmp_path: Path) -> None:
+def test_completion_code_follows_last_answer(tmp_path: Path) -> None:
+    """Nobody knows it before, the organiser included."""
     write_test(tmp_path / "acr", "acr")
     tests = library(tmp_path, least_time=0)
     key = tests.open("acr").key
@@ -199,9 +201,8 @@ def test_completion_code_is_known_to_nobody_before_the_last_answer(tmp_path: Pat
         assert codes[-1] not in (None, code)
 
 
-def test_headphone_check_cannot_be_passed_by_trying_or_computing(
-    client: TestClient, tests: TestLibrary
-) -> None:
+def test_headphone_check_cannot_be_tricked(client: TestClient, tests: TestLibrary) -> None:
+    """Neither trying again nor computing from the token passes it."""
     rater, key = Rater(client, "ab"), tests.open("ab").key
     rater.check(rater.token)  # what the token alone gives
     computed = rater.session()
@@ -223,7 +224,7 @@ def test_withdraw_twice_is_acknowledged_twice(client: TestClient) -> None:
 
 
 @pytest.mark.parametrize("design", ["mushra", "abx"])
-def test_sounds_of_one_trial_never_share_their_bytes(tmp_path: Path, design: str) -> None:
+def test_sounds_of_trial_never_share_bytes(tmp_path: Path, design: str) -> None:
     write_test(tmp_path / design, design)
     with TestClient(app(library(tmp_path))) as client:
         rater = Rater(client, design)
@@ -235,7 +236,8 @@ def test_sounds_of_one_trial_never_share_their_bytes(tmp_path: Path, design: str
         assert len(sent) == sum(trial["sounds"] for trial in rater.session()["trials"])
 
 
-def test_sounds_without_a_loudness_tell_neither_format_nor_tags_nor_size(tmp_path: Path) -> None:
+def test_sounds_without_loudness_reveal_nothing(tmp_path: Path) -> None:
+    """They tell neither format nor tags nor size."""
     folder = write_test(tmp_path / "ab", "ab")
     for path in (folder / "rough").glob("*.wav"):
         path.write_bytes(

@@ -44,9 +44,10 @@ def client(tests: TestLibrary) -> Iterator[TestClient]:
         yield client
 
 
-def test_member_is_known_again_by_their_browser_and_stored_as_keyed_hashes(
+def test_member_is_known_by_their_browser(
     client: TestClient, tests: TestLibrary, tmp_path: Path
 ) -> None:
+    """Only keyed hashes of the member's numbers are stored."""
     claim = "a-secret-of-this-browser"
     first, again = (Rater(client, "ab", panel=MEMBER, claim=claim) for _ in range(2))
     other = Rater(client, "ab", panel=MEMBER | {"PROLIFIC_PID": "another"}, claim=claim)
@@ -62,9 +63,8 @@ def test_member_is_known_again_by_their_browser_and_stored_as_keyed_hashes(
 
 
 @pytest.mark.parametrize("claim", [{}, {"claim": "the-secret-of-another-one"}])
-def test_number_of_a_member_alone_gives_nobody_their_token(
-    client: TestClient, claim: dict[str, str]
-) -> None:
+def test_number_alone_gives_no_token(client: TestClient, claim: dict[str, str]) -> None:
+    """Who knows a member's number needs the secret of their browser too."""
     first = Rater(client, "ab", panel=MEMBER, claim="a-secret-of-this-browser")
     asked = client.get("/listen/ab/session", params=MEMBER | claim)
     agreed = client.post("/listen/ab/consent", json={"panel": MEMBER, **claim})
@@ -89,7 +89,8 @@ def test_number_of_a_member_alone_gives_nobody_their_token(
         "ASSIGNMENT_ID_NOT_AVAILABLE",
     ],
 )
-def test_gap_that_the_panel_has_not_filled_is_nobodys_number(client: TestClient, gap: str) -> None:
+def test_unfilled_gap_is_nobodys_number(client: TestClient, gap: str) -> None:
+    """A link whose gap the panel has not filled is refused."""
     refused = client.post("/listen/ab/consent", json={"panel": {"PROLIFIC_PID": gap}})
     assert refused.status_code == 409 and "not complete" in refused.json()["detail"]
     asked = client.get("/listen/ab/session", params={"PROLIFIC_PID": gap})
@@ -98,9 +99,8 @@ def test_gap_that_the_panel_has_not_filled_is_nobodys_number(client: TestClient,
     assert own.status_code == 404, "which is as long as a number of the organiser's"
 
 
-def test_signed_number_lets_a_member_in_and_back_and_nobody_else(
-    client: TestClient, tmp_path: Path
-) -> None:
+def test_signed_number_lets_member_in(client: TestClient, tmp_path: Path) -> None:
+    """It lets them come back, and it lets in nobody else."""
     private = rsa.generate_private_key(65537, 2048)
     public = json.loads(RSAAlgorithm.to_jwk(private.public_key()))
     folder = write_test(tmp_path / "signed", "ab", panel=PANEL | {"signed": SIGNED})
@@ -134,7 +134,7 @@ def test_member_who_withdraws_is_sent_back(client: TestClient) -> None:
     assert session["outcome"] == "withdrawn" and session["back"] == f"{BACK}GONE"
 
 
-def test_link_without_the_panels_number_is_refused(client: TestClient) -> None:
+def test_link_without_panels_number_is_refused(client: TestClient) -> None:
     for panel in ({}, {"PROLIFIC_PID": ""}, {"STUDY_ID": "s1"}):
         refused = client.post("/listen/ab/consent", json={"panel": panel})
         assert refused.status_code == 409 and "members of a panel" in refused.json()["detail"]
@@ -142,9 +142,8 @@ def test_link_without_the_panels_number_is_refused(client: TestClient) -> None:
     assert long.status_code == 422
 
 
-def test_address_of_an_outcome_is_told_when_it_has_come(
-    client: TestClient, tests: TestLibrary
-) -> None:
+def test_address_is_told_with_its_outcome(client: TestClient, tests: TestLibrary) -> None:
+    """A rater does not know it before."""
     before = client.get("/listen/ab/session").json()
     assert before["decline"] == f"{BACK}NO" and before["back"] is None
     assert "DONE" not in str(before) and "PHONES" not in str(before)
@@ -168,7 +167,7 @@ def test_failed_headphone_check_screens_out(client: TestClient, tests: TestLibra
     assert rater.answer(trials[0], "a").status_code == 422
 
 
-def test_full_test_says_so_to_the_next_only(client: TestClient) -> None:
+def test_full_test_refuses_newcomers_only(client: TestClient) -> None:
     raters = [Rater(client, "ab", panel={"PROLIFIC_PID": name}) for name in ("one", "two")]
     session = client.get("/listen/ab/session").json()
     assert session["outcome"] == "full" and session["back"] == "FULL"
@@ -177,9 +176,8 @@ def test_full_test_says_so_to_the_next_only(client: TestClient) -> None:
     assert all(rater.session()["outcome"] is None for rater in raters)
 
 
-def test_test_that_fills_and_is_closed_in_the_middle_loses_nothing(
-    client: TestClient, tests: TestLibrary
-) -> None:
+def test_test_closed_midway_loses_nothing(client: TestClient, tests: TestLibrary) -> None:
+    """It is full before, and goes on when it is opened again."""
     key, test = tests.open("ab").key, tests.open("ab").test
     raters = [Rater(client, "ab", panel={"PROLIFIC_PID": name}) for name in ("one", "two")]
     for rater in raters:
@@ -203,7 +201,7 @@ def test_test_that_fills_and_is_closed_in_the_middle_loses_nothing(
     assert len(table) == 2 * len(raters[0].session()["trials"]) and set(table["finished"]) == {True}
 
 
-def test_preview_goes_to_the_end_and_stores_nothing(client: TestClient, tests: TestLibrary) -> None:
+def test_preview_reaches_end_and_stores_nothing(client: TestClient, tests: TestLibrary) -> None:
     key = tests.open("ab").key
     rater = Rater(client, "ab", preview.new_token(key))
     assert rater.session()["preview"] and rater.check(key)["passed"]
@@ -214,9 +212,8 @@ def test_preview_goes_to_the_end_and_stores_nothing(client: TestClient, tests: T
     assert tests.store.raters("ab") == 0 and tests.store.places(tests.get("ab").test).left == 2
 
 
-def test_preview_begins_in_a_test_that_is_full_and_is_forgotten_among_many(
-    client: TestClient, tests: TestLibrary
-) -> None:
+def test_preview_begins_in_full_test(client: TestClient, tests: TestLibrary) -> None:
+    """Among many it is forgotten."""
     key = tests.open("ab").key
     for name in ("one", "two"):
         Rater(client, "ab", panel={"PROLIFIC_PID": name})
@@ -226,7 +223,7 @@ def test_preview_begins_in_a_test_that_is_full_and_is_forgotten_among_many(
     assert not first.session()["consented"] and tests.store.raters("ab") == 2
 
 
-def test_preview_takes_the_key_of_this_test(client: TestClient, tests: TestLibrary) -> None:
+def test_preview_takes_this_tests_key(client: TestClient, tests: TestLibrary) -> None:
     forged = preview.new_token(tests.open("open").key)
     refused = client.post("/listen/ab/consent", json={"rater": forged})
     assert refused.status_code == 409

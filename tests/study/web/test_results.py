@@ -44,9 +44,8 @@ def client(tests: TestLibrary) -> Iterator[TestClient]:
         yield client
 
 
-def test_page_of_a_running_test_shows_progress_and_no_estimate(
-    client: TestClient, tests: TestLibrary
-) -> None:
+def test_running_page_shows_no_estimate(client: TestClient, tests: TestLibrary) -> None:
+    """It shows the progress."""
     key = tests.open("first").key
     page = client.get("/results/first", params={"key": key}).text
     assert "6 raters finished within 1 hour" in page and "the places left (14)" in page
@@ -55,9 +54,8 @@ def test_page_of_a_running_test_shows_progress_and_no_estimate(
     assert tests.store.looks(tests.get("first").test) == []
 
 
-def test_estimates_before_the_end_are_a_recorded_look(
-    client: TestClient, tests: TestLibrary
-) -> None:
+def test_estimates_before_end_are_look(client: TestClient, tests: TestLibrary) -> None:
+    """The look is recorded, once for the same answers."""
     opened = tests.open("second")
     for _ in range(2):  # at the same answers, which is one look
         page = client.post("/results/second/look", params={"key": opened.key}).text
@@ -70,26 +68,22 @@ def test_estimates_before_the_end_are_a_recorded_look(
     assert client.post("/results/second/look", params={"key": "x"}).status_code == 403
 
 
-def test_estimates_of_raters_at_whom_nobody_has_looked_are_not_shown(
-    client: TestClient, tests: TestLibrary
-) -> None:
+def test_estimates_without_look_are_not_shown(client: TestClient, tests: TestLibrary) -> None:
     opened = tests.open("first")
     page = client.get(f"/results/first?key={opened.key}&estimates=true").text
     assert "Which sounds decide?" not in page and tests.store.looks(opened.test) == []
 
 
-def test_ratings_taken_along_before_the_end_are_a_recorded_look(
-    client: TestClient, tests: TestLibrary
-) -> None:
+def test_download_before_end_is_look(client: TestClient, tests: TestLibrary) -> None:
+    """The look is recorded, once for all files."""
     opened = tests.open("taken")
     for file in ("ratings.csv", "answers.jsonl", "dataset.zip"):
         assert client.get(f"/results/taken/{file}", params={"key": opened.key}).is_success
     assert tests.store.looks(opened.test) == [6]
 
 
-def test_estimates_of_a_closed_test_are_a_look_only_where_it_is_opened_again(
-    client: TestClient, tests: TestLibrary
-) -> None:
+def test_reopening_makes_estimates_count_as_look(client: TestClient, tests: TestLibrary) -> None:
+    """The estimates of a closed test are no look until it is opened again."""
     opened = tests.open("closed")
     client.post("/results/closed/close", params={"key": opened.key})
     page = client.get("/results/closed", params={"key": opened.key}).text
@@ -100,9 +94,10 @@ def test_estimates_of_a_closed_test_are_a_look_only_where_it_is_opened_again(
     assert tests.store.looks(opened.test) == [6]
 
 
-def test_report_is_made_once_until_somebody_answers(
+def test_report_stays_until_somebody_answers(
     client: TestClient, tests: TestLibrary, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """It is made once for the same answers."""
     opened, made = tests.open("again"), []
     analysed = analysis.analyse
     monkeypatch.setattr(analysis, "analyse", lambda *a, **m: made.append(1) or analysed(*a, **m))
@@ -117,7 +112,7 @@ def test_report_is_made_once_until_somebody_answers(
     assert len(made) == 1
 
 
-def test_many_reports_at_once_leave_the_server_to_raters(
+def test_many_reports_leave_server_to_raters(
     tests: TestLibrary, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     go_on, params = threading.Event(), {"key": tests.open("first").key}
@@ -142,9 +137,10 @@ def test_many_reports_at_once_leave_the_server_to_raters(
     assert codes[503] >= 60 - MAX_AT_ONCE - MAX_WAITING and codes[200] >= MAX_AT_ONCE
 
 
-def test_files_are_refused_sooner_than_pages_where_both_are_asked_for_without_end(
+def test_files_are_refused_before_pages(
     client: TestClient, tests: TestLibrary, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Both are asked for without end."""
     key = {"key": tests.open("first").key}
     file, page = (
         partial(client.get, f"/results/first{end}", params=key) for end in ("/ratings.csv", "")
@@ -157,9 +153,10 @@ def test_files_are_refused_sooner_than_pages_where_both_are_asked_for_without_en
     assert [page().status_code for _ in range(8)] == [200] * 8  # sixty a minute
 
 
-def test_results_asked_for_without_end_are_refused_before_the_key_is_looked_up(
+def test_endless_requests_of_results_are_refused(
     client: TestClient, tests: TestLibrary, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """They are refused before the key is looked up, and raters come and go as before."""
     path, params = "/results/first", {"key": tests.open("first").key}
     assert all(client.get(path, params={"key": "x"}).status_code == 403 for _ in range(60))
     monkeypatch.setattr(TestLibrary, "with_key", None)
@@ -168,16 +165,14 @@ def test_results_asked_for_without_end_are_refused_before_the_key_is_looked_up(
     assert client.get("/listen/first").status_code == 200  # raters come and go as before
 
 
-def test_page_of_a_test_that_nobody_took_is_shown(client: TestClient, tests: TestLibrary) -> None:
+def test_page_of_untaken_test_is_shown(client: TestClient, tests: TestLibrary) -> None:
     key = tests.open("pairs").key
     page = client.get("/results/pairs", params={"key": key})
     assert page.status_code == 200 and "Raters over time" not in page.text
     assert client.get("/results/pairs/report.pdf", params={"key": key}).status_code == 200
 
 
-def test_report_is_taken_along_as_pdf_with_the_key_only(
-    client: TestClient, tests: TestLibrary
-) -> None:
+def test_report_as_pdf_takes_key(client: TestClient, tests: TestLibrary) -> None:
     report = client.get("/results/first/report.pdf", params={"key": tests.open("first").key})
     assert report.headers["content-type"] == "application/pdf"
     assert "first-report.pdf" in report.headers["content-disposition"]
@@ -185,9 +180,7 @@ def test_report_is_taken_along_as_pdf_with_the_key_only(
     assert client.get("/results/first/report.pdf", params={"key": "x"}).status_code == 403
 
 
-def test_tests_are_compared_by_the_link_to_the_other(
-    client: TestClient, tests: TestLibrary
-) -> None:
+def test_tests_are_compared_by_link(client: TestClient, tests: TestLibrary) -> None:
     key, other = tests.open("first").key, tests.open("second").key
     link = f"http://here/results/second?key={other}"
     page = client.get("/results/first/compare", params={"key": key, "other": link})
@@ -206,9 +199,10 @@ def test_tests_are_compared_by_the_link_to_the_other(
         ("/results/pairs?key={pairs}", "different designs"),
     ],
 )
-def test_comparison_with_what_is_no_readable_test_of_the_design_is_refused(
+def test_comparison_with_unfit_test_is_refused(
     client: TestClient, tests: TestLibrary, other: str, reason: str
 ) -> None:
+    """The other must be a test of the same design, and the link must have its key."""
     asked = {"key": tests.open("first").key, "other": other.format(pairs=tests.open("pairs").key)}
     page = client.get("/results/first/compare", params=asked)
     assert page.status_code == 403 and reason in page.text
@@ -216,7 +210,7 @@ def test_comparison_with_what_is_no_readable_test_of_the_design_is_refused(
     assert client.get("/results/first/compare", params=other_key).status_code == 403
 
 
-def test_page_of_results_runs_its_own_script_only(client: TestClient, tests: TestLibrary) -> None:
+def test_results_page_runs_own_script_only(client: TestClient, tests: TestLibrary) -> None:
     for name in ("first", "closed"):
         reply = client.get(f"/results/{name}", params={"key": tests.open(name).key})
         hashes = [
@@ -230,9 +224,10 @@ def test_page_of_results_runs_its_own_script_only(client: TestClient, tests: Tes
         assert reply.headers["X-Content-Type-Options"] == "nosniff"
 
 
-def test_organisers_who_look_wait_in_no_raters_way(
+def test_organisers_looking_leave_raters_alone(
     tests: TestLibrary, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """The server answers raters while many wait for a look."""
     go_on, params = threading.Event(), {"key": tests.open("first").key}
     monkeypatch.setattr(preregistration, "look", lambda *_: go_on.wait(PATIENCE))
     with TestClient(app(tests)) as client, ThreadPoolExecutor(60) as pool:
@@ -247,7 +242,7 @@ def test_organisers_who_look_wait_in_no_raters_way(
         assert {each.result().status_code for each in asked} == {200, 503}
 
 
-def test_look_at_the_same_answers_takes_no_lock(tests: TestLibrary) -> None:
+def test_look_at_same_answers_locks_nothing(tests: TestLibrary) -> None:
     test = tests.open("taken").test
     tests.store.look(test)
     with tests.store.engine.execution_options(write=True).begin():  # somebody else writes

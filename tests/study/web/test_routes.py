@@ -32,7 +32,7 @@ def client(tests: TestLibrary) -> Iterator[TestClient]:
 
 
 @pytest.mark.parametrize("design", DESIGNS)
-def test_session_of_each_design_ends_with_a_completion_code(
+def test_session_ends_with_completion_code(
     client: TestClient, tests: TestLibrary, design: str
 ) -> None:
     assert client.get(f"/listen/{design}").text.count(f"A test of {design}") == 2
@@ -52,9 +52,8 @@ def test_session_of_each_design_ends_with_a_completion_code(
     assert all(trial["answered"] for trial in session["trials"])
 
 
-def test_sound_has_the_samples_of_the_file_and_reveals_nothing_else(
-    client: TestClient, tmp_path: Path
-) -> None:
+def test_sound_reveals_nothing_but_samples(client: TestClient, tmp_path: Path) -> None:
+    """They are those of the file."""
     rater = Rater(client, "ab")
     files = [soundfile.read(path)[0] for path in tmp_path.glob("ab/*/*.wav")]
     seen = set()
@@ -73,9 +72,8 @@ def test_sound_has_the_samples_of_the_file_and_reveals_nothing_else(
     assert rater.get("sound/99/0").status_code == 404
 
 
-def test_session_after_a_restart_resumes_at_the_same_trial(
-    client: TestClient, tmp_path: Path
-) -> None:
+def test_session_resumes_after_restart(client: TestClient, tmp_path: Path) -> None:
+    """It goes on at the same trial, with the same sounds."""
     rater = Rater(client, "acr")
     before = rater.session()["trials"]
     heard = [rater.get(f"sound/{trial['order']}/0").content for trial in before]
@@ -87,7 +85,7 @@ def test_session_after_a_restart_resumes_at_the_same_trial(
         assert [rater.get(f"sound/{t['order']}/0").content for t in after] == heard
 
 
-def test_consent_with_a_panel_number_uses_it_as_token(client: TestClient) -> None:
+def test_consent_uses_panel_number_as_token(client: TestClient) -> None:
     number = "5f1e9ab2c03d4e5f6a7b8c9d"
     first, again = Rater(client, "ab", number), Rater(client, "ab", number)
     assert first.token == again.token == number
@@ -96,7 +94,7 @@ def test_consent_with_a_panel_number_uses_it_as_token(client: TestClient) -> Non
     assert short.status_code == 404 and "not complete" in short.json()["detail"]
 
 
-def test_withdraw_deletes_the_session_and_refuses_answers(client: TestClient) -> None:
+def test_withdraw_deletes_session_and_refuses_answers(client: TestClient) -> None:
     rater = Rater(client, "ab")
     trial = rater.session()["trials"][1]
     rater.answer(trial, "a")
@@ -160,7 +158,7 @@ def test_rater_token_is_not_logged(
     assert rater.token not in out + err
 
 
-def test_session_has_labels_and_numbers_of_each_scale(client: TestClient) -> None:
+def test_session_labels_and_numbers_each_scale(client: TestClient) -> None:
     for design in ("acr", "dcr", "ccr", "ab"):
         words = Rater(client, design).session()["trials"][0]["words"]
         answers = DESIGNS[design].scale.answers

@@ -60,7 +60,7 @@ def test_page_is_told_of_every_scale(client: TestClient) -> None:
     assert trial["sounds"] == 2 and trial["cards"] == ["reference", "sound"]
 
 
-def test_scales_are_asked_in_the_raters_language(client: TestClient) -> None:
+def test_scales_are_asked_in_raters_language(client: TestClient) -> None:
     similar, natural, pleasant, typed = Rater(client, "several", language="de").session()["trials"][
         0
     ]["scales"]
@@ -73,13 +73,13 @@ def test_scales_are_asked_in_the_raters_language(client: TestClient) -> None:
     assert typed["question"] == german["question.transcription"]
 
 
-def test_sentence_is_shown_where_the_test_says_so(client: TestClient) -> None:
+def test_sentence_is_shown_where_asked(client: TestClient) -> None:
     trial = Rater(client, "shown").session()["trials"][0]
     assert trial["sentence"] == "The old cat sat." and trial["scales"] == []
     assert Rater(client, "noted").session()["trials"][0]["sentence"] is None
 
 
-def test_answers_are_stored_by_scale_and_read_back(client: TestClient, tests: TestLibrary) -> None:
+def test_answers_by_scale_read_back(client: TestClient, tests: TestLibrary) -> None:
     rater = Rater(client, "several")
     for trial in rater.session()["trials"]:
         stored = rater.answer(trial, ANSWER | {"comment": "+1 for the cat"})
@@ -109,7 +109,7 @@ def test_answers_are_stored_by_scale_and_read_back(client: TestClient, tests: Te
     assert [scale["name"] for scale in line["test"]["scales"]] == [*SCALES]
 
 
-def test_changed_answer_is_kept_in_the_log(client: TestClient, tests: TestLibrary) -> None:
+def test_changed_answer_is_kept_in_log(client: TestClient, tests: TestLibrary) -> None:
     rater = Rater(client, "several")
     trial = rater.session()["trials"][0]
     assert rater.answer(trial, ANSWER).status_code == 200
@@ -140,9 +140,8 @@ def test_changed_answer_is_kept_in_the_log(client: TestClient, tests: TestLibrar
         {f"s{k}": 1 for k in range(50)},
     ],
 )
-def test_answer_that_does_not_fit_is_refused_and_leaves_nothing(
-    client: TestClient, tests: TestLibrary, answer: Any
-) -> None:
+def test_unfit_answer_leaves_nothing(client: TestClient, tests: TestLibrary, answer: Any) -> None:
+    """It is refused with a reason."""
     rater = Rater(client, "several")
     trial = rater.session()["trials"][0]
     refused = rater.answer(trial, answer)
@@ -150,9 +149,8 @@ def test_answer_that_does_not_fit_is_refused_and_leaves_nothing(
     assert tests.store.ratings(tests.open("several").test).empty
 
 
-def test_comment_next_to_sliders_is_one_row_of_a_trial(
-    client: TestClient, tests: TestLibrary
-) -> None:
+def test_comment_on_sliders_is_one_row(client: TestClient, tests: TestLibrary) -> None:
+    """It is told of the trial, and of no sound."""
     rater = Rater(client, "noted")
     trial = rater.session()["trials"][0]
     places = trial["sounds"] - trial["referenced"]

@@ -38,9 +38,8 @@ def start() -> Iterator[Start]:
         served.kill()
 
 
-def test_server_with_fifty_concurrent_raters_stores_every_answer(
-    tmp_path: Path, start: Start
-) -> None:
+def test_server_under_load_stores_every_answer(tmp_path: Path, start: Start) -> None:
+    """Fifty raters take the test at once."""
     write_test(tmp_path / "ab", "ab", SHORT)
     served = start(tmp_path, *PROXY)
     key = library(tmp_path).open("ab").key
@@ -78,7 +77,7 @@ def test_server_with_fifty_concurrent_raters_stores_every_answer(
     assert abs(list(scored["position"]).count(0) / len(scored) - 0.5) < 0.15
 
 
-def test_server_when_killed_loses_no_acknowledged_answer(tmp_path: Path, start: Start) -> None:
+def test_killed_server_loses_no_acknowledged_answer(tmp_path: Path, start: Start) -> None:
     write_test(tmp_path / "ab", "ab", SHORT)
     acknowledged: set[tuple[str, int]] = set()
     numbers = itertools.count()
@@ -118,7 +117,7 @@ def test_server_when_killed_loses_no_acknowledged_answer(tmp_path: Path, start: 
         assert {order for t, order in acknowledged if t == token} <= rater.answered
 
 
-def test_links_gives_the_organiser_links_or_the_mistakes(tmp_path: Path) -> None:
+def test_links_gives_links_or_mistakes(tmp_path: Path) -> None:
     write_test(tmp_path / "good", "acr")
     write_test(tmp_path / "bad", "acrobatics")
     tests = library(tmp_path)
@@ -129,7 +128,8 @@ def test_links_gives_the_organiser_links_or_the_mistakes(tmp_path: Path) -> None
     assert "no test" in links(library(tmp_path / "empty"), "")
 
 
-def test_address_is_forged_by_nobody_but_a_named_proxy(tmp_path: Path, start: Start) -> None:
+def test_address_is_forged_by_nobody(tmp_path: Path, start: Start) -> None:
+    """Only a named proxy may tell the address of a rater."""
     write_test(tmp_path / "ab", "ab", SHORT)
 
     def consents(*options: str) -> list[int]:
@@ -142,9 +142,8 @@ def test_address_is_forged_by_nobody_but_a_named_proxy(tmp_path: Path, start: St
     assert consents(*PROXY) == [200] * 32
 
 
-def test_server_limits_bodies_and_heads_and_forbids_guessed_types(
-    tmp_path: Path, start: Start
-) -> None:
+def test_server_limits_bodies_and_heads(tmp_path: Path, start: Start) -> None:
+    """It forbids browsers to guess types."""
     write_test(tmp_path / "ab", "ab", SHORT)
     served = start(tmp_path)
     assert httpx.get(f"{served.address}/listen/ab").headers["X-Content-Type-Options"] == "nosniff"

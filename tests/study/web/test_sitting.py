@@ -51,7 +51,8 @@ def test_page_is_told_of_the_sitting(client: TestClient) -> None:
     assert (plain["room"], plain["break_every"]) == (None, None)
 
 
-def test_pairs_are_the_raters_own_and_only_as_many_as_there_are(client: TestClient) -> None:
+def test_pairs_are_raters_own(client: TestClient) -> None:
+    """There are no more than the test asks for."""
     one, other = Rater(client, "acr"), Rater(client, "acr")
     assert one.get("room/0").content != other.get("room/0").content
     assert one.get("room/0").headers["content-type"] == "audio/wav"
@@ -60,7 +61,8 @@ def test_pairs_are_the_raters_own_and_only_as_many_as_there_are(client: TestClie
     assert check_room(Rater(client, "plain"), "key", 4, True).status_code == 422
 
 
-def test_failed_twice_is_kept_and_told_at_once(client: TestClient, tests: TestLibrary) -> None:
+def test_second_failure_is_final(client: TestClient, tests: TestLibrary) -> None:
+    """It is told at once."""
     rater, key = Rater(client, "acr"), tests.open("acr").key
     assert check_room(rater, key, 3, True).status_code == 422
     assert check_room(rater, key, 4, False).json()["again"]
@@ -69,9 +71,8 @@ def test_failed_twice_is_kept_and_told_at_once(client: TestClient, tests: TestLi
     assert check_room(rater, key, 4, True, 1).json()["passed"] is False, "a final result stays"
 
 
-def test_panel_gets_back_who_failed_and_nobody_goes_round_the_check(
-    client: TestClient, tests: TestLibrary
-) -> None:
+def test_panel_gets_back_who_failed(client: TestClient, tests: TestLibrary) -> None:
+    """Nobody answers a trial before the check of their room."""
     key = tests.open("panel").key
     rater = Rater(client, "panel", panel={"ID": "one"})
     rater.check(key)
@@ -85,9 +86,8 @@ def test_panel_gets_back_who_failed_and_nobody_goes_round_the_check(
     assert tests.store.conduct(tests.get("panel").test).failed_environment == 1
 
 
-def test_replies_and_room_read_back_from_the_data_set(
-    client: TestClient, tests: TestLibrary
-) -> None:
+def test_replies_and_room_read_back(client: TestClient, tests: TestLibrary) -> None:
+    """The data set holds them."""
     opened = tests.open("acr")
     rater = Rater(client, "acr", language="de")
     for question, reply in enumerate((1, None, 0)):
@@ -110,9 +110,8 @@ def test_replies_and_room_read_back_from_the_data_set(
     assert {*ratings["environment"]} == {True} and min(ratings["minutes"]) >= 0
 
 
-def test_browsers_that_opened_the_page_are_counted_once_and_previews_never(
-    client: TestClient, tests: TestLibrary
-) -> None:
+def test_browsers_are_counted_once(client: TestClient, tests: TestLibrary) -> None:
+    """Who opened the page is counted, and previews never are."""
     opened = tests.open("plain")
     client.get("/listen/plain/session", params={"first": True})
     client.get("/listen/plain/session", params={"first": False})

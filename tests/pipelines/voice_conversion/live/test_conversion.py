@@ -67,9 +67,7 @@ def speech(seconds: float, gain: float = 0.1) -> np.ndarray:
 
 
 @pytest.mark.parametrize("size", [7, 160, 5000])
-def test_push_in_chunks_of_any_size_gives_the_same_samples(
-    networks: LiveNetworks, size: int
-) -> None:
+def test_push_ignores_size_of_chunks(networks: LiveNetworks, size: int) -> None:
     said = speech(0.4)
     whole = LiveConversion(networks).push(said)
     live = LiveConversion(networks)
@@ -77,20 +75,21 @@ def test_push_in_chunks_of_any_size_gives_the_same_samples(
     np.testing.assert_array_equal(np.concatenate(chunks), whole)
 
 
-def test_timing_of_live_is_within_120_ms() -> None:
+def test_live_timing_is_within_120_ms() -> None:
     assert TIMING.latency == pytest.approx(0.12)
 
 
-def test_push_gives_as_many_samples_as_went_in_whole_hops(networks: LiveNetworks) -> None:
+def test_push_gives_samples_of_whole_hops(networks: LiveNetworks) -> None:
     live = LiveConversion(networks)
     assert len(live.push(np.zeros(HOP_SAMPLES - 1, np.float32))) == 0
     assert len(live.push(np.zeros(1, np.float32))) == HOP_SAMPLES
     assert len(live.push(np.zeros(0, np.float32))) == 0
 
 
-def test_push_of_a_sound_after_silence_speaks_after_the_stated_delay(
+def test_push_speaks_after_stated_delay(
     networks: LiveNetworks,
 ) -> None:
+    """Silence comes before the sound."""
     live = LiveConversion(networks)
     before = 2.0
     sound = np.concatenate([np.zeros(round(before * SAMPLE_RATE), np.float32), speech(1.0)])
@@ -99,19 +98,19 @@ def test_push_of_a_sound_after_silence_speaks_after_the_stated_delay(
     assert heard[0] / SAMPLE_RATE == pytest.approx(before + live.timing.delay, abs=0.05)
 
 
-def test_push_of_silence_gives_silence_and_muted_units(networks: LiveNetworks) -> None:
+def test_silence_gives_silence_and_muted_units(networks: LiveNetworks) -> None:
     live = LiveConversion(networks)
     assert not live.push(np.zeros(SAMPLE_RATE, np.float32)).any()
     assert set(live.units) == {MUTED}
 
 
-def test_push_of_whatever_the_microphone_gives_stays_finite(networks: LiveNetworks) -> None:
+def test_push_of_any_input_stays_finite(networks: LiveNetworks) -> None:
     live = LiveConversion(networks)
     for sound in (speech(0.5, 1e-6), speech(0.5, 1.0), np.ones(8000), -np.ones(8000)):
         assert np.isfinite(live.push(np.clip(sound, -1, 1).astype(np.float32))).all()
 
 
-def test_two_sessions_of_one_pipeline_do_not_disturb_each_other(networks: LiveNetworks) -> None:
+def test_sessions_do_not_disturb_each_other(networks: LiveNetworks) -> None:
     said, other = speech(0.5), speech(0.5, 0.01)
     alone = LiveConversion(networks).push(said)
     one, two = LiveConversion(networks), LiveConversion(networks, Choice("SF1"))
@@ -122,7 +121,7 @@ def test_two_sessions_of_one_pipeline_do_not_disturb_each_other(networks: LiveNe
     np.testing.assert_array_equal(np.concatenate(together), alone)
 
 
-def test_a_new_voice_is_heard_from_the_next_hop_on(networks: LiveNetworks) -> None:
+def test_new_voice_begins_with_next_hop(networks: LiveNetworks) -> None:
     said = speech(1.0)
     half = 5 * HOP_SAMPLES
     same, changed = LiveConversion(networks), LiveConversion(networks)
@@ -136,9 +135,8 @@ def test_a_new_voice_is_heard_from_the_next_hop_on(networks: LiveNetworks) -> No
     [Choice(other="SF1", share=0.5), Choice(model="units-64"), Choice(intonation="predicted")],
     ids=["blend", "bits", "intonation"],
 )
-def test_push_with_another_blend_rate_or_intonation_is_another_sound(
-    any_voice: LiveNetworks, choice: Choice
-) -> None:
+def test_push_depends_on_blend_and_intonation(any_voice: LiveNetworks, choice: Choice) -> None:
+    """The rate of the units changes the sound as well."""
     said = speech(1.0)
     same, changed = LiveConversion(any_voice), LiveConversion(any_voice, choice)
     assert np.abs(changed.push(said) - same.push(said)).max() > 1e-4
@@ -153,14 +151,13 @@ def test_push_with_another_blend_rate_or_intonation_is_another_sound(
         Choice(other="SF1", share=float("nan")),
     ],
 )
-def test_check_of_a_choice_that_does_not_exist_says_what_to_do(
-    networks: LiveNetworks, choice: Choice
-) -> None:
+def test_check_refuses_unknown_choice(networks: LiveNetworks, choice: Choice) -> None:
     with pytest.raises(InputError):
         networks.check(choice)
 
 
-def test_running_intonation_of_a_steady_voice_that_rises_is_that_of_the_recording() -> None:
+def test_running_intonation_follows_that_of_recording() -> None:
+    """The voice is steady, and rises."""
     seconds = 4.0
     hz = 120 * 2 ** (np.arange(round(seconds * SAMPLE_RATE)) / SAMPLE_RATE / seconds)
     phase = 2 * np.pi * np.cumsum(hz) / SAMPLE_RATE
@@ -181,7 +178,7 @@ def test_running_intonation_of_a_steady_voice_that_rises_is_that_of_the_recordin
     np.testing.assert_array_equal(heard[-1].log_f0[: len(kept)], kept)
 
 
-def test_streaming_vocoder_hop_by_hop_gives_the_sound_of_all_hops_at_once() -> None:
+def test_streaming_vocoder_equals_all_at_once() -> None:
     torch.manual_seed(0)
     vocoder = Vocoder(VocoderConfig(width=16, inner=16, layers=1)).eval()
     with torch.no_grad():
@@ -200,7 +197,8 @@ def test_streaming_vocoder_hop_by_hop_gives_the_sound_of_all_hops_at_once() -> N
 
 
 @pytest.mark.parametrize("gain", [0.1, 1.0])
-def test_running_level_brings_quiet_and_loud_speech_to_the_same_loudness(gain: float) -> None:
+def test_running_level_evens_out_loudness(gain: float) -> None:
+    """Quiet and loud speech come out equally loud."""
     level, said = RunningLevel(-23.0), speech(4.0, gain * 0.3)
     out = np.concatenate([level(said[i : i + 1280]) for i in range(0, len(said), 1280)])
     assert loudness(out[2 * SAMPLE_RATE :], SAMPLE_RATE) == pytest.approx(-23, abs=1)

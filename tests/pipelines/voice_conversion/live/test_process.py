@@ -36,9 +36,7 @@ def process(tiny_checkpoints: Path) -> Iterator[LiveProcess]:
 
 
 @pytest.mark.parametrize("rate", [16_000, 44_100, 48_000])
-def test_session_is_behind_by_the_conversion_and_the_resamplers(
-    networks: LiveNetworks, rate: int
-) -> None:
+def test_session_lags_by_conversion_and_resamplers(networks: LiveNetworks, rate: int) -> None:
     session = LiveSession(networks, rate, Choice())
     chunks = [session.push(np.zeros(rate // 50, np.float32)) for _ in range(100)]
     behind = [chunk.behind / rate for chunk in chunks]
@@ -51,12 +49,12 @@ def test_session_is_behind_by_the_conversion_and_the_resamplers(
 
 
 @pytest.mark.parametrize("rate", [0, 7_999, 192_001])
-def test_session_at_a_rate_that_no_device_has_is_refused(networks: LiveNetworks, rate: int) -> None:
+def test_session_at_impossible_rate_is_refused(networks: LiveNetworks, rate: int) -> None:
     with pytest.raises(InputError, match="Hz"):
         LiveSession(networks, rate, Choice())
 
 
-def test_session_in_an_unknown_voice_is_refused(networks: LiveNetworks) -> None:
+def test_session_in_unknown_voice_is_refused(networks: LiveNetworks) -> None:
     with pytest.raises(InputError, match="There is no voice X"):
         LiveSession(networks, 48_000, Choice("X"))
 
@@ -72,7 +70,7 @@ def test_process_gives_what_a_session_gives(process: LiveProcess, networks: Live
     assert (told["units"], told["behind"]) == (alone.units, alone.behind)
 
 
-def test_process_goes_on_after_it_refused_a_voice(process: LiveProcess) -> None:
+def test_process_goes_on_after_refusing_voice(process: LiveProcess) -> None:
     process.begin(16_000, Choice())
     with pytest.raises(InputError, match="There is no voice"):
         process.push(np.zeros(100, np.float32), Choice("X"))

@@ -9,7 +9,7 @@ RATES = [(48_000, 16_000), (16_000, 48_000), (44_100, 16_000), (16_000, 44_100),
 
 
 @pytest.mark.parametrize(("rate", "to"), RATES)
-def test_chunks_of_any_length_give_the_samples_of_the_whole(rate: int, to: int) -> None:
+def test_chunks_give_samples_of_whole(rate: int, to: int) -> None:
     said = np.random.default_rng(0).standard_normal(rate).astype(np.float32)
     cuts = np.sort(np.random.default_rng(1).integers(0, rate, 40))
     chunked, whole = Resampler(rate, to), Resampler(rate, to)
@@ -18,7 +18,7 @@ def test_chunks_of_any_length_give_the_samples_of_the_whole(rate: int, to: int) 
 
 
 @pytest.mark.parametrize(("rate", "to"), RATES)
-def test_a_tone_comes_back_whole_its_delay_later(rate: int, to: int) -> None:
+def test_tone_comes_back_after_its_delay(rate: int, to: int) -> None:
     resampler = Resampler(rate, to)
     said = np.sin(2 * np.pi * 440 * np.arange(rate) / rate).astype(np.float32)
     heard = [resampler(piece) for piece in np.split(said, 50)]
@@ -32,7 +32,7 @@ def test_a_tone_comes_back_whole_its_delay_later(rate: int, to: int) -> None:
     np.testing.assert_allclose(np.concatenate(heard)[inner], wanted[inner], atol=0.01)
 
 
-def test_what_the_lower_rate_cannot_hold_is_left_out() -> None:
+def test_frequencies_beyond_rate_are_left_out() -> None:
     times = np.arange(48_000) / 48_000
     aliased = Resampler(48_000, 16_000)(np.sin(2 * np.pi * 10_000 * times).astype(np.float32))
     assert np.abs(aliased[1000:]).max() < 0.001
