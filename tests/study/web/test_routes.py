@@ -155,7 +155,7 @@ def test_rater_token_is_not_logged(
     rater = Rater(client, "ab")
     rater.answer(rater.session()["trials"][0], "a")
     out, err = capfd.readouterr()
-    assert rater.token not in out + err
+    assert rater.token not in out + err + caplog.text
 
 
 def test_session_labels_and_numbers_each_scale(client: TestClient) -> None:
