@@ -11,7 +11,7 @@ def test_check_outside_a_job_does_nothing() -> None:
     cancellation.check()
 
 
-def test_check_of_a_stopped_job_ends_it_and_no_other() -> None:
+def test_check_ends_stopped_job_only() -> None:
     stopped, other = Job(60), Job(60)
     stopped.stop()
     with running(other):
@@ -21,6 +21,7 @@ def test_check_of_a_stopped_job_ends_it_and_no_other() -> None:
         cancellation.check()
 
 
-def test_check_after_the_deadline_says_what_to_do() -> None:
+def test_check_after_deadline_ends_job() -> None:
+    """The message says what to do."""
     with running(Job(0)), pytest.raises(StoppedError, match="Try something shorter"):
         cancellation.check()

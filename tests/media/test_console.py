@@ -10,9 +10,8 @@ from earshot.media.video.decode import Frame
 from earshot.media.video.face import track_face
 
 
-def test_without_native_notes_drops_notes_and_keeps_errors(
-    capfd: pytest.CaptureFixture[str],
-) -> None:
+def test_without_native_notes_keeps_errors(capfd: pytest.CaptureFixture[str]) -> None:
+    """What another thread writes is kept, and only notes are dropped."""
     with without_native_notes():
         os.write(2, b"W0000 00:00:1795454674.070711    9030 manager.cc:114] of no use\n")
         os.write(2, b"E0000 00:00:1795454674.070711    9030 manager.cc:115] an error\n")
@@ -23,9 +22,8 @@ def test_without_native_notes_drops_notes_and_keeps_errors(
     assert [line.split("] ")[-1] for line in lines] == ["an error", "of another thread", "later"]
 
 
-def test_without_native_notes_after_an_error_restores_the_console(
-    capfd: pytest.CaptureFixture[str],
-) -> None:
+def test_without_native_notes_restores_console(capfd: pytest.CaptureFixture[str]) -> None:
+    """After an error within, the console is as before."""
     with pytest.raises(ValueError, match="within"), without_native_notes():
         raise ValueError("within")
     os.write(2, b"W0000 00:00:1 after\n")
@@ -33,7 +31,7 @@ def test_without_native_notes_after_an_error_restores_the_console(
 
 
 @pytest.mark.slow
-def test_track_face_writes_nothing_to_the_console(capfd: pytest.CaptureFixture[str]) -> None:
+def test_track_face_writes_nothing_to_console(capfd: pytest.CaptureFixture[str]) -> None:
     track = track_face([Frame(0.0, np.zeros((64, 64, 3), np.uint8))])
     assert track.faces == 0
     assert capfd.readouterr().err == ""

@@ -30,7 +30,7 @@ def test_row_of_the_table_is_right(case: Case) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.what)
-def test_row_of_the_other_table_is_right(kind: Kind) -> None:
+def test_row_of_other_table_is_right(kind: Kind) -> None:
     """All other kinds of docs/reliability.md."""
     assert row_of_other(kind).endswith("| yes |")
 
@@ -53,20 +53,20 @@ def sizes(riff: int, data: int) -> bytes:
     ("riff", "data"),
     [(4088, 0), (0, 0), (len(WAV), len(WAV)), (2**31 - 1, 2**31 - 1), (2**32 - 1, 2**32 - 1)],
 )
-def test_wav_whose_sizes_are_wrong_is_whole(riff: int, data: int) -> None:
+def test_wav_with_wrong_sizes_is_whole(riff: int, data: int) -> None:
     """island-io/mila#151 (0, never finished), llfbandit/record#96 (44 too many),
     google/oboe#2108 (the largest integer)."""
     check_beep(sizes(riff, data))
 
 
 @pytest.mark.parametrize("subtype", ["PCM_16", "PCM_24", "PCM_32", "PCM_U8", "FLOAT", "DOUBLE"])
-def test_wav_with_the_high_byte_first_is_its_sound(subtype: str) -> None:
+def test_big_endian_wav_is_read(subtype: str) -> None:
     """mackron/dr_libs#210, scipy/scipy#13387: RIFX, which was read as noise, without a word."""
     check_beep(by_soundfile("WAV", subtype, "BIG"))
 
 
-def test_wav_with_the_high_byte_first_is_joined_and_cut_as_others_are() -> None:
-    """mackron/dr_libs#210, and streamproc/MediaStreamRecorder#44."""
+def test_big_endian_wav_behaves_as_others() -> None:
+    """mackron/dr_libs#210, streamproc/MediaStreamRecorder#44: it may be joined, and be cut."""
     whole = by_soundfile("WAV", "PCM_16", "BIG")
     assert load(2 * whole).seconds == pytest.approx(6.0, abs=0.02)
     assert "ends early" in load(whole[: len(whole) // 2]).notices[0]
@@ -82,7 +82,7 @@ def test_w64_that_breaks_off_says_so() -> None:
     ("form", "codec"),
     [("caf", "pcm_s16le"), ("voc", "pcm_u8"), ("voc", "pcm_s16le"), ("flv", "libmp3lame")],
 )
-def test_what_tells_the_length_of_its_parts_says_that_it_breaks_off(form: str, codec: str) -> None:
+def test_broken_off_older_format_says_so(form: str, codec: str) -> None:
     """Plachtaa/Seed-VC#59, in older formats: half of them passed for the whole."""
     whole = encoded(form, codec, np.tile(TONE, 2), 44_100)
     assert load(whole).notices == ()
@@ -90,7 +90,7 @@ def test_what_tells_the_length_of_its_parts_says_that_it_breaks_off(form: str, c
         assert "ends early" in load(whole[:end]).notices[0]
 
 
-def test_mp4_in_fragments_that_breaks_off_says_so() -> None:
+def test_broken_off_fragmented_mp4_says_so() -> None:
     """Plachtaa/Seed-VC#59: the parts that had come by then passed for the whole."""
     fragments = {"movflags": "frag_keyframe+empty_moov", "frag_duration": "500000"}
     whole = video_file("mp4", [beep()], options=fragments)
@@ -98,8 +98,8 @@ def test_mp4_in_fragments_that_breaks_off_says_so() -> None:
     assert "ends early" in load(whole[: 2 * len(whole) // 3]).notices[0]
 
 
-def test_wav_of_64_bit_sizes_is_read() -> None:
-    """godotengine/godot-proposals#14975: RF64."""
+def test_rf64_wav_is_read() -> None:
+    """godotengine/godot-proposals#14975: RF64, whose sizes have 64 bits."""
     buffer = io.BytesIO()
     soundfile.write(buffer, TONE, RATE, format="RF64")
     check_beep(buffer.getvalue())
@@ -119,20 +119,20 @@ def id3(size: int) -> bytes:
 
 @pytest.mark.parametrize("before", [0, 1_700_000])
 @pytest.mark.parametrize("after", [b"", id3(4000), b"TAG" + bytes(125), b"APETAGEX" + bytes(300)])
-def test_mp3_with_tags_on_either_side_is_its_sound(before: int, after: bytes) -> None:
+def test_mp3_between_tags_is_read(before: int, after: bytes) -> None:
     """MusicPlayerDaemon/MPD#2328 (a large cover), Zeugma440/atldotnet#282 (a tag at the end)."""
     head = id3(before) if before else b""
     check_beep(head + encoded("mp3", "libmp3lame", beep()) + after)
 
 
 @pytest.mark.parametrize("after", [b"", b"TAG" + bytes(125)])
-def test_flac_with_tags_of_mp3_is_read(after: bytes) -> None:
+def test_flac_with_mp3_tags_is_read(after: bytes) -> None:
     """tinytag/tinytag#46, xiph/flac#523: ID3 before and behind a FLAC file."""
     check_beep(id3(4000) + encoded("flac", "flac", beep()) + after)
 
 
 @pytest.mark.parametrize("frames_flag", [0, 1])
-def test_table_of_an_mp3_that_counts_too_many_frames_is_no_damage(frames_flag: int) -> None:
+def test_mp3_with_wrong_table_is_whole(frames_flag: int) -> None:
     """JamesHeinrich/getID3#41: a Xing table with a length that is three times the file's."""
     data = bytearray(encoded("mp3", "libmp3lame", beep()))
     table = data.find(b"Xing") if b"Xing" in data[:4096] else data.find(b"Info")
@@ -143,7 +143,7 @@ def test_table_of_an_mp3_that_counts_too_many_frames_is_no_damage(frames_flag: i
     check_beep(bytes(data))
 
 
-def test_trimmed_mp4_begins_where_its_edit_list_says() -> None:
+def test_trimmed_mp4_follows_its_edit_list() -> None:
     """polimediaupv/paella#260, HandBrake/HandBrake#568: what was cut off was counted."""
     source, trimmed = io.BytesIO(video_file("mp4", [beep(5, at=3)])), io.BytesIO()
     with av.open(source, "r") as whole, av.open(trimmed, "w", format="mp4") as cut:
@@ -159,14 +159,14 @@ def test_trimmed_mp4_begins_where_its_edit_list_says() -> None:
     check_beep(trimmed.getvalue())
 
 
-def test_sound_in_one_channel_only_is_heard() -> None:
+def test_sound_in_one_channel_is_heard() -> None:
     """ThePandemoniumInstitute/botc-release#96: a microphone at the left input of two."""
     recording = load((RATE, np.stack([TONE, 0 * TONE], axis=1)))
     assert np.abs(recording.waveform).max() == pytest.approx(0.25, abs=0.01)
     assert recording.notices == ()
 
 
-def test_voice_in_the_centre_of_surround_is_heard() -> None:
+def test_voice_in_surround_centre_is_heard() -> None:
     """Nevcairiel/LAVFilters#598: the centre, which has the voice, was hardly to be heard."""
     surround = np.random.default_rng(0).standard_normal((len(TONE), 6)) * 1e-3
     surround[:, 2] += TONE
@@ -175,7 +175,7 @@ def test_voice_in_the_centre_of_surround_is_heard() -> None:
     assert np.abs(recording.waveform).max() > 0.05
 
 
-def test_format_is_that_of_the_content_whatever_the_name(tmp_path: Path) -> None:
+def test_format_follows_content_not_name(tmp_path: Path) -> None:
     """jherby2k/AudioWorks#34: MP3 files that are called .wav."""
     path = tmp_path / "a.wav"
     path.write_bytes(encoded("mp3", "libmp3lame", beep()))
@@ -192,7 +192,7 @@ def test_format_is_that_of_the_content_whatever_the_name(tmp_path: Path) -> None
         (b"1\n00:00:01,000 --> 00:00:02,000\nhi", "subtitles"),
     ],
 )
-def test_what_is_no_recording_is_called_what_it_is(content: bytes, said: str) -> None:
+def test_what_is_no_recording_is_named(content: bytes, said: str) -> None:
     """clld/apics#89, Xmader/musescore-dataset#3: what was downloaded was no sound."""
     with pytest.raises(InputError, match=said):
         load(content)
@@ -200,7 +200,7 @@ def test_what_is_no_recording_is_called_what_it_is(content: bytes, said: str) ->
         list(frames(content, 30))  # pyright: ignore[reportArgumentType]
 
 
-def test_pointer_of_git_lfs_is_called_one() -> None:
+def test_git_lfs_pointer_is_called_one() -> None:
     """CheyneyComputerScience/CREMA-D#3: “Invalid data found”, for a file that was never fetched."""
     pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:c6f94b\nsize 72862\n"
     with pytest.raises(InputError, match="git lfs pull"):
@@ -208,7 +208,7 @@ def test_pointer_of_git_lfs_is_called_one() -> None:
 
 
 @pytest.mark.parametrize("offset", [0.1, -0.5])
-def test_offset_of_a_microphone_does_not_hide_speech(offset: float) -> None:
+def test_microphone_offset_does_not_hide_speech(offset: float) -> None:
     """nyumaya/nyumaya_audio_recognition#2, ebongard/renfield#1212: DC 32 dB over the room."""
     time = np.arange(16_000) / 16_000
     phase = 2 * np.pi * np.cumsum(120 + 40 * np.sin(7 * time)) / 16_000
@@ -233,7 +233,7 @@ def test_time_of_a_broadcast_may_wrap() -> None:
     assert recording.notices == ()
 
 
-def test_cover_of_an_album_is_no_video(tmp_path: Path) -> None:
+def test_album_cover_is_no_video(tmp_path: Path) -> None:
     """parshap/node-ffmetadata#20: the cover was taken for the picture."""
     path = tmp_path / "cover.mp3"
     path.write_bytes(encoded("mp3", "libmp3lame", beep(), cover=True))
@@ -242,7 +242,7 @@ def test_cover_of_an_album_is_no_video(tmp_path: Path) -> None:
         list(frames(path, 30))
 
 
-def test_rate_that_changes_on_the_way_keeps_pitch_and_time() -> None:
+def test_changing_rate_keeps_pitch_and_time() -> None:
     """Sendspin/sendspin-python-cli#180: after a change of the rate the pitch was wrong."""
     links = []
     for rate in (RATE, 22_050):
@@ -277,7 +277,7 @@ def test_older_formats_are_read(form: str, codec: str) -> None:
     check_beep(encoded(form, codec, beep()))
 
 
-def test_disk_that_keeps_no_permissions_takes_results(
+def test_disk_without_permissions_takes_results(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """OCR-D/core#1366: chmod is not permitted on CIFS, nor on exFAT."""

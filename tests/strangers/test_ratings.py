@@ -72,9 +72,7 @@ def text(rows: list[list[object]], delimiter: str = ",") -> str:
         pytest.param(lambda: text(table(comment="C:\\new")).encode(), id="a path"),
     ],
 )
-def test_table_in_another_dialect_gives_the_same_means(
-    tmp_path: Path, written: Callable[[], bytes]
-) -> None:
+def test_table_dialects_give_same_means(tmp_path: Path, written: Callable[[], bytes]) -> None:
     file = tmp_path / "mushra.csv"
     file.write_bytes(written())
     found = read(file)
@@ -115,7 +113,7 @@ def test_session_stored_twice_is_one_rater(tmp_path: Path, times: int) -> None:
 
 
 @pytest.mark.parametrize("space", [" ", "\xa0", "\u200e", "\u3000"])
-def test_space_behind_a_name_makes_no_other_system(tmp_path: Path, space: str) -> None:
+def test_space_behind_name_changes_no_system(tmp_path: Path, space: str) -> None:
     """frictionlessdata/frictionless-py#1172, ONSdigital/sdg-indicators#303."""
     rows = [[f"{cell}{space}" if k % 3 else cell for cell in row] for k, row in enumerate(table())]
     file = tmp_path / "mushra.csv"
@@ -124,7 +122,7 @@ def test_space_behind_a_name_makes_no_other_system(tmp_path: Path, space: str) -
     assert {*found.table["system"]} == {"reference", "C1", "C2", "anchor-3.5k"}
 
 
-def test_system_in_either_normal_form_is_one(tmp_path: Path) -> None:
+def test_normal_forms_are_one_system(tmp_path: Path) -> None:
     """cryptomator/cryptomator#264: é of macOS was another system than é."""
     composed = text(table()).replace("C1", "Clé")
     half = len(composed) // 2
@@ -134,7 +132,7 @@ def test_system_in_either_normal_form_is_one(tmp_path: Path) -> None:
     assert {*read(file).table["system"]} == {"reference", "Clé", "C2", "anchor-3.5k"}
 
 
-def test_ids_that_a_spreadsheet_shortened_are_named(tmp_path: Path) -> None:
+def test_ids_shortened_by_spreadsheet_are_named(tmp_path: Path) -> None:
     """bloom-housing/bloom#4458: ten workers were one, without a word."""
     rows = [[*VOTES], *([who, f"a/{k}.wav", 3] for k in range(3) for who in ("W1", "6.1E+23"))]
     file = tmp_path / "votes.csv"
@@ -156,7 +154,7 @@ def test_ids_that_are_nobodys_are_named(tmp_path: Path, nobody: str) -> None:
         read(file)
 
 
-def test_number_of_programs_is_none_of_a_rating(tmp_path: Path) -> None:
+def test_programmers_number_is_no_rating(tmp_path: Path) -> None:
     """instructure/canvas-lms#1394, of Python's own: 1_0 was read as 10."""
     file = tmp_path / "votes.csv"
     file.write_text(text([[*VOTES], ["W1", "a/1.wav", "0_3"]]))
@@ -164,7 +162,7 @@ def test_number_of_programs_is_none_of_a_rating(tmp_path: Path) -> None:
         read(file)
 
 
-def test_votes_of_one_worker_on_one_clip_count_once(tmp_path: Path) -> None:
+def test_workers_votes_on_clip_count_once(tmp_path: Path) -> None:
     """A worker's answers were sent in five times: five votes a clip."""
     rows = [[*VOTES], *([who, f"a/{k}.wav", 3] for who in "VVVVVW" for k in range(3))]
     file = tmp_path / "votes.csv"
@@ -174,7 +172,7 @@ def test_votes_of_one_worker_on_one_clip_count_once(tmp_path: Path) -> None:
     assert "12 others are left out (rows 5, 6, 7, 8, 9 …)" in found.notes[0]
 
 
-def test_signature_of_a_clip_is_no_part_of_its_name(tmp_path: Path) -> None:
+def test_clip_name_excludes_its_signature(tmp_path: Path) -> None:
     """Azure/azure-cli PR#7822 has such addresses: stimuli no longer paired between systems."""
     base = "https://x.example/set"
     rows: list[list[object]] = [[*VOTES]]
@@ -207,7 +205,7 @@ def test_undecided_answers_are_counted(tmp_path: Path) -> None:
     assert "46 of 80" in found.notes[0]
 
 
-def test_systems_that_share_no_stimulus_are_named(tmp_path: Path) -> None:
+def test_systems_without_shared_stimulus_are_named(tmp_path: Path) -> None:
     rows: list[list[object]] = [[*VOTES]]
     rows += [
         [who, f"{system}/{system}{k}.wav", 3 + (k == 1)]
@@ -229,6 +227,6 @@ def test_systems_that_share_no_stimulus_are_named(tmp_path: Path) -> None:
         *[(each, False) for each in ("65f0a1b2c3", "auth0|65f0", "W_1", "")],
     ],
 )
-def test_gap_that_a_panel_left_is_nobodys_number(value: str, gap: bool) -> None:
+def test_gap_of_panel_is_nobodys_number(value: str, gap: bool) -> None:
     """FelixHenninger/lab.js#206: such links, as mailings and surveys write their gaps."""
     assert is_gap(value, "PID") == gap

@@ -50,19 +50,19 @@ def hard_linked(recording: Path) -> str:
 
 
 @pytest.mark.parametrize("out", [str, folder_of, linked, hard_linked])
-def test_result_that_would_replace_its_recording_is_refused(recording: Path, out: object) -> None:
+def test_result_replacing_its_recording_is_refused(recording: Path, out: object) -> None:
     """DeaDBeeF-Player/deadbeef#1147: the recording was replaced by its conversion."""
     with pytest.raises(InputError, match="is an input"):
         jobs_of([recording], out(recording), [".wav"], overwrite=True)  # pyright: ignore
 
 
-def test_results_in_the_folder_of_their_recordings_are_refused(recording: Path) -> None:
+def test_results_beside_their_recordings_are_refused(recording: Path) -> None:
     """mp3splt/mp3splt#139: the same for a folder."""
     with pytest.raises(InputError, match="is an input"):
         jobs_of([recording.parent], str(recording.parent), [".wav"], overwrite=True)
 
 
-def test_result_that_is_there_is_replaced_only_on_request(recording: Path) -> None:
+def test_result_is_replaced_only_on_request(recording: Path) -> None:
     """mifi/lossless-cut#244: a result of before was lost."""
     out = recording.with_name("out.wav")
     out.touch()
@@ -71,7 +71,7 @@ def test_result_that_is_there_is_replaced_only_on_request(recording: Path) -> No
     assert jobs_of([recording], str(out), [".wav"], overwrite=True)[0].out == out
 
 
-def test_full_disk_leaves_the_result_of_before(tmp_path: Path) -> None:
+def test_full_disk_leaves_earlier_result(tmp_path: Path) -> None:
     """tphakala/birda#324: a good file was cut to 8 kB, and half a new one was left."""
     good = tmp_path / "good.wav"
     write(good, b"good")
@@ -83,7 +83,8 @@ def test_full_disk_leaves_the_result_of_before(tmp_path: Path) -> None:
     assert good.read_bytes() == b"good"
 
 
-def test_write_goes_through_a_link_and_into_what_is_no_file(tmp_path: Path) -> None:
+def test_write_goes_through_link(tmp_path: Path) -> None:
+    """It goes into what is no file, too."""
     (tmp_path / "real").touch(0o640)
     (tmp_path / "link").symlink_to("real")
     write(tmp_path / "link", b"new")
@@ -93,14 +94,14 @@ def test_write_goes_through_a_link_and_into_what_is_no_file(tmp_path: Path) -> N
     assert Path("/dev/null").is_char_device()
 
 
-def test_folder_named_with_a_slash_is_one(recording: Path) -> None:
+def test_folder_named_with_slash_is_one(recording: Path) -> None:
     """freedomofpress/dangerzone#768 and others: -o results/ wrote a file called results."""
     out = recording.parent / "results"
     assert jobs_of([recording], f"{out}/", [".wav"])[0].out == out / "a.wav"
 
 
 @pytest.mark.parametrize("name", ["noext", "out.doc", "out.wav.bak"])
-def test_name_that_does_not_say_the_format_is_refused(recording: Path, name: str) -> None:
+def test_name_without_format_is_refused(recording: Path, name: str) -> None:
     """RVC-Project/Retrieval-based-Voice-Conversion-WebUI#277: WAV was written as out.mp3."""
     with pytest.raises(InputError, match="end it in"):
         jobs_of([recording], str(recording.with_name(name)), voice_conversion.ENDINGS)
@@ -121,7 +122,7 @@ def test_result_is_what_its_name_says(ending: str) -> None:
 
 
 @pytest.mark.slow
-def test_ending_in_capitals_is_the_same_ending(tiny_checkpoints: Path, recording: Path) -> None:
+def test_ending_in_capitals_is_same_ending(tiny_checkpoints: Path, recording: Path) -> None:
     """PolyglotDB#150, bbc/audiowaveform#110: U.JSON held a WAV, and could not be read."""
     units, speech = recording.with_name("U.JSON"), recording.with_name("out.MP3")
     model = ["--model", str(tiny_checkpoints / "vqvae-64"), "--device", "cpu"]
@@ -132,7 +133,7 @@ def test_ending_in_capitals_is_the_same_ending(tiny_checkpoints: Path, recording
 
 
 @pytest.mark.slow
-def test_conversion_keeps_what_it_must_not_replace(tiny_checkpoints: Path, recording: Path) -> None:
+def test_conversion_never_replaces_its_recording(tiny_checkpoints: Path, recording: Path) -> None:
     before = recording.read_bytes()
     model = ["--model", str(tiny_checkpoints / "vqvae-64"), "--device", "cpu"]
     for out in (recording, recording.parent):
@@ -141,7 +142,7 @@ def test_conversion_keeps_what_it_must_not_replace(tiny_checkpoints: Path, recor
     assert recording.read_bytes() == before
 
 
-def test_name_that_is_no_utf8_does_not_end_the_batch(
+def test_undecodable_name_does_not_end_batch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """rsnitsch/py3createtorrent#33: UnicodeEncodeError, and the rest was not done."""
@@ -162,17 +163,15 @@ def test_name_that_is_no_utf8_does_not_end_the_batch(
     assert b"caf\xe9.wav: Said." in stderr.buffer.getvalue()  # pyright: ignore
 
 
-def test_what_is_not_there_is_said_and_the_others_are_read(
-    recording: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """cellxgene#1184: a traceback for a name that was mistyped."""
+def test_missing_file_is_named(recording: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """cellxgene#1184: a traceback for a name that was mistyped. The others are read."""
     with pytest.raises(SystemExit):
         for_each(jobs_of([recording.with_name("nope.wav"), recording]), lambda job: (job.name, ()))
     told = capsys.readouterr()
     assert told.out == "a.wav\n" and "nope.wav: There is no such file." in told.err
 
 
-def test_names_below_the_folder_tell_files_apart(tmp_path: Path) -> None:
+def test_names_below_folder_tell_files_apart(tmp_path: Path) -> None:
     """MontrealForcedAligner#491: yes/0.wav and no/0.wav were both 0.wav."""
     for name in ("yes", "no"):
         (tmp_path / name).mkdir()
@@ -213,7 +212,7 @@ def test_pipe_is_read_as_a_file(
 
 
 @pytest.mark.parametrize("form", ["NFC", "NFD"])
-def test_name_is_found_in_either_normal_form(tmp_path: Path, form: str) -> None:
+def test_either_normal_form_finds_name(tmp_path: Path, form: str) -> None:
     """cryptomator/cryptomator#264: “missing”, for a file that macOS had named."""
     names = [unicodedata.normalize(each, "für/é.wav") for each in ("NFC", "NFD")]
     stored, typed = names if form == "NFC" else names[::-1]
@@ -222,7 +221,7 @@ def test_name_is_found_in_either_normal_form(tmp_path: Path, form: str) -> None:
     assert [job.file for job in jobs_of([tmp_path / typed])] == [tmp_path / stored]
 
 
-def test_reader_that_has_enough_is_no_error(recording: Path) -> None:
+def test_reader_that_stops_is_no_error(recording: Path) -> None:
     """Backblaze/B2_Command_Line_Tool#1071: a traceback where the output went to head."""
     script = (
         "from pathlib import Path\n"
@@ -240,7 +239,7 @@ def test_reader_that_has_enough_is_no_error(recording: Path) -> None:
     assert (run.returncode, "BrokenPipe" in said) == (0, False), said
 
 
-def test_name_that_begins_with_a_dash_is_a_name(recording: Path) -> None:
+def test_name_beginning_with_dash_is_name(recording: Path) -> None:
     """jiaaro/pydub#457, marl/pysox#149: -a.wav was taken for an option."""
     dashed = recording.rename(recording.with_name("-a.wav"))
     options = parser_of("words", "recordings", None).parse_args(["--", str(dashed)])
@@ -248,7 +247,7 @@ def test_name_that_begins_with_a_dash_is_a_name(recording: Path) -> None:
     assert (job.name, job.out) == ("-a.wav", recording.parent / "out" / "-a.wav")
 
 
-def test_ratings_are_not_replaced_by_their_analysis(
+def test_analysis_does_not_replace_its_ratings(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """DeaDBeeF-Player/deadbeef#1147: systems.csv in, systems.csv out."""

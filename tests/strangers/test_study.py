@@ -75,7 +75,7 @@ def drafted(tmp_path: Path, *names: str, more: tuple[str, ...] = ()) -> spec.Tes
 
 
 @pytest.mark.parametrize("kept", ["answers.db", "rehearsal.db"])
-def test_rehearsal_never_touches_answers_of_real_raters(
+def test_rehearsal_never_touches_real_answers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: str
 ) -> None:
     """OLC-Bioinformatics/ConFindr#77: the output folder is the input."""
@@ -106,7 +106,7 @@ def test_rehearsal_never_touches_answers_of_real_raters(
         ("import", "pairs.csv"),
     ],
 )
-def test_results_of_a_test_are_replaced_only_on_request(
+def test_results_are_replaced_only_on_request(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, kept: str
 ) -> None:
     """DeaDBeeF-Player/deadbeef#1147: what somebody has written into a report is lost."""
@@ -132,10 +132,10 @@ def test_results_of_a_test_are_replaced_only_on_request(
         assert (out / kept).read_text() != "by hand"
 
 
-def test_sound_exchanged_after_a_rater_began_is_told_by_check_and_export(
+def test_sound_exchanged_after_rating_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """iderex/eichstelle#25: a stimulus is replaced under its name."""
+    """iderex/eichstelle#25: a stimulus is replaced under its name, and each command says so."""
     made = make_folder(tmp_path / "mine")
     Store(f"sqlite:///{made / 'answers.db'}").enrol(spec.load(made))
     run(monkeypatch, "check", made)
@@ -148,7 +148,7 @@ def test_sound_exchanged_after_a_rater_began_is_told_by_check_and_export(
 @pytest.mark.parametrize(
     "arguments", [["simulate", "TEST", "--out", "FILE"], ["new", "FILE"], ["check", "NOWHERE"]]
 )
-def test_commands_say_what_is_wrong_with_a_path(
+def test_commands_explain_wrong_paths(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
 ) -> None:
     """cellxgene#1184: a path that is none ends in a traceback."""
@@ -160,7 +160,7 @@ def test_commands_say_what_is_wrong_with_a_path(
     assert "file" in str(caught.value)
 
 
-def test_endings_in_capitals_are_the_same_kind(tmp_path: Path) -> None:
+def test_endings_in_capitals_are_same_kind(tmp_path: Path) -> None:
     """MontrealCorpusTools/PolyglotDB#150: .WAV beside .wav."""
     made = make_folder(tmp_path / "mine", "ab")
     for system in ("ours", "theirs"):
@@ -170,7 +170,7 @@ def test_endings_in_capitals_are_the_same_kind(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("yaml", "disk"), [("NFC", "NFD"), ("NFD", "NFC")])
-def test_names_in_parts_and_composed_are_one_name(
+def test_normal_forms_are_one_name(
     tmp_path: Path, yaml: Literal["NFC", "NFD"], disk: Literal["NFC", "NFD"]
 ) -> None:
     """cryptomator#264: macOS writes ü as u and two dots."""
@@ -184,7 +184,7 @@ def test_names_in_parts_and_composed_are_one_name(
     assert [trial.stimulus for trial in test.trials] == ["für"] and stimuli.check(test) == []
 
 
-def test_brackets_in_names_of_folders_are_no_patterns(tmp_path: Path) -> None:
+def test_brackets_in_folder_names_are_literal(tmp_path: Path) -> None:
     """difPy#94: glob takes [v2] for one character."""
     names = [f"{s}/{n}.wav" for s in ("hifi [v2]", "vits (ema)") for n in ("a", "b", "c")]
     test = drafted(tmp_path, *names)
@@ -205,7 +205,7 @@ PAIR = [f"{s}/{n}.wav" for s in ("ours", "theirs") for n in ("a", "b")]
         ([name.replace("/", "_") for name in PAIR], ()),
     ],
 )
-def test_zip_is_searched_for_the_folder_of_the_systems(
+def test_zip_is_searched_for_systems_folder(
     tmp_path: Path, names: list[str], more: tuple[str, ...]
 ) -> None:
     """ultralytics/hub#89, cpython#91036: what else lies in a zip, and backslashes."""
@@ -214,7 +214,7 @@ def test_zip_is_searched_for_the_folder_of_the_systems(
     assert sorted({trial.stimulus for trial in test.of_kind("trial")}) == ["a", "b"]
 
 
-def test_zip_with_folders_of_speakers_keeps_their_sounds_apart(tmp_path: Path) -> None:
+def test_zip_keeps_sounds_of_speakers_apart(tmp_path: Path) -> None:
     """ultralytics/hub#89: a folder more than was thought of."""
     names = [f"{s}/{p}/a.wav" for s in ("ours", "theirs") for p in ("p225", "p226")]
     test = drafted(tmp_path, *names)
@@ -222,7 +222,7 @@ def test_zip_with_folders_of_speakers_keeps_their_sounds_apart(tmp_path: Path) -
     assert sorted({trial.stimulus for trial in test.of_kind("trial")}) == ["p225-a", "p226-a"]
 
 
-def test_zip_with_a_test_yml_is_that_test(tmp_path: Path) -> None:
+def test_zip_with_test_yml_is_read(tmp_path: Path) -> None:
     """ultralytics/hub#89: test.yml for test.yaml."""
     made = make_folder(tmp_path / "made", "mushra")
     with zipfile.ZipFile(tmp_path / "sent.zip", "w") as archive:
@@ -247,7 +247,7 @@ def test_zip_of_aiff_is_heard(tmp_path: Path) -> None:
     assert stimuli.check(spec.load(tmp_path / "workspace")) == []
 
 
-def test_zip_without_sounds_is_told_what_was_found(tmp_path: Path) -> None:
+def test_zip_without_sounds_lists_its_files(tmp_path: Path) -> None:
     """ultralytics/hub#89: no word on what is in it."""
     sent = zipped(tmp_path / "sent.zip", more=("ours/a.amr", "read.me"))
     with pytest.raises(InputError, match=r"but ours/a.amr, read.me"):
@@ -262,7 +262,7 @@ def configs(tmp_path: Path) -> Path:
     return tmp_path / "configs" / "one.yaml"
 
 
-def test_webmushra_text_with_a_colon_needs_no_quotes(configs: Path) -> None:
+def test_webmushra_colon_needs_no_quotes(configs: Path) -> None:
     """audiolabs/webMUSHRA#41: its own configurations, of which the parser takes more than YAML."""
     configs.write_text(MUSHRA.format(strict=""))
     assert spec.load(configs).title == "webMUSHRA"
@@ -271,7 +271,7 @@ def test_webmushra_text_with_a_colon_needs_no_quotes(configs: Path) -> None:
         spec.load(ours)
 
 
-def test_sounds_of_other_lengths_are_compared_on_request(configs: Path, tmp_path: Path) -> None:
+def test_other_lengths_are_compared_on_request(configs: Path, tmp_path: Path) -> None:
     """audiolabs/webMUSHRA#127: strict: false."""
     configs.write_text(MUSHRA.format(strict=""))
     assert "lengths differ by 0.300 s" in stimuli.check(spec.load(configs))[0]
@@ -283,9 +283,7 @@ def test_sounds_of_other_lengths_are_compared_on_request(configs: Path, tmp_path
 
 
 @pytest.mark.parametrize("channels", [6, 8])
-def test_loudness_of_many_channels_leaves_low_frequencies_out(
-    tmp_path: Path, channels: int
-) -> None:
+def test_loudness_leaves_low_frequencies_out(tmp_path: Path, channels: int) -> None:
     """audiolabs/webMUSHRA#62: sounds of 5.1 channels."""
     rng = np.random.default_rng(0)
     samples = 0.05 * rng.standard_normal((RATE, channels))
@@ -298,7 +296,7 @@ def test_loudness_of_many_channels_leaves_low_frequencies_out(
     assert stimuli.check(spec.load(made)) == []
 
 
-def test_float_above_full_scale_is_a_level_and_not_clipping(tmp_path: Path) -> None:
+def test_float_above_full_scale_is_level(tmp_path: Path) -> None:
     """audacity#5940: a 32-bit float is not clipped above 0 dBFS."""
     made = make_folder(tmp_path / "mine", loudness=-30)
     tone = 1.6 * np.sin(2 * np.pi * 300 * np.arange(RATE) / RATE)
@@ -308,7 +306,8 @@ def test_float_above_full_scale_is_a_level_and_not_clipping(tmp_path: Path) -> N
     assert "It is clipped" in stimuli.check(spec.load(made))[0]
 
 
-def test_consent_as_it_was_drafted_does_not_open(tmp_path: Path) -> None:
+def test_drafted_consent_is_still_unwritten(tmp_path: Path) -> None:
+    """No test opens with its consent as it was drafted."""
     made = make_folder(tmp_path / "mine")
     (made / "test.yaml").write_text(folder.describe(made, Form("ab")))
     assert spec.load(made).unwritten == [UNWRITTEN]

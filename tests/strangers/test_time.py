@@ -20,7 +20,7 @@ CONTAINERS = ["mp4", "mov", "matroska", "webm", "mpegts"]
     ("form", "options"),
     [*((form, {}) for form in (*CONTAINERS, "ogg", "adts")), ("mp4", FRAGMENTED)],
 )
-def test_priming_and_padding_of_the_codec_are_no_sound(form: str, options: dict) -> None:
+def test_priming_and_padding_are_no_sound(form: str, options: dict) -> None:
     """Xiph and ISO tell what encoders add; what ADTS and MPEG-TS cannot tell is at most 43 ms."""
     recording = load(video_file(form, [beep()], options=options))
     silent_about_it = 0.05 if form in ("adts", "mpegts", "matroska") or options else TOLERANCE
@@ -30,7 +30,7 @@ def test_priming_and_padding_of_the_codec_are_no_sound(form: str, options: dict)
 
 
 @pytest.mark.parametrize("form", CONTAINERS)
-def test_sound_that_begins_after_the_picture_keeps_its_time(form: str) -> None:
+def test_sound_beginning_late_keeps_its_time(form: str) -> None:
     """McCloudS/subgen#305: a word at 17.84 s was reported at 13.77 s."""
     recording = load(video_file(form, [beep()], picture_seconds=7.07, sound_from=4.07))
     assert onset(recording.waveform, 16_000) == pytest.approx(5.07, abs=0.04)
@@ -39,13 +39,13 @@ def test_sound_that_begins_after_the_picture_keeps_its_time(form: str) -> None:
 
 
 @pytest.mark.parametrize("form", CONTAINERS)
-def test_sound_lasts_as_long_as_the_picture(form: str) -> None:
+def test_sound_lasts_as_long_as_picture(form: str) -> None:
     """McCloudS/subgen#305: a conversion of 5 s did not fit its video of 7 s any more."""
     assert load(video_file(form, [beep()], 7.0)).seconds == pytest.approx(7.0, abs=0.1)
 
 
 @pytest.mark.parametrize("form", [*CONTAINERS, "ogg"])
-def test_gap_in_the_time_stamps_is_silent_and_told(form: str) -> None:
+def test_time_gap_is_silent_and_told(form: str) -> None:
     """SYSTRAN/faster-whisper#128: after a gap of 10 s everything was 10 s early."""
     recording = load(video_file(form, [beep(4, at=2.5)], 4.0 * (form != "ogg"), gap=(2.0, 10.0)))
     assert onset(recording.waveform, 16_000) == pytest.approx(12.5, abs=0.04)
@@ -68,7 +68,7 @@ def test_joined_recordings_are_read_whole(form: str) -> None:
     assert recording.notices == ()
 
 
-def test_chained_ogg_with_other_settings_is_read_whole() -> None:
+def test_chained_ogg_is_read_whole() -> None:
     """xiph/vorbis-tools: a stream of songs is a chain, each link with channels of its own."""
     links = []
     for channels in (1, 2):
@@ -84,7 +84,7 @@ def test_chained_ogg_with_other_settings_is_read_whole() -> None:
 
 @pytest.mark.parametrize("form", ["mp4", "mov", "matroska"])
 @pytest.mark.parametrize("default", [None, 1])
-def test_default_track_is_taken_else_the_first_with_sound(form: str, default: int | None) -> None:
+def test_default_or_audible_track_is_taken(form: str, default: int | None) -> None:
     """SubtitleEdit/subtitleedit#6110: of two tracks the first was taken, which was silent."""
     recording = load(video_file(form, [np.zeros(3 * RATE), beep(), beep(at=2)], default=default))
     assert onset(recording.waveform, 16_000) == pytest.approx(1.0, abs=0.03)
@@ -92,7 +92,7 @@ def test_default_track_is_taken_else_the_first_with_sound(form: str, default: in
 
 
 @pytest.mark.parametrize("form", ["mp4", "webm", "matroska", "mpegts"])
-def test_picture_that_begins_after_the_sound_keeps_its_time(form: str, tmp_path: Path) -> None:
+def test_picture_beginning_late_keeps_its_time(form: str, tmp_path: Path) -> None:
     """webadderallorg/Recordly#809: words were 2 s early where the picture began at 2 s."""
     path = tmp_path / f"late.{form}"
     path.write_bytes(video_file(form, [beep(5)], 3.0, picture_from=2.0))

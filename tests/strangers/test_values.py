@@ -36,7 +36,7 @@ PAIR = np.stack([WAVE, WAVE])
     ],
     ids=lambda source: type(source).__name__,
 )
-def test_samples_are_taken_as_other_libraries_give_them(source: tuple) -> None:
+def test_samples_of_other_libraries_are_taken(source: tuple) -> None:
     """gradio-app/gradio#6578, kitzeslab/opensoundscape#177: (samples, rate) and (channels, T)."""
     recording = load(source)
     assert recording.seconds == 2
@@ -49,14 +49,14 @@ def test_samples_are_taken_as_other_libraries_give_them(source: tuple) -> None:
     + [(RATE, WAVE.astype(complex))],
     ids=range(8),
 )
-def test_what_is_no_recording_says_which_order_is_wanted(source: object) -> None:
+def test_refusal_says_which_order_is_wanted(source: object) -> None:
     """csteinmetz1/pyloudnorm#25: an error from deep within."""
     with pytest.raises(InputError, match=r"\(sample_rate, samples\)"):
         load(source)  # pyright: ignore[reportArgumentType]
 
 
 @pytest.mark.parametrize("dtype", [np.int16, np.int32, np.int64, np.uint64])
-def test_integers_are_scaled_by_what_they_hold(dtype: type) -> None:
+def test_integers_are_scaled_by_their_values(dtype: type) -> None:
     """bastibe/python-soundfile#275: 16-bit values in 64 bits were called silent."""
     values = np.round(10_000 * np.abs(np.sin(np.arange(2 * RATE) / 7))).astype(dtype)
     waveform = load((RATE, values)).waveform
@@ -71,7 +71,7 @@ def test_channels_that_cancel_are_not_mixed(other: float) -> None:
     assert len(recording.notices) == 1 and "cancel" in recording.notices[0]
 
 
-def test_channels_that_do_not_cancel_are_mixed() -> None:
+def test_channels_not_cancelling_are_mixed() -> None:
     noise = np.random.default_rng(0).standard_normal((2 * RATE, 6)) / 10
     for samples in (noise, np.stack([WAVE, -0.1 * WAVE, 0 * WAVE], axis=1)):
         recording = load((RATE, samples))
@@ -80,7 +80,7 @@ def test_channels_that_do_not_cancel_are_mixed() -> None:
         assert np.std(recording.waveform) == pytest.approx(np.std(mean), rel=0.01)
 
 
-def test_loudness_of_surround_leaves_the_low_frequency_effects_out() -> None:
+def test_loudness_leaves_low_frequencies_out() -> None:
     """audiolabs/webMUSHRA#62: “Audio must have five channels or less.”"""
     surround = np.zeros((len(WAVE), 6), np.float32)
     surround[:, 3] = WAVE
@@ -90,7 +90,7 @@ def test_loudness_of_surround_leaves_the_low_frequency_effects_out() -> None:
 
 
 @pytest.mark.parametrize("gain", [-10, -20, -30, -40])
-def test_loudness_of_quiet_sound_falls_with_its_level(gain: int) -> None:
+def test_quiet_loudness_falls_with_level(gain: int) -> None:
     """RVC-Project/Retrieval-based-Voice-Conversion-WebUI#956: levels were lost on the way."""
     fading = WAVE * np.geomspace(1, 0.01, len(WAVE))
     quiet = fading * 10 ** (gain / 20)
@@ -101,7 +101,7 @@ def test_loudness_of_quiet_sound_falls_with_its_level(gain: int) -> None:
     )
 
 
-def test_float_above_full_scale_is_loud_and_not_clipped() -> None:
+def test_float_above_full_scale_is_loud() -> None:
     """audacity/audacity#5940: “it was too loud, and may sound distorted”, which it did not."""
     loud = load((RATE, 6 * WAVE))
     assert loud.notices == ()
@@ -132,14 +132,14 @@ def test_speech_is_found_at_any_level(gain: int) -> None:
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="There is a GPU here.")
-def test_gpu_where_there_is_none_is_said() -> None:
+def test_missing_gpu_is_said() -> None:
     """CorentinJ/Real-Time-Voice-Cloning#101: AssertionError, not compiled with CUDA enabled."""
     with pytest.raises(InputError, match="no GPU"):
         choose_device("cuda")
 
 
 @pytest.mark.parametrize("before", ["", "intranet"])
-def test_proxy_is_not_asked_for_this_machine(before: str) -> None:
+def test_proxy_is_not_asked_for_localhost(before: str) -> None:
     """gradio-app/gradio#4046: behind HTTP_PROXY the app ended as it started."""
     environment = {"HTTP_PROXY": "http://127.0.0.1:9", "NO_PROXY": before}
     spare_own_address(environment, "192.0.2.1")
@@ -148,7 +148,7 @@ def test_proxy_is_not_asked_for_this_machine(before: str) -> None:
 
 
 @pytest.mark.parametrize("encode", [base64.b64encode, base64.urlsafe_b64encode])
-def test_recording_in_either_base64_is_the_recording(
+def test_recording_in_either_base64_is_read(
     encode: Callable[[bytes], bytes], tmp_path: Path
 ) -> None:
     """ninjatronic/angular-base64#7: base64url lost its - and _, and became noise."""

@@ -46,14 +46,14 @@ def healthy(**probes: Callable[[], object]) -> Health:
     return health
 
 
-def test_healthz_before_the_first_check_ends_is_not_healthy(checks: Checked) -> None:
+def test_healthz_before_first_check_is_unhealthy(checks: Checked) -> None:
     health = healthy(words=lambda: None)
     assert health.state() == {}
     checks.finish()
     assert health.state() == {"words": "ok"}
 
 
-def test_healthz_says_which_model_does_not_answer(checks: Checked) -> None:
+def test_healthz_names_model_that_fails(checks: Checked) -> None:
     def broken() -> None:
         raise InputError("weights are missing")
 
@@ -63,7 +63,7 @@ def test_healthz_says_which_model_does_not_answer(checks: Checked) -> None:
     assert health.state() == {"words": "ok", "lip_to_speech": "InputError"}
 
 
-def test_healthz_while_a_check_hangs_is_not_healthy(checks: Checked) -> None:
+def test_healthz_while_check_hangs_is_unhealthy(checks: Checked) -> None:
     health = Health(every=0.0, patience=0.0)
     health.watch({"words": lambda: None})
     health.state()
@@ -72,7 +72,7 @@ def test_healthz_while_a_check_hangs_is_not_healthy(checks: Checked) -> None:
     assert health.state() == {}  # the next check has begun, and does not end
 
 
-def test_healthz_within_the_time_between_checks_calls_no_model(checks: Checked) -> None:
+def test_healthz_between_checks_calls_no_model(checks: Checked) -> None:
     calls: list[str] = []
     health = Health(every=3600.0)
     health.watch({"words": lambda: calls.append("words")})
@@ -84,7 +84,7 @@ def test_healthz_within_the_time_between_checks_calls_no_model(checks: Checked) 
 
 
 @pytest.mark.parametrize(("found", "status"), [("ok", 200), ("OSError", 503)])
-def test_healthz_answers_with_the_state_and_its_status(
+def test_healthz_answers_with_state_and_status(
     found: str, status: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     health = Health()
@@ -92,11 +92,12 @@ def test_healthz_answers_with_the_state_and_its_status(
     assert answer(health) == (status, {"words": found})
 
 
-def test_healthz_without_any_model_is_not_healthy() -> None:
+def test_healthz_without_models_is_unhealthy() -> None:
     assert answer(Health(every=3600.0)) == (503, {})
 
 
-def test_warm_up_calls_the_first_model_only_and_tells_nobody() -> None:
+def test_warm_up_calls_first_model_only() -> None:
+    """It tells nobody that the models answer."""
     calls: list[str] = []
     health = Health(every=3600.0)
     health.watch({name: partial(calls.append, name) for name in ("voice_conversion", "words")})
@@ -105,7 +106,7 @@ def test_warm_up_calls_the_first_model_only_and_tells_nobody() -> None:
     assert answer(health)[0] == 503  # whether all models answer is not known yet
 
 
-def test_warm_up_logs_a_model_that_does_not_load(caplog: pytest.LogCaptureFixture) -> None:
+def test_warm_up_logs_model_that_fails(caplog: pytest.LogCaptureFixture) -> None:
     def broken() -> None:
         raise InputError("weights are missing")
 

@@ -11,7 +11,7 @@ def tone(hz: float, seconds: float = 1.0) -> np.ndarray:
     return (0.3 * np.sin(2 * np.pi * hz * time)).astype(np.float32)
 
 
-def test_features_have_one_row_per_ten_milliseconds() -> None:
+def test_features_have_rows_of_ten_milliseconds() -> None:
     waveform = tone(440, 1.234)
     rows = round(1.234 * features.SAMPLE_RATE) // features.HOP_LENGTH
     assert features.linear_magnitude(waveform).shape == (rows, 321)
@@ -19,19 +19,19 @@ def test_features_have_one_row_per_ten_milliseconds() -> None:
     assert features.mfcc(waveform).shape == (rows, 39)
 
 
-def test_linear_magnitude_of_a_tone_peaks_in_its_bin() -> None:
+def test_linear_magnitude_peaks_in_tones_bin() -> None:
     magnitude = features.linear_magnitude(tone(1000))
     bin_hz = features.SAMPLE_RATE / features.N_FFT
     assert magnitude[50].argmax() * bin_hz == pytest.approx(1000, abs=bin_hz / 2)
 
 
-def test_linear_magnitude_of_a_click_is_largest_in_its_frame() -> None:
+def test_linear_magnitude_peaks_in_clicks_frame() -> None:
     waveform = np.zeros(16_000, np.float32)
     waveform[30 * features.HOP_LENGTH] = 1.0
     assert features.linear_magnitude(waveform).sum(axis=1).argmax() == 30
 
 
-def test_mfcc_at_another_level_differs_in_the_first_cepstrum_only() -> None:
+def test_level_changes_first_mfcc_only() -> None:
     noise = np.random.default_rng(0).normal(size=16_000).astype(np.float32)
     loud, soft = features.mfcc(0.2 * noise), features.mfcc(0.1 * noise)
     assert np.abs(loud - soft)[:, 1:13].max() < 0.01
@@ -55,7 +55,7 @@ def test_griffin_lim_restores_the_spectrogram() -> None:
     assert np.linalg.norm(again - magnitude) < 0.2 * np.linalg.norm(magnitude)
 
 
-def test_griffin_lim_of_a_mel_spectrogram_keeps_the_tone() -> None:
+def test_griffin_lim_of_mel_keeps_tone() -> None:
     magnitude = features.linear_from_log_mel(features.log_mel(tone(500)))
     waveform = features.griffin_lim(magnitude)
     assert len(waveform) == 16_000
@@ -63,7 +63,7 @@ def test_griffin_lim_of_a_mel_spectrogram_keeps_the_tone() -> None:
     assert spectrum.argmax() == pytest.approx(500, abs=25)
 
 
-def test_filtered_noise_takes_the_spectrogram_of_a_tone() -> None:
+def test_filtered_noise_takes_spectrogram_of_tone() -> None:
     """The tone stops, and with it what is left of the noise."""
     target = np.concatenate([tone(500), np.zeros(8000, np.float32)])
     noise = 0.1 * np.random.default_rng(0).standard_normal(len(target)).astype(np.float32)
@@ -75,14 +75,14 @@ def test_filtered_noise_takes_the_spectrogram_of_a_tone() -> None:
     assert after < 0.4 * before
 
 
-def test_filtered_with_its_own_spectrogram_changes_nothing() -> None:
+def test_filtered_with_own_spectrogram_changes_nothing() -> None:
     sound = tone(500) + 0.1 * np.random.default_rng(0).standard_normal(16_000).astype(np.float32)
     mel = features.log_mel(sound)
     assert np.allclose(features.filtered(sound, mel, np.zeros(len(mel))), sound, atol=1e-3)
 
 
 @pytest.mark.parametrize("hertz", [80.0, 180.0, 250.0])
-def test_filtered_voice_keeps_its_harmonics_and_takes_the_formant(hertz: float) -> None:
+def test_filtered_voice_takes_formant_not_harmonics(hertz: float) -> None:
     """The target has a formant at 700 Hz, and the harmonics of another voice."""
     time = np.arange(16_000) / features.SAMPLE_RATE
     hiss = 0.001 * np.random.default_rng(0).standard_normal(16_000)
@@ -102,19 +102,19 @@ def test_filtered_voice_keeps_its_harmonics_and_takes_the_formant(hertz: float) 
     assert (at * spectrum).sum() / spectrum.sum() == pytest.approx(700, abs=200)
 
 
-def test_pitch_of_a_harmonic_tone_is_its_f0() -> None:
+def test_pitch_of_harmonic_tone_is_f0() -> None:
     waveform = sum(tone(120 * k) / k for k in range(1, 8))
     pitch = features.pitch(np.asarray(waveform, dtype=np.float32))
     assert len(pitch) == 100
     assert np.median(pitch[10:-10]) == pytest.approx(120, rel=0.02)
 
 
-def test_features_of_silence_are_flat_and_finite() -> None:
+def test_silence_has_flat_and_finite_features() -> None:
     silence = np.zeros(16_000, np.float32)
     assert np.isfinite(features.mfcc(silence)).all()
     assert np.ptp(features.log_mel(silence)) == 0
 
 
-def test_log_mel_of_less_than_a_hop_raises() -> None:
+def test_log_mel_below_one_hop_raises() -> None:
     with pytest.raises(ValueError, match="160 samples"):
         features.log_mel(np.zeros(100, np.float32))

@@ -32,7 +32,7 @@ FRAGMENTED = {"movflags": "frag_keyframe+empty_moov+default_base_moof", "frag_du
         ("webm", "libopus", {"live": "1"}),
     ],
 )
-def test_load_of_any_common_format_gives_the_sound(form: str, codec: str, options: dict) -> None:
+def test_load_of_common_format_gives_sound(form: str, codec: str, options: dict) -> None:
     recording = load(encode(tone(), form, codec, options=options))
     assert recording.waveform.dtype == np.float32
     assert recording.sample_rate == 16_000
@@ -41,14 +41,15 @@ def test_load_of_any_common_format_gives_the_sound(form: str, codec: str, option
     assert recording.notices == ()
 
 
-def test_load_of_a_vorbis_file_by_its_path_gives_the_sound(tmp_path: Path) -> None:
+def test_load_of_vorbis_path_gives_sound(tmp_path: Path) -> None:
+    """The path may be text, too."""
     path = tmp_path / "a.ogg"
     soundfile.write(path, tone(), RATE, format="OGG", subtype="VORBIS")
     assert is_tone(load(path).waveform)
     assert is_tone(load(str(path)).waveform)
 
 
-def test_load_of_a_video_gives_its_sound() -> None:
+def test_load_of_video_gives_its_sound() -> None:
     recording = load(video(with_sound=True))
     assert is_tone(recording.waveform)
     assert recording.notices == ()
@@ -58,7 +59,8 @@ def test_load_of_a_video_gives_its_sound() -> None:
     "dtype", ["uint8", "int8", "int16", "uint16", "int32", "float16", "float32", "float64"]
 )
 @pytest.mark.parametrize("channels", [0, 1, 2])
-def test_load_of_an_array_of_any_type_gives_the_sound(dtype: str, channels: int) -> None:
+def test_load_of_any_array_gives_sound(dtype: str, channels: int) -> None:
+    """Its numbers may be of any type, with or without channels."""
     samples = tone()
     if np.dtype(dtype).kind in "iu":
         limits = np.iinfo(dtype)
@@ -81,13 +83,13 @@ def test_load_of_any_sampling_rate_resamples(rate: int) -> None:
     assert is_tone(recording.waveform, 24_000)
 
 
-def test_load_of_telephone_speech_notes_its_bandwidth() -> None:
+def test_load_of_telephone_speech_notes_bandwidth() -> None:
     recording = load((8_000, tone(rate=8_000)))
     assert is_tone(recording.waveform)
     assert len(recording.notices) == 1 and "above 4 kHz" in recording.notices[0]
 
 
-def test_load_of_two_channels_gives_their_mean() -> None:
+def test_load_of_two_channels_gives_mean() -> None:
     recording = load((16_000, np.stack([tone(rate=16_000), np.zeros(32_000)], axis=1)))
     assert is_tone(recording.waveform, level=0.15)
 
@@ -117,12 +119,13 @@ def test_load_of_clipped_sound_notes_it(form: str, codec: str) -> None:
     assert np.abs(recording.waveform).max() <= 1
 
 
-def test_load_of_full_scale_notes_no_clipping() -> None:
+def test_load_at_full_scale_notes_nothing() -> None:
     assert load((16_000, tone(rate=16_000, level=1))).notices == ()
 
 
 @pytest.mark.parametrize("form", ["adts", "mp4"])
-def test_load_of_eight_planar_channels_gives_their_mean(form: str) -> None:
+def test_load_of_eight_channels_gives_mean(form: str) -> None:
+    """They are planar, as AAC has them."""
     buffer = io.BytesIO()
     with av.open(buffer, "w", format=form) as container:
         stream = container.add_stream("aac", rate=RATE, layout="7.1")

@@ -18,7 +18,8 @@ from tests.media.audio.recordings import encode, is_tone, tone
         ("webm", "libopus"),
     ],
 )
-def test_load_of_a_truncated_file_uses_the_rest_and_notes_it(form: str, codec: str) -> None:
+def test_load_of_truncated_file_notes_it(form: str, codec: str) -> None:
+    """What is left of the file is used."""
     whole = encode(tone(4), form, codec)
     recording = load(whole[: len(whole) // 2])
     assert 0.9 < recording.seconds < 3
@@ -26,7 +27,8 @@ def test_load_of_a_truncated_file_uses_the_rest_and_notes_it(form: str, codec: s
     assert len(recording.notices) == 1 and "damaged or ends early" in recording.notices[0]
 
 
-def test_load_of_a_file_with_a_damaged_middle_uses_the_rest_and_notes_it() -> None:
+def test_load_of_damaged_middle_notes_it() -> None:
+    """The rest of the file is used."""
     data = bytearray(encode(tone(4), "flac", "flac"))
     fifth = len(data) // 5
     data[2 * fifth : 3 * fifth] = bytes(fifth)
@@ -35,7 +37,8 @@ def test_load_of_a_file_with_a_damaged_middle_uses_the_rest_and_notes_it() -> No
     assert "damaged" in recording.notices[0]
 
 
-def test_load_of_a_wav_written_to_a_pipe_notes_nothing() -> None:
+def test_load_of_piped_wav_notes_nothing() -> None:
+    """A program that writes to a pipe cannot tell the sizes in the header."""
     data = bytearray(wav_bytes(tone(rate=16_000), 16_000))
     data[4:8] = data[40:44] = b"\xff" * 4
     assert load(bytes(data)).notices == ()
@@ -54,7 +57,8 @@ def wav_header(format_tag: int, bits: int) -> bytes:
     [wav_header(1, 0), wav_header(0xFFFE, 16), wav_header(0x9999, 16), wav_header(1, 65_535)],
     ids=["no bits", "extensible", "unknown codec", "65535 bits"],
 )
-def test_load_of_a_wav_with_an_impossible_header_is_read_or_refused(data: bytes) -> None:
+def test_load_survives_impossible_wav_header(data: bytes) -> None:
+    """The file is read, or refused as no audio."""
     try:
         assert load(data).seconds > 0
     except InputError as error:

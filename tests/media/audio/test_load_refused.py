@@ -39,13 +39,15 @@ from tests.media.audio.recordings import encode, tone, video
         ((SAMPLE_RATES[1] + 1, np.zeros(400_000)), "sampling rate"),
     ],
 )
-def test_load_of_what_is_no_recording_says_what_to_do(audio: object, message: str) -> None:
+def test_load_refuses_what_is_no_recording(audio: object, message: str) -> None:
+    """The message says what to do."""
     with pytest.raises(InputError, match=message):
         load(audio)  # pyright: ignore[reportArgumentType]
 
 
 @pytest.mark.parametrize("name", ["secret.wav", "secret.mp3", "secret.m4a", "secret.webm"])
-def test_load_of_text_named_as_audio_is_refused_without_its_name(tmp_path: Path, name: str) -> None:
+def test_load_refuses_text_named_as_audio(tmp_path: Path, name: str) -> None:
+    """The message does not give away the name of the file."""
     path = tmp_path / name
     path.write_text("not a sound\n" * 200)
     with pytest.raises(InputError, match="cannot be read as audio") as error:
@@ -53,14 +55,15 @@ def test_load_of_text_named_as_audio_is_refused_without_its_name(tmp_path: Path,
     assert "secret" not in str(error.value)
 
 
-def test_load_of_nan_in_a_file_is_refused() -> None:
+def test_load_refuses_file_with_nan() -> None:
     buffer = io.BytesIO()
     soundfile.write(buffer, np.full(16_000, np.nan), 16_000, format="WAV", subtype="FLOAT")
     with pytest.raises(InputError, match="not numbers"):
         load(buffer.getvalue())
 
 
-def test_decode_audio_of_an_hour_is_refused_before_it_is_read(tmp_path: Path) -> None:
+def test_decode_audio_refuses_hour_unread(tmp_path: Path) -> None:
+    """It reads little more of the file than the limit allows."""
     path = tmp_path / "hour.wav"
     data = bytearray(wav_bytes(np.zeros(16_000), 16_000))
     data[40:44] = (2 * 16_000 * 3600).to_bytes(4, "little")
@@ -85,7 +88,7 @@ def test_decode_audio_of_an_hour_is_refused_before_it_is_read(tmp_path: Path) ->
     assert Counted.count < 2 * 16_000 * 90
 
 
-def test_load_of_the_longest_recording_allows_padding() -> None:
+def test_load_of_longest_recording_allows_padding() -> None:
     recording = load((16_000, np.zeros(round(16_000 * 60.1))))
     assert recording.seconds == 60
 
@@ -112,7 +115,7 @@ def many_channels(seconds: int) -> bytes:
     return buffer.getvalue()
 
 
-def test_decode_of_more_samples_than_the_budget_is_refused() -> None:
+def test_decode_refuses_samples_beyond_budget() -> None:
     bomb = many_channels(42)
     assert len(bomb) < 200_000
     with pytest.raises(InputError, match="too many samples"):

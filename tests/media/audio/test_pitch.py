@@ -15,7 +15,7 @@ def voiced(hz: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("hz", [80.0, 120.0, 220.0, 400.0])
-def test_track_pitch_of_a_steady_tone_is_its_f0(hz: float) -> None:
+def test_track_pitch_of_tone_is_f0(hz: float) -> None:
     pitch = track_pitch(voiced(np.full(SAMPLE_RATE, hz)))
     assert len(pitch) == SAMPLE_RATE // HOP_LENGTH
     np.testing.assert_allclose(pitch[5:-5], hz, rtol=0.01)
@@ -27,18 +27,21 @@ def test_track_pitch_follows_a_glide() -> None:
     np.testing.assert_allclose(pitch[5:-5], hz[::HOP_LENGTH][5:-5], rtol=0.02)
 
 
-def test_track_pitch_of_noise_and_silence_is_unvoiced() -> None:
+def test_track_pitch_of_noise_is_unvoiced() -> None:
+    """Silence has no pitch, either."""
     noise = 0.1 * np.random.default_rng(0).normal(size=SAMPLE_RATE)
     assert (track_pitch(noise) > 0).mean() < 0.05
     assert not track_pitch(np.zeros(SAMPLE_RATE)).any()
 
 
 @pytest.mark.parametrize("hz", [490.0, 520.0, 700.0, 1300.0])
-def test_track_pitch_of_a_tone_above_any_voice_is_unvoiced_or_an_octave_below(hz: float) -> None:
+def test_track_pitch_stays_below_highest_voice(hz: float) -> None:
+    """A tone above any voice is unvoiced, or is found an octave below."""
     assert track_pitch(voiced(np.full(SAMPLE_RATE, hz))).max() < 480
 
 
-def test_track_pitch_of_hum_beside_a_voice_is_unvoiced() -> None:
+def test_track_pitch_of_hum_is_unvoiced() -> None:
+    """The voice before it keeps its pitch."""
     low = voiced(np.full(SAMPLE_RATE, 110.0))
     hum = 0.02 * voiced(np.full(SAMPLE_RATE, 495.0))
     pitch = track_pitch(np.concatenate([low, hum]))
@@ -46,7 +49,7 @@ def test_track_pitch_of_hum_beside_a_voice_is_unvoiced() -> None:
     assert not pitch[105:].any()
 
 
-def test_track_pitch_of_a_pause_is_unvoiced() -> None:
+def test_track_pitch_of_pause_is_unvoiced() -> None:
     waveform = voiced(np.full(SAMPLE_RATE, 150.0))
     waveform[6000:10000] = 1e-5 * np.random.default_rng(0).normal(size=4000)
     pitch = track_pitch(waveform)
@@ -54,7 +57,8 @@ def test_track_pitch_of_a_pause_is_unvoiced() -> None:
     assert (pitch[10:30] > 0).all()
 
 
-def test_log_mel_and_pitch_gives_the_pitch_after_the_log_mel() -> None:
+def test_log_mel_and_pitch_joins_both() -> None:
+    """The pitch comes after the log mel."""
     silence = np.zeros(SAMPLE_RATE // 4)
     speech = np.concatenate([silence, voiced(np.full(SAMPLE_RATE // 2, 200.0)), silence])
     frames = log_mel_and_pitch(speech)
@@ -64,5 +68,5 @@ def test_log_mel_and_pitch_gives_the_pitch_after_the_log_mel() -> None:
     assert not frames[:15, N_MELS].any() and not frames[-15:, N_MELS].any()
 
 
-def test_log_mel_and_pitch_of_silence_has_no_pitch() -> None:
+def test_silence_has_log_mel_without_pitch() -> None:
     assert not log_mel_and_pitch(np.zeros(3200, np.float32))[:, N_MELS].any()

@@ -12,14 +12,14 @@ def tone(hz: float, seconds: float) -> np.ndarray:
     return (0.3 * np.sin(2 * np.pi * hz * time)).astype(np.float32)
 
 
-def test_log_mel_of_a_tone_peaks_in_its_band() -> None:
+def test_log_mel_peaks_in_tones_band() -> None:
     mel = log_mel(tone(4000, 1.0))
     centres = librosa.mel_frequencies(130, fmin=0, fmax=SAMPLE_RATE / 2)[1:-1]
     assert mel.shape == (100, 128)
     assert centres[mel[50].argmax()] == pytest.approx(4000, rel=0.03)
 
 
-def test_log_mel_of_a_batch_equals_single() -> None:
+def test_log_mel_of_batch_equals_single() -> None:
     sounds = np.stack([tone(300, 2.0), tone(5000, 2.0)])
     batch = log_mel(sounds)
     for sound, mel in zip(sounds, batch, strict=True):
@@ -27,7 +27,7 @@ def test_log_mel_of_a_batch_equals_single() -> None:
 
 
 @pytest.mark.parametrize("seconds", [0.05, 1.0, 9.999, 10.0, 10.3, 60.0, 61.7])
-def test_split_covers_the_whole_sound_in_order(seconds: float) -> None:
+def test_split_covers_whole_sound_in_order(seconds: float) -> None:
     sound = np.linspace(-1, 1, round(seconds * SAMPLE_RATE), dtype=np.float32)
     segments = split(sound)
     assert segments.shape[1] <= 10 * SAMPLE_RATE

@@ -43,7 +43,7 @@ def test_words_finds_a_word_in_silence(text: str, voice: str, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("text", WORDS)
-def test_words_finds_a_word_without_silence_around_it(text: str, tmp_path: Path) -> None:
+def test_words_finds_word_without_silence_around(text: str, tmp_path: Path) -> None:
     word = speech(tmp_path, text)
     [(start, end)] = words(word)
     assert start < 0.1 and len(word) / SAMPLE_RATE - end < 0.15
@@ -66,7 +66,7 @@ def test_words_splits_at_long_pauses_only(tmp_path: Path) -> None:
     assert len(words(together)) == 1
 
 
-def test_words_of_a_scrap_of_speech_is_short(tmp_path: Path) -> None:
+def test_words_of_speech_scrap_is_short(tmp_path: Path) -> None:
     scrap = speech(tmp_path, "ah")[800 : 800 + round(0.04 * SAMPLE_RATE)]
     [(start, end)] = words(np.concatenate([silence(0.5), scrap, silence(0.5)]))
     assert end - start < 0.1
@@ -99,10 +99,11 @@ def melody() -> np.ndarray:
     ids="silence noise tone chord hum melody".split(),
 )
 @pytest.mark.parametrize("lead", [0.0, 0.5])
-def test_words_of_noise_and_music_is_empty(sound: np.ndarray, lead: float) -> None:
+def test_words_of_noise_is_empty(sound: np.ndarray, lead: float) -> None:
+    """Music has no words in it, either."""
     recording = np.concatenate([silence(lead), 0.3 * sound, silence(lead)]).astype(np.float32)
     assert words(recording) == []
 
 
-def test_words_of_almost_no_samples_is_empty() -> None:
+def test_words_of_few_samples_is_empty() -> None:
     assert words(silence(0.0)) == words(silence(0.02)) == []

@@ -11,7 +11,8 @@ from earshot.media.audio.load import load, loudness, match_loudness, to_int16, w
 from tests.media.audio.recordings import RATE, tone
 
 
-def test_wav_bytes_with_a_comment_hold_it_and_the_same_sound() -> None:
+def test_wav_bytes_with_comment_hold_it() -> None:
+    """The sound is the same as without it."""
     plain, tagged = wav_bytes(tone(), RATE), wav_bytes(tone(), RATE, comment="made by a test")
     with av.open(io.BytesIO(tagged)) as container:
         assert container.metadata["comment"] == "made by a test"
@@ -19,7 +20,7 @@ def test_wav_bytes_with_a_comment_hold_it_and_the_same_sound() -> None:
     assert int.from_bytes(tagged[4:8], "little") == len(tagged) - 8
 
 
-def test_wav_bytes_loaded_again_are_the_same_sound() -> None:
+def test_wav_bytes_load_as_same_sound() -> None:
     waveform = tone(rate=16_000).astype(np.float32)
     data = wav_bytes(waveform, 16_000)
     with wave.open(io.BytesIO(data)) as file:
@@ -37,7 +38,7 @@ def test_to_int16_of_values_outside_clips() -> None:
     ]
 
 
-def test_loudness_of_the_standards_tone_is_the_standards() -> None:
+def test_loudness_agrees_with_standard() -> None:
     """BS.1770: a 997 Hz tone at full scale in one channel has -3.01 LKFS."""
     waveform = np.sin(2 * np.pi * 997 * np.arange(RATE * 5) / RATE)
     assert loudness(waveform, RATE) == pytest.approx(-3.01, abs=0.05)
@@ -45,7 +46,7 @@ def test_loudness_of_the_standards_tone_is_the_standards() -> None:
     assert loudness(np.zeros(RATE), RATE) == -np.inf
 
 
-def test_match_loudness_reaches_the_target_or_the_peak() -> None:
+def test_match_loudness_reaches_target_or_peak() -> None:
     waveform = tone(rate=16_000).astype(np.float32)
     matched = match_loudness(waveform, 16_000, -23)
     assert matched.dtype == np.float32

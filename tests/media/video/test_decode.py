@@ -46,19 +46,19 @@ def test_frames_of_uneven_times_keep_them(tmp_path: Path, name: str, codec: str)
     assert 14 < int(seen[3].image[50, 80, 0]) - int(seen[0].image[50, 80, 0]) < 26
 
 
-def test_frames_of_a_fast_video_are_thinned_out(tmp_path: Path) -> None:
+def test_frames_of_fast_video_are_thinned(tmp_path: Path) -> None:
     video = write_video(tmp_path / "fast.mp4", np.arange(60) / 60)
     times = [frame.time for frame in frames(video, 30)]
     assert len(times) == 30
     assert np.diff(times).min() >= 1 / MAX_FRAME_RATE
 
 
-def test_frames_of_a_4k_video_are_scaled_down(tmp_path: Path) -> None:
+def test_frames_of_4k_are_scaled_down(tmp_path: Path) -> None:
     video = write_video(tmp_path / "4k.mp4", [0, 0.04, 0.08], size=(3840, 2160))
     assert next(frames(video, 30)).image.shape == (360, MAX_SIDE, 3)
 
 
-def test_frames_of_a_turned_phone_are_upright(tmp_path: Path) -> None:
+def test_frames_of_turned_phone_are_upright(tmp_path: Path) -> None:
     video = write_video(tmp_path / "turned.mp4", [0, 0.04])
     file = bytearray(video.read_bytes())
     matrix = file.index(b"tkhd") + 44  # nine numbers of 16.16 bits, the last three of 2.30
@@ -71,7 +71,8 @@ def test_frames_of_a_turned_phone_are_upright(tmp_path: Path) -> None:
     assert image[12, 52, 0] > 240 > image[12, 12, 0]
 
 
-def test_frames_of_too_long_a_video_are_refused_as_the_limit_is_reached(tmp_path: Path) -> None:
+def test_frames_of_long_video_are_refused(tmp_path: Path) -> None:
+    """The first ones come, until the limit is reached."""
     video = write_video(tmp_path / "long.mp4", np.arange(50) / 25)
     seen = frames(video, 1.0)
     assert next(seen).time == 0
@@ -79,7 +80,8 @@ def test_frames_of_too_long_a_video_are_refused_as_the_limit_is_reached(tmp_path
         list(seen)
 
 
-def test_frames_of_what_is_no_video_say_what_to_do(tmp_path: Path) -> None:
+def test_frames_of_no_video_are_refused(tmp_path: Path) -> None:
+    """The message says what to do."""
     text = tmp_path / "video.mp4"
     text.write_text("This is no video.")
     empty = tmp_path / "empty.mp4"
@@ -104,7 +106,8 @@ def test_frames_of_what_is_no_video_say_what_to_do(tmp_path: Path) -> None:
             list(frames(video, 30))
 
 
-def test_frames_of_a_truncated_video_are_those_of_its_beginning(tmp_path: Path) -> None:
+def test_frames_of_truncated_video_are_kept(tmp_path: Path) -> None:
+    """Its beginning is read, up to where it was cut."""
     video = write_video(tmp_path / "whole.webm", np.arange(100) / 25, codec="libvpx")
     cut = tmp_path / "cut.webm"
     cut.write_bytes(video.read_bytes()[: video.stat().st_size // 2])
@@ -112,7 +115,8 @@ def test_frames_of_a_truncated_video_are_those_of_its_beginning(tmp_path: Path) 
     assert 10 < len(seen) < 100
 
 
-def test_frames_of_a_video_with_too_many_a_second_are_refused(tmp_path: Path) -> None:
+def test_too_dense_frames_are_refused(tmp_path: Path) -> None:
+    """A thousand pictures in a hundredth of a second are too many."""
     path = tmp_path / "dense.mp4"
     with av.open(str(path), "w", options={"video_track_timescale": "90000"}) as container:
         stream = container.add_stream("libx264", rate=30)
@@ -128,7 +132,7 @@ def test_frames_of_a_video_with_too_many_a_second_are_refused(tmp_path: Path) ->
         list(frames(path, 30))
 
 
-def test_frames_that_grow_beyond_the_limit_are_refused(tmp_path: Path) -> None:
+def test_frames_growing_beyond_limit_are_refused(tmp_path: Path) -> None:
     """The size in the head of the file is that of the first picture."""
     packets = []
     for side, start in ((64, 0), (4352, 5)):

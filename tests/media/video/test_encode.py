@@ -41,12 +41,13 @@ def test_added_audio_keeps_its_timing(video: bytes) -> None:
     assert (loud[0], loud[-1]) == pytest.approx((0.5, 0.55), abs=0.01)
 
 
-def test_video_with_speech_that_was_made_says_so(video: bytes) -> None:
+def test_video_with_made_speech_says_so(video: bytes) -> None:
     with av.open(io.BytesIO(add_audio(video, np.zeros(RATE, np.float32), RATE))) as file:
         assert file.metadata["comment"] == MADE_BY
 
 
-def test_encoded_video_has_no_audio_before_it_is_added(video: bytes) -> None:
+def test_encoded_video_has_no_audio(video: bytes) -> None:
+    """Its audio is added afterwards."""
     kinds = []
     for content in (video, add_audio(video, np.zeros(RATE, np.float32), RATE)):
         with av.open(io.BytesIO(content)) as container:

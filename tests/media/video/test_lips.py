@@ -63,14 +63,15 @@ def lost(seen: FaceTrack, rows: slice) -> FaceTrack:
     return seen
 
 
-def test_pose_finds_the_eyes_scale_and_rotation() -> None:
+def test_pose_finds_eyes_scale_and_rotation() -> None:
     origins, turns = pose(face_track(np.arange(3) / 25, turn=np.exp(0.3j)).points)
     assert origins == pytest.approx(np.full(3, MIDDLE))
     assert turns == pytest.approx(np.full(3, 30 * np.exp(0.3j)))
 
 
 @pytest.mark.parametrize("turn", [1.0, np.exp(0.4j)])
-def test_crop_of_a_rotated_face_is_upright_and_centred(turn: complex) -> None:
+def test_crop_of_rotated_face_is_upright(turn: complex) -> None:
+    """The mouth is in its middle."""
     mouth = crop_mouth(face_track(np.arange(25) / 25, turn))
     assert mouth.crops.shape == (25, SIDE, SIDE)
     rows, columns = np.nonzero(mouth.crops[12] < 80)
@@ -82,7 +83,7 @@ def test_crop_of_a_rotated_face_is_upright_and_centred(turn: complex) -> None:
 
 
 @pytest.mark.parametrize("rate", [15, 24, 30])
-def test_crops_at_other_frame_rates_move_alike(rate: int) -> None:
+def test_crops_at_other_rates_move_alike(rate: int) -> None:
     usual = crop_mouth(face_track(np.arange(50) / VIDEO_RATE, opening=0.4))
     other = crop_mouth(face_track(np.arange(2 * rate) / rate, opening=0.4))
     assert abs(len(other.crops) - 50) <= 1
@@ -92,7 +93,7 @@ def test_crops_at_other_frame_rates_move_alike(rate: int) -> None:
     assert np.corrcoef(*darkness)[0, 1] > 0.95
 
 
-def test_short_gap_of_the_tracker_is_interpolated() -> None:
+def test_short_gap_of_tracker_is_interpolated() -> None:
     seen = lost(face_track(np.arange(50) / 25, opening=0.4), slice(20, 25))
     mouth = crop_mouth(seen)
     assert len(mouth.crops) == 50
@@ -111,12 +112,13 @@ def test_short_gap_of_the_tracker_is_interpolated() -> None:
         (face_track(np.arange(10.0)), "too few pictures"),
     ],
 )
-def test_video_without_one_tracked_face_is_refused(seen: FaceTrack, message: str) -> None:
+def test_video_without_tracked_face_is_refused(seen: FaceTrack, message: str) -> None:
+    """It is refused with two faces, too."""
     with pytest.raises(InputError, match=message):
         crop_mouth(seen)
 
 
-def test_pause_of_a_recording_is_a_still_mouth_at_its_time() -> None:
+def test_recording_pause_keeps_mouth_still() -> None:
     """SYSTRAN/faster-whisper#128: time stamps jump by 10 s, after a pause or with the network."""
     times = np.arange(50) / 25
     whole = crop_mouth(face_track(times, opening=0.4))
@@ -130,7 +132,7 @@ def test_pause_of_a_recording_is_a_still_mouth_at_its_time() -> None:
 
 
 @pytest.mark.parametrize("rows", [slice(0, 38), slice(50, None)])
-def test_black_before_or_after_a_sentence_is_a_mouth_at_rest(rows: slice) -> None:
+def test_black_around_sentence_is_resting_mouth(rows: slice) -> None:
     """Rudrabha/Wav2Lip#532: a video with frames without a face was refused as a whole."""
     mouth = crop_mouth(lost(face_track(np.arange(75) / 25, opening=0.4), rows))
     assert len(mouth.crops) == 75 and mouth.quality.found.mean() == pytest.approx(0.5, abs=0.2)

@@ -49,9 +49,8 @@ def fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[Pool]:
     made.close()
 
 
-def test_stream_after_a_crash_says_so_and_reads_the_next_file(
-    fresh: Pool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_stream_after_crash_says_so(fresh: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next file is read as before."""
     ask = Worker.ask
 
     def crash(worker: Worker, *args: object) -> Iterator:
@@ -67,7 +66,8 @@ def test_stream_after_a_crash_says_so_and_reads_the_next_file(
     assert load(WAV).seconds == 1.0
 
 
-def test_stream_after_a_good_file_reuses_the_worker(fresh: Pool) -> None:
+def test_stream_reuses_worker_of_good_file(fresh: Pool) -> None:
+    """A file that is no sound leaves it in use, too."""
     load(WAV)
     first = fresh.take()
     fresh.give_back(first, healthy=True)
@@ -78,14 +78,15 @@ def test_stream_after_a_good_file_reuses_the_worker(fresh: Pool) -> None:
     first.close()
 
 
-def test_frames_left_in_the_middle_do_not_disturb_the_next_video(video: Path, fresh: Pool) -> None:
+def test_frames_left_midway_spare_next_video(video: Path, fresh: Pool) -> None:
     seen = frames(video, 30)
     next(seen)
     del seen
     assert len(list(frames(video, 30))) == 50
 
 
-def test_frames_of_two_videos_at_once_do_not_mix(video: Path, fresh: Pool) -> None:
+def test_frames_of_two_videos_stay_apart(video: Path, fresh: Pool) -> None:
+    """The videos are read at once."""
     for one, other in zip(frames(video, 30), frames(video, 30), strict=True):
         assert one.time == other.time
         assert np.array_equal(one.image, other.image)
@@ -101,9 +102,7 @@ def test_frames_of_a_stopped_job_end(video: Path, fresh: Pool) -> None:
             list(seen)
 
 
-def test_take_of_more_workers_than_there_are_waits(
-    fresh: Pool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_take_waits_for_free_worker(fresh: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "MAX_WORKERS", 1)
     held, done = fresh.take(), []
     waiting = threading.Thread(target=lambda: done.append(fresh.take()))
@@ -116,7 +115,7 @@ def test_take_of_more_workers_than_there_are_waits(
     held.close()
 
 
-def test_worker_has_limits_that_it_cannot_lift(worker: Worker) -> None:
+def test_worker_cannot_lift_its_limits(worker: Worker) -> None:
     list(worker.ask("audio", WAV, OPTIONS))
     limits = Path(f"/proc/{worker.process.pid}/limits").read_text().splitlines()
     of = {line[:26].strip(): line[26:].split()[:2] for line in limits}
@@ -125,7 +124,8 @@ def test_worker_has_limits_that_it_cannot_lift(worker: Worker) -> None:
     assert int(of["Max cpu time"][0]) < 100
 
 
-def test_worker_loads_no_model_library_and_ends_with_the_app() -> None:
+def test_worker_loads_no_model_library() -> None:
+    """It ends with the app."""
     script = (
         "import sys; import earshot.media.workers.__main__;"
         "print({'torch', 'librosa', 'scipy', 'gradio', 'cv2'} & set(sys.modules))"
@@ -140,7 +140,7 @@ def test_worker_loads_no_model_library_and_ends_with_the_app() -> None:
     process.stdout.close()
 
 
-def test_load_from_another_folder_finds_the_worker(tmp_path: Path) -> None:
+def test_load_from_elsewhere_finds_worker(tmp_path: Path) -> None:
     (tmp_path / "a.wav").write_bytes(WAV)
     script = f"import sys; sys.path.append({str(ROOT)!r});" + (
         "from earshot.media.audio.load import load; print(load('a.wav').seconds)"
@@ -151,7 +151,7 @@ def test_load_from_another_folder_finds_the_worker(tmp_path: Path) -> None:
     assert (run.stdout.strip(), run.stderr) == ("1.0", "")
 
 
-def test_stream_in_a_forked_process_has_workers_of_its_own(fresh: Pool) -> None:
+def test_stream_in_fork_has_own_workers(fresh: Pool) -> None:
     load(WAV)
     child = os.fork()
     if child == 0:
@@ -160,9 +160,8 @@ def test_stream_in_a_forked_process_has_workers_of_its_own(fresh: Pool) -> None:
     assert load(WAV).seconds == 1.0
 
 
-def test_worker_that_cannot_start_is_a_bug_not_a_bad_file(
-    fresh: Pool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_worker_that_cannot_start_is_bug(fresh: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The file is not to blame for it."""
     monkeypatch.setattr(sys, "executable", "/bin/false")
     with pytest.raises(RuntimeError, match="No decoding worker"):
         load(WAV)
@@ -183,7 +182,7 @@ def message(header: dict, array: np.ndarray | None = None) -> bytes:
     return buffer.getvalue()
 
 
-def test_answers_of_an_array_are_read_as_sent() -> None:
+def test_array_answers_are_read_as_sent() -> None:
     array = np.arange(6, dtype=np.float32).reshape(2, 3)
     header, read = answered(message({"time": 0.5}, array))
     assert header["time"] == 0.5
@@ -201,11 +200,11 @@ def test_answers_of_an_array_are_read_as_sent() -> None:
         message({"dtype": "uint8", "shape": "x"}),
     ],
 )
-def test_answers_of_a_worker_that_lies_are_refused(lie: bytes) -> None:
+def test_answers_of_lying_worker_are_refused(lie: bytes) -> None:
     with pytest.raises(WorkerError):
         answered(lie)
 
 
-def test_answers_of_a_worker_that_hangs_are_not_waited_for() -> None:
+def test_hanging_worker_is_not_waited_for() -> None:
     with pytest.raises(WorkerError, match="late"):
         answered(b"\x00", seconds=0.2)

@@ -28,7 +28,8 @@ def models(permission: Permission = Permission()) -> HubModels[str]:  # noqa: B0
     return HubModels(KIND, permission, lambda name, folder: f"model {name}")
 
 
-def test_hub_models_keep_the_last_two_and_say_that_others_are_gone(loaded: list[str]) -> None:
+def test_hub_models_keep_last_two(loaded: list[str]) -> None:
+    """They say which model is gone."""
     hub = models()
     for name in ("lab/one", "lab/two", "lab/two", "lab/three"):
         assert hub.load(name) == f"model {name}"
@@ -38,7 +39,7 @@ def test_hub_models_keep_the_last_two_and_say_that_others_are_gone(loaded: list[
         hub("lab/one")
 
 
-def test_hub_models_take_other_ids_only_where_permitted(loaded: list[str]) -> None:
+def test_hub_models_take_only_permitted_ids(loaded: list[str]) -> None:
     assert models(Permission(any_id=True)).load("me/mine") == "model me/mine"
     with pytest.raises(InputError, match="one of these: lab/one, lab/two"):
         models().load("me/mine")
@@ -50,7 +51,7 @@ def test_hub_models_take_other_ids_only_where_permitted(loaded: list[str]) -> No
 @pytest.mark.parametrize(
     "error", [OSError(), UnpicklingError(), SafetensorError(), TypeError(), RecursionError()]
 )
-def test_hub_models_of_damaged_files_say_so(loaded: list[str], error: Exception) -> None:
+def test_damaged_hub_models_say_so(loaded: list[str], error: Exception) -> None:
     def fail(name: str, folder: Path) -> str:
         raise error
 
@@ -59,12 +60,13 @@ def test_hub_models_of_damaged_files_say_so(loaded: list[str], error: Exception)
 
 
 @pytest.mark.parametrize("name", [5, None, [], {}, " "])
-def test_hub_models_without_an_id_ask_for_one(loaded: list[str], name: Any) -> None:
+def test_hub_models_ask_for_missing_id(loaded: list[str], name: Any) -> None:
     with pytest.raises(InputError, match="Choose a model first"):
         models().load(name)
 
 
-def test_hub_picker_lists_ours_first_and_where_it_is_not_offered_says_why() -> None:
+def test_hub_picker_lists_ours_first() -> None:
+    """Where it is not offered, the page says why."""
     with gr.Blocks() as page:
         offered = hub_picker(models(), "Model", "Ours")
         assert hub_picker(models(Permission("There is no GPU.")), "Model") is None

@@ -15,7 +15,8 @@ def cells(heat: Heat) -> list[tuple[float, str, str]]:
     return [(float(width), color, label) for width, color, label in found]
 
 
-def test_heat_has_a_cell_per_second_from_dark_to_bright() -> None:
+def test_heat_has_one_cell_per_second() -> None:
+    """The cells go from dark to bright, as the scores do."""
     heat = Heat("Where", (0.0, 0.5, 1.0), 2.5, low=0.0, high=1.0)
     widths, colors, labels = zip(*cells(heat), strict=True)
     assert widths == (1, 1, 0.5)
@@ -23,14 +24,14 @@ def test_heat_has_a_cell_per_second_from_dark_to_bright() -> None:
     assert labels == ("0 to 1 s: 0.00", "1 to 2 s: 0.50", "2 to 2.5 s: 1.00")
 
 
-def test_heat_scale_is_given_and_not_fitted_to_the_scores() -> None:
+def test_heat_scale_is_given_not_fitted() -> None:
     (_, color, _), *_ = cells(Heat("Where", (0.2, 0.2), 2.0, low=-1.0, high=0.2))
     assert color == "#fde725"
     (_, flat, _), *_ = cells(Heat("Where", (0.2,), 1.0, low=0.2, high=0.2))
     assert flat == "#440154"
 
 
-def test_heat_of_an_hour_keeps_the_maxima() -> None:
+def test_heat_of_hour_keeps_maxima() -> None:
     scores = np.zeros(3600)
     scores[1234] = 0.9
     strip = cells(Heat("Where", tuple(scores), 3600.0, low=0.0, high=1.0))
@@ -39,12 +40,12 @@ def test_heat_of_an_hour_keeps_the_maxima() -> None:
     assert [label for _, _, label in strip if "0.90" in label] == ["1230 to 1245 s: 0.90"]
 
 
-def test_viridis_colors_outside_the_scale_are_its_ends() -> None:
+def test_viridis_colors_beyond_scale_are_ends() -> None:
     assert viridis_colors(np.array([-1.0, 2.0])) == ["#440154", "#fde725"]
 
 
 @pytest.mark.parametrize("nyquist", [8_000.0, 16_000.0])
-def test_frequency_ticks_rise_below_the_nyquist_frequency(nyquist: float) -> None:
+def test_frequency_ticks_rise_below_nyquist(nyquist: float) -> None:
     labels, places = zip(*frequency_ticks(nyquist), strict=True)
     assert list(places) == sorted(places) and places[-1] < 1
     assert ("8" in labels) == (nyquist > 8_000)

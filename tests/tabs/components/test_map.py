@@ -53,23 +53,22 @@ def test_legend_lists_present_categories_only() -> None:
     assert re.findall(r"</svg>(\w+)</span>", legend) == ["animals", "weather"]
 
 
-def test_markers_of_categories_differ_in_colour_and_shape() -> None:
+def test_markers_of_categories_differ() -> None:
+    """They differ in colour, and in shape as well."""
     markers = [marker(i) for i in range(3 * len(COLORS))]
     assert len(set(markers)) == len(markers)
     shapes = {re.sub(r'style="[^"]*"', "", mark) for mark in markers[: len(COLORS)]}
     assert len(shapes) == len(COLORS)
 
 
-def test_points_of_the_rest_category_are_faint() -> None:
+def test_points_of_rest_are_faint() -> None:
     chart = Chart("", POINTS, ["animals"], rest="weather")
     assert chart.html().count(f"fill:{FAINT}") == 3  # two points, and the legend
     legend = chart.html().split("map-legend")[1].split("</figcaption>")[0]
     assert re.findall(r"</svg>(\w+)</span>", legend) == ["animals", "weather"]
 
 
-def test_chart_value_lists_files_in_the_order_of_their_numbers(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_chart_value_lists_files_by_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
     value = CHART.value()
     contents = [Path(file["path"]).read_bytes() for file in value["files"]]
@@ -78,7 +77,7 @@ def test_chart_value_lists_files_in_the_order_of_their_numbers(
     assert sounds == [("a", "@file0"), ("b", ""), ("c", "@file1")]
 
 
-def test_chart_value_names_one_file_of_each_folder(tmp_path: Path) -> None:
+def test_chart_value_names_file_per_folder(tmp_path: Path) -> None:
     for name in ("a.wav", "b c#.wav"):
         (tmp_path / name).write_bytes(b"RIFF")
     points = [
@@ -91,7 +90,7 @@ def test_chart_value_names_one_file_of_each_folder(tmp_path: Path) -> None:
     assert sounds == ["@file0", "@file0/../b%20c%23.wav", "@file0"]
 
 
-def test_marker_size_falls_with_the_number_of_points() -> None:
+def test_marker_size_falls_with_more_points() -> None:
     def width(count: int) -> float:
         chart = Chart("", [Point(str(i), 0, 0, "", "x") for i in range(count)], ["x"])
         return float(re.findall(r'd="M\S+ 0a(\S+)', chart.html())[0])
@@ -99,13 +98,13 @@ def test_marker_size_falls_with_the_number_of_points() -> None:
     assert width(500) == SIZE > width(1000) > width(5000) == MIN_SIZE
 
 
-def test_chart_without_script_lists_sounds_by_category() -> None:
+def test_scriptless_chart_lists_sounds_by_category() -> None:
     listed = CHART.html().split('<dl class="map-list">')[1]
     assert re.findall(r"<dt>(\w+)", listed) == ["animals", "weather"]
     assert '<a href="@file1">Wind</a>' in listed
 
 
-def test_query_marker_has_a_place_in_each_layout() -> None:
+def test_query_marker_has_place_per_layout() -> None:
     assert 'data-places="[[0.5, 1.0]]"' in QueryMarker(0.5, 1.0, "“wind”").html()
     both = QueryMarker(0.5, 1.0, "“wind”", places=[(0.5, 1.0), (0.12345, 0.0)])
     assert 'data-places="[[0.5, 1.0], [0.1235, 0.0]]"' in both.html()
@@ -142,7 +141,7 @@ def test_looks_hold_every_layout_and_coloring() -> None:
     assert [coloring["of"] for coloring in looks["colorings"]] == [[1, 0, 1], [], [0, -1, -1]]
 
 
-def test_show_sends_points_only_with_a_chart() -> None:
+def test_show_sends_points_only_with_chart() -> None:
     marked = QueryMarker(0.2, 0.2, "query", ["a"])
     assert "value" not in show(marked).constructor_args
     assert show(marked).constructor_args["highlighted"] == ["a"]

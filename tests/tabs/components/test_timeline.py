@@ -40,7 +40,8 @@ def test_waveform_lane_shows_the_peak_envelope() -> None:
     assert "50,0.500" in quiet.html()
 
 
-def test_spectrogram_png_of_a_tone_is_bright_at_its_frequency_only() -> None:
+def test_spectrogram_png_is_bright_at_tone() -> None:
+    """Other frequencies are dark."""
     time = np.arange(16_000) / 16_000
     tone = (0.3 * np.sin(2 * np.pi * 2_000 * time)).astype(np.float32)
     picture = pixels(spectrogram_png(features.log_mel(tone)))
@@ -52,7 +53,7 @@ def test_spectrogram_png_of_a_tone_is_bright_at_its_frequency_only() -> None:
     assert brightness[5] < 0.5 * brightness.max()  # 7 kHz is dark
 
 
-def test_spectrogram_png_runs_from_left_to_right() -> None:
+def test_spectrogram_png_runs_left_to_right() -> None:
     log_mel = np.full((10, 80), -12.0)
     log_mel[8:] = 0.0
     picture = pixels(spectrogram_png(log_mel)).sum(axis=2)
@@ -65,7 +66,7 @@ def test_spectrogram_png_of_silence_is_dark() -> None:
     assert dark[0, 0].tolist() == [68, 1, 84]  # the foot of viridis
 
 
-def test_frequency_ticks_agree_with_the_mel_filters() -> None:
+def test_frequency_ticks_agree_with_mel_filters() -> None:
     filters = features.mel_filters(features.N_FFT, features.N_MELS)
     for label, place in frequency_ticks()[:-1]:
         hertz = filters[int(place * 80)].argmax() * 16_000 / features.N_FFT
@@ -86,7 +87,7 @@ def test_ink_on_any_colour_contrasts_enough() -> None:
         assert (light + 0.05) / (dark + 0.05) >= 4.5
 
 
-def test_unit_cells_join_runs_and_number_them_once() -> None:
+def test_unit_cells_number_runs_once() -> None:
     html = UnitCells("u", (2, 2, 2, 0, MUTED), 0.04, COLORS, selectable=True).html()
     assert re.findall(r"<b>(-?\d+)</b>", html) == ["2", "0"]
     assert re.findall(r"flex-grow:(\d+)", html) == ["3", "1", "1"]
@@ -96,14 +97,14 @@ def test_unit_cells_join_runs_and_number_them_once() -> None:
     assert 'aria-label="muted, 0.16 s"' in html
 
 
-def test_unit_cells_that_were_edited_say_so() -> None:
+def test_edited_unit_cells_say_so() -> None:
     html = UnitCells("u", (1, 2, 2), 0.04, COLORS, edited={2}).html()
     assert html.count("tl-edited") == 1
     assert 'aria-label="unit 2, edited, 0.08 s"' in html
     assert 'aria-label="unit 2, 0.04 s"' in html
 
 
-def test_unit_cells_that_are_not_selectable_take_no_focus() -> None:
+def test_unselectable_unit_cells_take_no_focus() -> None:
     html = UnitCells("u", (1, 2), 0.04, COLORS).html()
     assert "option" not in html and "tabindex" not in html
 
@@ -118,7 +119,7 @@ def test_timeline_lanes_share_one_axis() -> None:
     ]
 
 
-def test_timeline_value_lists_files_in_the_order_of_their_numbers(
+def test_timeline_value_lists_files_by_number(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
@@ -131,7 +132,7 @@ def test_timeline_value_lists_files_in_the_order_of_their_numbers(
     assert "Play &lt;me&gt;" in value["html"]
 
 
-def test_timeline_actions_that_need_cells_start_disabled() -> None:
+def test_actions_that_need_cells_start_disabled() -> None:
     lane = UnitCells("u", (1,), 0.04, COLORS, selectable=True)
     actions = [
         Action("mute", "Mute", key="m"),
@@ -151,14 +152,14 @@ def test_timeline_actions_that_need_cells_start_disabled() -> None:
     ("seconds", "expected"),
     [(1.0, 0.2), (2.94, 0.5), (5.04, 1.0), (10.0, 2.0), (60.0, 10.0), (0.1, 0.02)],
 )
-def test_time_ticks_of_any_duration_are_round(seconds: float, expected: float) -> None:
+def test_time_ticks_are_round(seconds: float, expected: float) -> None:
     ticks = time_ticks(seconds)
     assert ticks[0] == 0
     assert ticks[-1] <= seconds
     assert ticks[1] == pytest.approx(expected)
 
 
-def test_timeline_html_numbers_files_from_first_file(tmp_path: Path) -> None:
+def test_html_numbers_files_from_first_file(tmp_path: Path) -> None:
     path = tmp_path / "long.wav"
     path.write_bytes(b"RIFF")
     lane = UnitCells("u", (1,), 0.04, COLORS)
@@ -169,9 +170,8 @@ def test_timeline_html_numbers_files_from_first_file(tmp_path: Path) -> None:
     assert spec.files[0].data()["path"] == str(path)
 
 
-def test_timeline_plays_its_answer_and_tells_two_alike_apart(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_timeline_plays_its_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two that are alike are told apart, so that each is heard."""
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
     lane = UnitCells("u", (1,), 0.04, COLORS)
     sounds = [File(name, f"{name}.wav", b"sound") for name in ("Source", "Converted")]
@@ -190,7 +190,7 @@ def test_timeline_action_can_be_pressed() -> None:
     assert "icon-up" in html
 
 
-def test_style_of_a_lane_names_its_class() -> None:
+def test_style_of_lane_names_class() -> None:
     """A lane's CSS class is that of its type: a renamed type without its style has no height."""
     css = Path(timeline.__file__).with_name("timeline.css").read_text()
     lanes = {Heat, PlacesLane, Spectrogram, UnitCells, VideoStrip, Waveform, WordLane}

@@ -37,7 +37,7 @@ def test_video_strip_shows_evenly_spaced_pictures(count: int) -> None:
     assert strip.html().count("<img") == len(shown)
 
 
-def test_words_lane_places_words_at_their_times() -> None:
+def test_words_lane_places_words_in_time() -> None:
     words = (Word("bin", 0.9, 0.4, 0.6), Word("blue", 0.25, 0.6, 0.8), Word("now", 1.0, 2.0, 2.1))
     (a, b, c) = places(WordLane("read", words, 4.0))
     assert a[:2] == pytest.approx((10.0, 15.0), abs=0.01)
@@ -60,7 +60,7 @@ def test_words_lane_without_words_is_empty() -> None:
     assert places(WordLane("read", (), 1.0)) == []
 
 
-def test_timeline_plays_a_video_file_as_video() -> None:
+def test_timeline_plays_video_file_as_video() -> None:
     lane = WordLane("read", (), 1.0)
     tracks = [
         File("The lips", "lips.mp4", b"video"),

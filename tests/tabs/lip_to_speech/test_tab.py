@@ -83,7 +83,7 @@ def test_options_are_those_of_the_pipeline() -> None:
     assert tab.PITCHES == LipToSpeech.PITCHES
 
 
-def test_tab_without_a_checkpoint_says_how_to_train_one() -> None:
+def test_tab_without_checkpoint_explains_training() -> None:
     page = lip_to_speech.build(None)
     (said,) = [block for block in page.blocks.values() if isinstance(block, gr.HTML)]
     assert "python -m training.lip_to_speech train" in str(said.value)
@@ -98,7 +98,7 @@ def test_coach_offers_sentences_of_the_grammar() -> None:
 
 
 @pytest.mark.slow
-def test_read_shows_the_words_the_speech_and_the_crops(answer: dict) -> None:
+def test_read_shows_words_speech_and_crops(answer: dict) -> None:
     assert set(answer) == set(NAMES) - {"voice"}, "what is chosen stays"
     assert "does not look like a sentence I know" in answer["message"], "a tiny model knows none"
     reading = answer["visit"].video.speech.reading
@@ -120,7 +120,7 @@ def test_read_shows_the_words_the_speech_and_the_crops(answer: dict) -> None:
 
 
 @pytest.mark.slow
-def test_first_voice_is_that_of_the_face(answer: dict) -> None:
+def test_first_voice_is_that_of_face(answer: dict) -> None:
     suggested = answer["visit"].video.speech.reading.voice
     assert (answer["pitch"], answer["timbre"]) == (
         round(suggested.pitch),
@@ -146,7 +146,7 @@ def test_pictures_and_sound_are_decoded_once(
     assert decoded == ["video", "audio"]
 
 
-def test_verdict_counts_the_words_at_their_places() -> None:
+def test_verdict_counts_words_in_place() -> None:
     words = tuple(Word(word, 0.9, 0.0, 0.1) for word in "bin red at F two please".split())
     heading = result_of(words, "bin blue at F two now").heading()
     assert "<b>4 of 6</b> words of “bin blue at F two now”" in heading
@@ -160,7 +160,7 @@ def result_of(words: tuple[Word, ...], asked: str) -> LipResult:
 
 
 @pytest.mark.slow
-def test_speak_in_another_voice_does_not_read_the_video_again(
+def test_speak_in_another_voice_rereads_nothing(
     events: LipEvents, visit: LipVisit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(LipToSpeech, "encode", lambda *_: pytest.fail("it was read again"))
@@ -175,10 +175,10 @@ def test_speak_in_another_voice_does_not_read_the_video_again(
 
 
 @pytest.mark.slow
-def test_lips_speak_in_a_shipped_voice_or_the_visitors_own(
+def test_lips_speak_in_chosen_voice(
     events: LipEvents, visit: LipVisit, pipeline: LipToSpeech
 ) -> None:
-    """The voice of another tab's visit, which may have none yet."""
+    """It is a shipped one, or that of another tab's visit, which may have none yet."""
     own = Voice("yours", np.eye(8, dtype=np.float32)[0], 5.2, 0.2)
     values = events.choose(visit, "neural", "TF2", 0, 0, None, VISITOR, PROGRESS)
     assert visit.video and visit.video.speech.voice is pipeline.voice_of("TF2")
@@ -193,9 +193,7 @@ def test_lips_speak_in_a_shipped_voice_or_the_visitors_own(
 
 
 @pytest.mark.slow
-def test_compare_shows_the_original_audio_on_request_only(
-    events: LipEvents, visit: LipVisit
-) -> None:
+def test_compare_shows_original_on_request_only(events: LipEvents, visit: LipVisit) -> None:
     assert visit.video and not visit.video.result().original
     values = events.compare(visit)
     assert not values[SHOWN.compare].visible
@@ -208,7 +206,7 @@ def test_compare_shows_the_original_audio_on_request_only(
 
 
 @pytest.mark.slow
-def test_draft_item_has_the_original_audio_as_source(visit: LipVisit) -> None:
+def test_draft_items_source_is_original_audio(visit: LipVisit) -> None:
     assert draft_item(None) is None
     assert visit.video
     added = draft_item(visit.video)
@@ -220,7 +218,7 @@ def test_draft_item_has_the_original_audio_as_source(visit: LipVisit) -> None:
 
 
 @pytest.mark.slow
-def test_video_of_a_visitor_who_leaves_is_deleted(
+def test_video_of_leaving_visitor_is_deleted(
     events: LipEvents, visit: LipVisit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("earshot.tabs.lip_to_speech.events.FINISHED", tmp_path / "none.json")
@@ -245,7 +243,7 @@ def test_refused_upload_is_deleted(
 
 
 @pytest.mark.slow
-def test_stored_example_is_shown_as_it_was_written(
+def test_stored_example_is_shown_as_written(
     visit: LipVisit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(example, "FINISHED", tmp_path / "finished-lips.json")
@@ -272,7 +270,7 @@ def test_endpoints_name_their_returns(client: Client) -> None:
 
 
 @pytest.mark.slow
-def test_endpoints_read_a_video_and_change_its_voice(client: Client, tmp_path: Path) -> None:
+def test_endpoints_read_video_and_change_voice(client: Client, tmp_path: Path) -> None:
     with pytest.raises(AppError, match="Call /lip_to_speech first"):
         client.predict(100, 0.5, "neural", api_name="/respeak")
     video = shutil.copy(ADA, tmp_path / "video.mp4")

@@ -47,9 +47,10 @@ def _presses(page: gr.Blocks, button: gr.Button) -> list[Any]:
     return [fn for fn in page.fns.values() if (button._id, "click") in fn.targets]
 
 
-def test_address_that_opened_five_tests_opens_no_sixth_in_another_visit(
+def test_address_opens_no_sixth_test(
     tmp_path: Path, handlers: StudyEvents, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """It opens five a day, in whatever visit."""
     folder = write_test(tmp_path / "workspace", "ab", 0.1)
     yaml = (folder / "test.yaml").read_text()
     published: list[Path] = []
@@ -63,7 +64,7 @@ def test_address_that_opened_five_tests_opens_no_sixth_in_another_visit(
     assert len(published) == MAX_OPENED == 5
 
 
-def test_test_that_could_not_be_opened_is_not_counted(
+def test_unopened_test_is_not_counted(
     tmp_path: Path, handlers: StudyEvents, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = write_test(tmp_path / "workspace", "ab", 0.1)
@@ -79,7 +80,7 @@ def test_test_that_could_not_be_opened_is_not_counted(
 
 
 @pytest.mark.parametrize("content", [b"no database at all" * 300, None])
-def test_answers_that_cannot_be_opened_leave_the_other_tabs(
+def test_unreadable_answers_spare_other_tabs(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -98,9 +99,10 @@ def test_answers_that_cannot_be_opened_leave_the_other_tabs(
 
 
 @pytest.mark.parametrize("headers", [{}, {"referer": "http://here/?__theme=dark"}])
-def test_links_of_an_opened_test_can_be_handed_on(
+def test_links_of_test_can_be_shared(
     tmp_path: Path, handlers: StudyEvents, headers: dict[str, str]
 ) -> None:
+    """They are whole addresses of this server."""
     folder = write_test(tmp_path / "workspace", "ab", 0.1)
     request = gr.Request(headers=headers, base_url="http://here/")
     shown = handlers.open(Workspace(folder), (folder / "test.yaml").read_text(), "", request)
@@ -108,9 +110,8 @@ def test_links_of_an_opened_test_can_be_handed_on(
     assert 'href="http://here/listen/' in links and 'href="http://here/results/' in links
 
 
-def test_preview_lets_nobody_in_and_goes_when_the_test_is_opened(
-    tmp_path: Path, handlers: StudyEvents
-) -> None:
+def test_preview_lets_nobody_in(tmp_path: Path, handlers: StudyEvents) -> None:
+    """It goes when another is made, and when the test is opened."""
     folder = write_test(tmp_path / "workspace", "ab", 0.1)
     workspace, yaml = Workspace(folder), (folder / "test.yaml").read_text()
     request = gr.Request(headers={}, base_url="http://here/")
@@ -148,7 +149,7 @@ def test_form_writes_the_yaml(tmp_path: Path) -> None:
     assert load(made).unwritten
 
 
-def test_zips_to_download_are_queued_one_at_a_time(tests: TestLibrary) -> None:
+def test_zips_are_queued_one_by_one(tests: TestLibrary) -> None:
     page = site.build("cpu", Path("/nowhere"), tests=tests)
     (pack,) = [
         fn
@@ -161,16 +162,16 @@ def test_zips_to_download_are_queued_one_at_a_time(tests: TestLibrary) -> None:
     assert page._queue.event_queue_per_concurrency_id[pack.concurrency_id].concurrency_limit == 1
 
 
-def test_open_without_publishing_is_neither_shown_nor_possible(tests: TestLibrary) -> None:
+def test_open_without_publishing_is_impossible(tests: TestLibrary) -> None:
+    """Its button is not shown, either."""
     page = site.build("cpu", Path("/nowhere"), tests=tests)
     assert _open_button(page).visible and _presses(page, _open_button(page))
     closed = site.build("cpu", Path("/nowhere"), tests=tests, publishing=False)
     assert not _open_button(closed).visible and not _presses(closed, _open_button(closed))
 
 
-def test_open_test_comes_back_by_its_link_and_is_changed_by_the_form(
-    tmp_path: Path, handlers: StudyEvents
-) -> None:
+def test_open_test_is_changed_by_form(tmp_path: Path, handlers: StudyEvents) -> None:
+    """It comes back by its link, until somebody has begun."""
     parts, request = handlers.parts, gr.Request(headers={}, base_url="http://here/")
     folder = write_test(tmp_path / "workspace", "ab", 0.1, title="Before")
     workspace = Workspace(folder)
@@ -197,7 +198,7 @@ def test_open_test_comes_back_by_its_link_and_is_changed_by_the_form(
         handlers.edit({**values, parts.link: f"{link}x"}, request)
 
 
-def test_rehearsal_is_shown_of_a_whole_test_only(tmp_path: Path, handlers: StudyEvents) -> None:
+def test_rehearsal_is_of_whole_test_only(tmp_path: Path, handlers: StudyEvents) -> None:
     folder = write_test(tmp_path / "workspace", "ab", 0.1)
     yaml = (folder / "test.yaml").read_text()
     assert "These raters are simulated" in handlers.rehearse(Workspace(folder), yaml)

@@ -85,7 +85,8 @@ def _joined(address: str, path: str | None) -> httpx.Response:
     return httpx.post(f"{address}gradio_api/call/read", json={"data": [file]}, timeout=PATIENCE)
 
 
-def test_address_is_refused_before_it_waits_and_at_every_door(closed: str, elsewhere: str) -> None:
+def test_address_is_refused_at_every_door(closed: str, elsewhere: str) -> None:
+    """It is refused before it waits in the queue."""
     joined = _joined(closed, f"{elsewhere}/file.wav")
     assert (joined.status_code, joined.json()["detail"]) == (400, addresses.REFUSED)
     through = httpx.get(f"{closed}gradio_api/file={elsewhere}/file.wav")
@@ -93,7 +94,7 @@ def test_address_is_refused_before_it_waits_and_at_every_door(closed: str, elsew
 
 
 @pytest.mark.parametrize("path", ["/file.wav", "/moved"])
-def test_address_is_fetched_where_that_is_allowed(fetching: str, elsewhere: str, path: str) -> None:
+def test_address_is_fetched_where_allowed(fetching: str, elsewhere: str, path: str) -> None:
     event = _joined(fetching, elsewhere + path).json()["event_id"]
     answer = httpx.get(f"{fetching}gradio_api/call/read/{event}", timeout=PATIENCE)
     assert '"RIFF"' in answer.text
@@ -102,15 +103,16 @@ def test_address_is_fetched_where_that_is_allowed(fetching: str, elsewhere: str,
 @pytest.mark.parametrize(
     ("path", "said"), [("/large", "larger"), ("/drip", "did not come"), ("/gzip", "no file")]
 )
-def test_address_that_gives_too_much_or_too_slowly_is_told_and_leaves_nothing(
+def test_large_or_slow_address_leaves_nothing(
     fetching: str, elsewhere: str, path: str, said: str
 ) -> None:
+    """The message says what is wrong with it."""
     joined = _joined(fetching, elsewhere + path)
     assert joined.status_code == 400 and said in joined.json()["detail"]
     assert list(upload_folder().iterdir()) == []
 
 
-def test_fetching_holds_no_place_in_the_queue(fetching: str, elsewhere: str) -> None:
+def test_fetching_holds_no_place_in_queue(fetching: str, elsewhere: str) -> None:
     slow = threading.Thread(target=_joined, args=[fetching, f"{elsewhere}/drip"])
     slow.start()
     time.sleep(0.3)
@@ -129,7 +131,7 @@ def test_private_address_is_not_fetched(
 
 
 @pytest.mark.parametrize("sessions", [1, 40])
-def test_answers_that_nobody_fetches_are_let_go(
+def test_unfetched_answers_are_let_go(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sessions: int
 ) -> None:
     with gr.Blocks() as page:

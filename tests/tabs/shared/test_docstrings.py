@@ -3,7 +3,7 @@
 from earshot.tabs.shared.docstrings import read_docstring
 
 
-def test_read_docstring_joins_entries_of_several_lines() -> None:
+def test_read_docstring_joins_lines_of_entries() -> None:
     def example(one: str, two: int) -> str:
         """What it does,
         in two lines.

@@ -21,7 +21,9 @@ def session(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "session_of_event", lambda: "a")
 
 
-def test_stop_jobs_ends_the_visitors_work_at_its_next_step() -> None:
+def test_stop_jobs_ends_visitors_work() -> None:
+    """It ends at its next step, and nobody else's does."""
+
     @stoppable
     def work(stopping: str) -> int:
         for step in range(3):
@@ -36,7 +38,9 @@ def test_stop_jobs_ends_the_visitors_work_at_its_next_step() -> None:
     assert work("b") == 2, "the next job is a new one"
 
 
-def test_stop_jobs_ends_a_generator_whose_steps_run_in_several_contexts() -> None:
+def test_stop_jobs_ends_generator() -> None:
+    """Its steps run in several contexts."""
+
     @stoppable
     def work() -> Iterator[int]:
         for step in range(3):
@@ -53,7 +57,8 @@ def test_stop_jobs_ends_a_generator_whose_steps_run_in_several_contexts() -> Non
     assert not jobs._jobs
 
 
-def test_job_past_its_deadline_is_ended_with_a_message(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_job_past_deadline_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The message says that it took too long."""
     monkeypatch.setattr(jobs, "DEADLINE", -1.0)
     with pytest.raises(StoppedError, match="longer than"):
         stoppable(cancellation.check)()

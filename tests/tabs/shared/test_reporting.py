@@ -15,7 +15,7 @@ def message() -> gr.HTML:
     return gr.HTML()
 
 
-def test_reporting_without_an_error_passes_the_values_on(message: gr.HTML) -> None:
+def test_reporting_passes_values_on(message: gr.HTML) -> None:
     result = gr.HTML()
     assert reporting(lambda x: {result: x + 1}, message)(1) == {result: 2}
 
@@ -24,7 +24,7 @@ def test_reporting_without_an_error_passes_the_values_on(message: gr.HTML) -> No
     ("error", "shown"),
     [(InputError("Say <more>."), "Say &lt;more&gt;."), (KeyError("x"), OUR_FAULT)],
 )
-def test_reporting_after_an_error_changes_the_message_alone(
+def test_reported_error_changes_only_message(
     message: gr.HTML, error: Exception, shown: str
 ) -> None:
     result = gr.HTML()

@@ -30,9 +30,8 @@ def whole() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("kind", list(SAVES))
-def test_result_written_again_does_not_touch_the_file_that_is_being_read(
-    kind: str, tmp_path: Path
-) -> None:
+def test_result_written_again_spares_reader(kind: str, tmp_path: Path) -> None:
+    """The file that is being read stays as it is."""
     save = SAVES[kind]
     path = Path(save(str(tmp_path)))
     written = path.read_bytes()
@@ -45,7 +44,8 @@ def test_result_written_again_does_not_touch_the_file_that_is_being_read(
 
 
 @pytest.mark.parametrize("kind", list(SAVES))
-def test_result_lies_where_gradio_puts_it_and_nothing_else_does(kind: str, tmp_path: Path) -> None:
+def test_result_lies_where_gradio_expects(kind: str, tmp_path: Path) -> None:
+    """Nothing else lies there."""
     cache = tmp_path / "new"
     path = Path(SAVES[kind](str(cache)))
     assert content_addressed(path) and path.parent.parent == cache
@@ -53,7 +53,7 @@ def test_result_lies_where_gradio_puts_it_and_nothing_else_does(kind: str, tmp_p
     assert list(cache.iterdir()) == [path.parent]
 
 
-def test_result_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
+def test_unwritable_result_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(KeyError):
         processing_utils.save_pil_to_cache(Image.new("RGB", (8, 8)), str(tmp_path), format="none")
     assert not list(tmp_path.iterdir())

@@ -38,7 +38,7 @@ def wait_until(done: Callable[[], bool]) -> bool:
     return done()
 
 
-def test_leave_forgets_the_visitor_and_no_one_else(soon: None) -> None:
+def test_leave_forgets_this_visitor_only(soon: None) -> None:
     store = SessionStore(Words)
     mine, yours = store.of(None, visitor("a")), store.of(None, visitor("b"))
     mine.append("lamp")
@@ -50,7 +50,8 @@ def test_leave_forgets_the_visitor_and_no_one_else(soon: None) -> None:
     assert list(yours) == ["fan"]
 
 
-def test_leave_of_a_visitor_whose_connection_was_lost_for_an_instant_keeps_their_work() -> None:
+def test_lost_connection_keeps_visitors_work() -> None:
+    """It was lost for an instant only."""
     store = SessionStore(Words)
     mine = store.of(None, visitor("a"))
     mine.append("lamp")
@@ -64,7 +65,8 @@ def test_leave_of_a_visitor_whose_connection_was_lost_for_an_instant_keeps_their
     assert list(mine) == ["lamp"]
 
 
-def test_state_is_forgotten_when_the_page_is_closed_and_when_its_time_is_up() -> None:
+def test_state_is_forgotten_with_page() -> None:
+    """It is forgotten when its time is up, too."""
     store = SessionStore(Words)
     with gr.Blocks() as page, gr.Blocks():
         state = store.state()
@@ -82,7 +84,8 @@ def uploads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "gradio"
 
 
-def test_delete_after_use_of_an_upload_deletes_it_even_if_it_was_of_no_use(uploads: Path) -> None:
+def test_delete_after_use_deletes_upload(uploads: Path) -> None:
+    """An upload that was of no use is deleted, too."""
     for problem in (False, True):
         file = uploads / "word.wav"
         file.write_bytes(b"RIFF")
@@ -93,7 +96,7 @@ def test_delete_after_use_of_an_upload_deletes_it_even_if_it_was_of_no_use(uploa
         assert not file.exists()
 
 
-def test_delete_after_use_of_other_files_keeps_them(uploads: Path) -> None:
+def test_delete_after_use_keeps_other_files(uploads: Path) -> None:
     ours = uploads.parent / "ours.wav"
     ours.write_bytes(b"RIFF")
     for path in (str(ours), str(uploads / ".." / "ours.wav"), None):
@@ -102,7 +105,7 @@ def test_delete_after_use_of_other_files_keeps_them(uploads: Path) -> None:
     assert ours.exists()
 
 
-def test_delete_after_use_of_a_file_that_visitors_share_keeps_it(uploads: Path) -> None:
+def test_delete_after_use_keeps_shared_file(uploads: Path) -> None:
     shared = Path(save_bytes_to_cache(b"RIFF", "example.wav", str(uploads)))
     with delete_after_use(str(shared)):
         pass
@@ -124,7 +127,7 @@ def sent(client: TestClient, name: str) -> Path:
     return Path(client.post("/gradio_api/upload", files={"files": (name, b"RIFF")}).json()[0])
 
 
-def test_upload_of_the_same_file_by_two_visitors_gives_each_their_own(client: TestClient) -> None:
+def test_same_upload_is_each_visitors_own(client: TestClient) -> None:
     mine, yours = sent(client, "word.wav"), sent(client, "word.wav")
     assert mine != yours and mine.name == yours.name == "word.wav"
     with delete_after_use(str(mine)):
@@ -133,6 +136,7 @@ def test_upload_of_the_same_file_by_two_visitors_gives_each_their_own(client: Te
 
 
 @pytest.mark.parametrize("name", ["a\"b'c.wav", "100%25.wav", "take #2?.wav"])
-def test_upload_of_any_name_is_found_by_its_path_as_it_is(client: TestClient, name: str) -> None:
+def test_upload_of_any_name_is_found(client: TestClient, name: str) -> None:
+    """Its path is its address, as it is."""
     path = sent(client, name)
     assert client.get(f"/gradio_api/file={path}").content == path.read_bytes() == b"RIFF"

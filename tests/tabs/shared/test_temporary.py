@@ -37,7 +37,8 @@ def start() -> tuple[subprocess.Popen, Path]:
     return child, Path(child.stdout.readline().strip())
 
 
-def test_temporary_folder_holds_uploads_and_temporary_files_and_goes() -> None:
+def test_temporary_folder_holds_uploads() -> None:
+    """It holds temporary files, too, and goes at its end."""
     before = os.environ["GRADIO_TEMP_DIR"]
     with temporary_folder() as folder:
         assert upload_folder() == folder
@@ -47,7 +48,8 @@ def test_temporary_folder_holds_uploads_and_temporary_files_and_goes() -> None:
     assert Path(tempfile.gettempdir()) != folder
 
 
-def test_temporary_folder_of_a_killed_process_is_deleted_by_the_next() -> None:
+def test_folder_of_killed_process_is_deleted() -> None:
+    """The next process deletes it."""
     child, left = start()
     with temporary_folder():
         assert (left / "secret.wav").exists(), "it lives: its files are its own"

@@ -12,7 +12,8 @@ from tests.support.sounds import CAPTIONS
 pytestmark = pytest.mark.slow
 
 
-def test_search_sounds_returns_ten_hits_best_first(client: Client) -> None:
+def test_search_sounds_returns_ten_hits(client: Client) -> None:
+    """The best come first."""
     hits = client.predict("a dog barks", "", api_name="/search_sounds")
     assert len(hits) == 10
     assert hits[0]["score"] >= hits[-1]["score"]
@@ -21,16 +22,14 @@ def test_search_sounds_returns_ten_hits_best_first(client: Client) -> None:
     assert len(hits[0]["seconds"]) == 2
 
 
-def test_similar_sounds_of_a_library_sound_returns_it_first(client: Client, index: Path) -> None:
+def test_similar_sounds_returns_sound_itself_first(client: Client, index: Path) -> None:
     sound = handle_file(index.parent / "sounds" / "bell.wav")
     hits = client.predict(sound, "", "", api_name="/similar_sounds")
     assert hits[0]["name"] == "bell.wav" and hits[0]["score"] == pytest.approx(1, abs=1e-3)
     assert hits[0]["notices"] == []
 
 
-def test_similar_sounds_of_a_damaged_file_say_so(
-    client: Client, index: Path, tmp_path: Path
-) -> None:
+def test_similar_sounds_notices_damaged_file(client: Client, index: Path, tmp_path: Path) -> None:
     """Plachtaa/Seed-VC#59: a file that was cut off passed for a whole one."""
     whole = (index.parent / "sounds" / "bell.wav").read_bytes()
     (cut := tmp_path / "cut.wav").write_bytes(whole[: 2 * len(whole) // 3])
@@ -42,14 +41,12 @@ def test_similar_sounds_of_a_damaged_file_say_so(
     ("text", "message"),
     [("", "Type what"), ("x" * 10_000, "too long"), ("🐕🌧", "words"), (" \n", "Type what")],
 )
-def test_search_sounds_without_a_usable_text_is_refused(
-    client: Client, text: str, message: str
-) -> None:
+def test_search_sounds_refuses_unusable_text(client: Client, text: str, message: str) -> None:
     with pytest.raises(AppError, match=message):
         client.predict(text, "", api_name="/search_sounds")
 
 
-def test_similar_sounds_of_a_server_file_is_refused(client: Client) -> None:
+def test_similar_sounds_refuses_server_file(client: Client) -> None:
     hidden = {"path": "/etc/hostname", "meta": {"_type": "gradio.FileData"}}
     with pytest.raises(AppError):
         client.predict(hidden, "", "", api_name="/similar_sounds")
@@ -66,7 +63,7 @@ def test_endpoints_name_their_parameters_and_returns(client: Client) -> None:
         assert [value["label"] for value in named[name]["returns"]] == ["sounds"]
 
 
-def test_search_sounds_for_two_sounds_returns_both_parts(client: Client) -> None:
+def test_search_sounds_returns_both_parts(client: Client) -> None:
     hits = client.predict("a dog barks, then a bell rings", "", api_name="/search_sounds")
     parts = hits[0]["parts"]
     assert [part["text"] for part in parts] == ["a dog barks", "a bell rings"]

@@ -31,9 +31,7 @@ def buckets(tmp_path: Path) -> Iterator[FakeBuckets]:
         yield buckets
 
 
-def test_found_sounds_of_a_bucket_are_shown_played_and_exported(
-    buckets: FakeBuckets, tmp_path: Path
-) -> None:
+def test_bucket_sounds_are_played_and_exported(buckets: FakeBuckets, tmp_path: Path) -> None:
     """And when the bucket does not answer any more, they are still found."""
     search = SoundSearch(FakeEncoder())
     scan(folder_of("s3://library"), tmp_path / "index", search.encoder)

@@ -56,7 +56,7 @@ def event(**data: object) -> Any:
     return SimpleNamespace(_data=data)
 
 
-def test_toggled_keeps_a_sound_and_takes_it_out_again() -> None:
+def test_toggled_keeps_and_removes_sound() -> None:
     kept = toggled(toggled({}, " My  bells ", "a"), "My bells", "b")
     assert kept == {"My bells": ("a", "b")}
     assert toggled(kept, "My bells", "a") == {"My bells": ("b",)}
@@ -65,7 +65,8 @@ def test_toggled_keeps_a_sound_and_takes_it_out_again() -> None:
         toggled(kept, "  ", "a")
 
 
-def test_toggled_without_room_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_toggled_without_room_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The message says what to do."""
     monkeypatch.setattr("earshot.tabs.sound_search.kept_collections.MAX_COLLECTIONS", 1)
     monkeypatch.setattr("earshot.tabs.sound_search.kept_collections.MAX_SOUNDS", 1)
     with pytest.raises(InputError, match="Delete one"):
@@ -76,7 +77,7 @@ def test_toggled_without_room_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize("kept", [None, 7, [], "x", {"x": 7}, {"x": {"a": 1}}])
-def test_restored_of_what_is_no_collection_is_empty(kept: object) -> None:
+def test_restored_of_no_collection_is_empty(kept: object) -> None:
     assert restored(kept) == {}
 
 
@@ -92,7 +93,7 @@ def test_panel_escapes_names() -> None:
     assert "&lt;b&gt;&#34;" in html and '<b>"' not in html and "1 sound<" in html
 
 
-def test_joined_takes_a_then_b_and_replaces_b() -> None:
+def test_joined_takes_two_and_replaces_second() -> None:
     assert joined((), "x") == ("x",)
     assert joined(("x",), "y") == ("x", "y") == joined(("x", "z"), "y")
     assert joined(("x", "y"), "x") == ("y",)
@@ -100,7 +101,8 @@ def test_joined_takes_a_then_b_and_replaces_b() -> None:
     assert changed(("x", "y"), None) == ("x", "y")
 
 
-def test_new_search_closes_a_comparison_and_keeps_a_sound_that_waits() -> None:
+def test_new_search_closes_comparison() -> None:
+    """A sound that waits for another is kept."""
     with gr.Blocks():
         panel = CompareEvents(SimpleNamespace(), gr.HTML(), *compare_panel())  # type: ignore[arg-type]
     assert panel.leave(("x",)) == {panel.pair: ("x",)}  # Gradio wants one output at least
@@ -121,7 +123,8 @@ def test_compared_sounds_share_one_time_axis(library: IndexedCatalogue) -> None:
         compared((first, "nobody"), [library])
 
 
-def test_listed_sounds_come_most_typical_first_without_votes(library: IndexedCatalogue) -> None:
+def test_listed_sounds_come_most_typical_first(library: IndexedCatalogue) -> None:
+    """They have no votes."""
     chosen_ids = ids(library)[1:]
     result = listed(library.index, chosen_ids, "Three", 2)
     assert len(result.hits) == 2 and np.isfinite(result.scores).sum() == 3
@@ -131,7 +134,7 @@ def test_listed_sounds_come_most_typical_first_without_votes(library: IndexedCat
     assert html.count('data-action="keep"') == 2
 
 
-def test_filters_offer_the_licences_and_tags_of_a_library(library: IndexedCatalogue) -> None:
+def test_filters_offer_licences_and_tags(library: IndexedCatalogue) -> None:
     with gr.Blocks():
         filters = filter_section()
     offered = filters.offered(library)

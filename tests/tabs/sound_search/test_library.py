@@ -15,9 +15,10 @@ from tests.tabs.sound_search.handlers import sound_events
 pytestmark = pytest.mark.slow
 
 
-def test_catalogue_at_every_visit_reads_the_index_once(
+def test_catalogue_reads_index_once(
     search: SoundSearch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """It is read again when it is replaced."""
     folder = write_library(tmp_path, search)
     reads = []
     read = saved.read
@@ -53,7 +54,7 @@ def test_read_finished_returns_what_was_written(
     assert "an example" in events.first_look()[view.found]
 
 
-def test_demo_library_with_another_model_embeds_anew(
+def test_another_model_embeds_library_anew(
     search: SoundSearch, tiny_checkpoints: Path, index: Path
 ) -> None:
     other = SoundSearch.from_pretrained(tiny_checkpoints / "sound-passt", "cpu")

@@ -33,9 +33,8 @@ def test_clear_leaves_added_files_outside_uploads(
     assert ours.exists()
 
 
-def test_add_of_one_file_name_by_two_visitors_keeps_both(
-    search: SoundSearch, uploads: Path
-) -> None:
+def test_add_keeps_files_of_one_name(search: SoundSearch, uploads: Path) -> None:
+    """Two visitors have added them."""
     mine, yours = VisitorLibrary(search), VisitorLibrary(search)
     for seed, own in enumerate((mine, yours)):
         list(own.add([str(write_sound(uploads / f"hash{seed}" / "sound.wav", seed))]))
@@ -49,9 +48,7 @@ def test_add_of_one_file_name_by_two_visitors_keeps_both(
     assert not list(uploads.glob("sounds-*/*/*"))
 
 
-def test_add_of_one_upload_by_two_visitors_gives_it_to_both(
-    search: SoundSearch, uploads: Path
-) -> None:
+def test_add_gives_upload_to_both_visitors(search: SoundSearch, uploads: Path) -> None:
     """Gradio names an upload by its content: the same file of two visitors has one path."""
     upload = str(write_sound(uploads / "hash" / "dog.wav", 0))
     mine, yours = VisitorLibrary(search), VisitorLibrary(search)
@@ -62,9 +59,8 @@ def test_add_of_one_upload_by_two_visitors_gives_it_to_both(
     assert kept.path.read_bytes() == Path(upload).read_bytes()
 
 
-def test_add_of_an_upload_in_another_format_leaves_it_there(
-    search: SoundSearch, uploads: Path
-) -> None:
+def test_add_leaves_upload_of_other_format(search: SoundSearch, uploads: Path) -> None:
+    """A second visitor may add it, too."""
     upload = write_sound(uploads / "hash" / "dog.aiff", 0)
     for _ in range(2):
         own = VisitorLibrary(search)
@@ -80,18 +76,15 @@ def test_add_after_clear_begins_anew(search: SoundSearch, uploads: Path) -> None
         own.clear()
 
 
-def test_visitor_library_when_collected_deletes_its_files(
-    search: SoundSearch, uploads: Path
-) -> None:
+def test_collected_visitor_library_deletes_its_files(search: SoundSearch, uploads: Path) -> None:
     own = VisitorLibrary(search)
     list(own.add([str(write_sound(uploads / "h" / "a.wav", 1))]))
     del own
     assert not list(uploads.glob("sounds-*"))
 
 
-def test_add_with_unusable_files_names_them_and_adds_the_rest(
-    search: SoundSearch, uploads: Path
-) -> None:
+def test_add_names_unusable_files(search: SoundSearch, uploads: Path) -> None:
+    """The rest is added."""
     (uploads / "t").mkdir()
     (uploads / "t" / "notes.txt").write_text("no sound")
     (uploads / "t" / "broken.wav").write_text("no sound either")
@@ -108,10 +101,8 @@ def test_add_with_unusable_files_names_them_and_adds_the_rest(
 
 
 @pytest.mark.parametrize("name", ["cut.wav", "cut.w64"])
-def test_add_of_a_recording_that_breaks_off_adds_it_and_says_so(
-    search: SoundSearch, uploads: Path, name: str
-) -> None:
-    """Formats that browsers play are embedded as they are; others are converted before."""
+def test_add_of_cut_recording_says_so(search: SoundSearch, uploads: Path, name: str) -> None:
+    """It is added. Formats that browsers play are embedded as they are; others are converted."""
     file = uploads / "h" / name
     samples, rate = soundfile.read(write_sound(uploads / "h" / "whole.wav", 1))
     soundfile.write(file, samples, rate)
@@ -125,7 +116,7 @@ def test_add_of_a_recording_that_breaks_off_adds_it_and_says_so(
     own.clear()
 
 
-def test_add_beyond_the_limit_of_files_is_refused(
+def test_add_beyond_limit_is_refused(
     search: SoundSearch, uploads: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("earshot.tabs.sound_search.library.MAX_FILES", 2)
@@ -137,9 +128,10 @@ def test_add_beyond_the_limit_of_files_is_refused(
     own.clear()
 
 
-def test_add_of_one_recording_or_of_nothing(
+def test_add_takes_one_recording(
     search: SoundSearch, index: Path, view: ResultView, uploads: Path
 ) -> None:
+    """It refuses an upload of no files."""
     with gr.Blocks():
         section = own_section()
     sessions = SessionStore(lambda: VisitorLibrary(search))
@@ -156,7 +148,7 @@ def test_add_of_one_recording_or_of_nothing(
     own.clear()
 
 
-def test_own_and_shipped_sounds_are_searched_together(
+def test_search_covers_own_and_shipped_sounds(
     search: SoundSearch, index: Path, view: ResultView, uploads: Path
 ) -> None:
     own = VisitorLibrary(search)

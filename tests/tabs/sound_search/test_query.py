@@ -26,7 +26,8 @@ def test_edited_chip_changes_the_text(action: object, number: object, text: str)
     assert edited("a dog barks, then a bell rings", action, number) == text
 
 
-def test_chips_of_one_sound_are_none_and_of_several_are_escaped() -> None:
+def test_chips_are_for_several_sounds() -> None:
+    """Their text is escaped."""
     assert chips("a dog barks") == ""
     shown = chips("a <b>dog</b> barks, then a bell rings")
     assert "a &lt;b&gt;dog&lt;/b&gt; barks" in shown and shown.count("chip-part") == 2
@@ -40,7 +41,7 @@ def test_chips_show_what_is_not_wanted() -> None:
     assert edited(text, "swap", 0) == "a bell rings, then a dog barks, without music"
 
 
-def test_voted_with_the_same_vote_again_removes_it() -> None:
+def test_same_vote_again_removes_it() -> None:
     asked = Search("rain").voted("x", 1).voted("y", -1)
     assert dict(asked.votes) == {"x": 1, "y": -1}
     assert dict(asked.voted("x", -1).votes) == {"x": -1, "y": -1}

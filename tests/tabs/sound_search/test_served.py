@@ -26,7 +26,7 @@ def folder(search: SoundSearch, tmp_path: Path) -> Path:
     return index
 
 
-def test_only_sounds_of_the_index_are_served(folder: Path) -> None:
+def test_only_indexed_sounds_are_served(folder: Path) -> None:
     client = TestClient(Starlette(routes=[DemoLibrary(folder).route()]))
     sound = next(s for s in saved.read(folder)[1].sounds if s.name == "bell.wav")
     whole = client.get(f"/{address_of(sound)}")
@@ -41,7 +41,7 @@ def test_only_sounds_of_the_index_are_served(folder: Path) -> None:
     assert client.get(f"/{address_of(sound)}").status_code == 404
 
 
-def test_sound_with_the_name_of_a_page_is_no_page(folder: Path, search: SoundSearch) -> None:
+def test_sound_named_html_is_no_page(folder: Path, search: SoundSearch) -> None:
     sounds = folder.with_suffix("")
     (sounds / "bell.wav").rename(sounds / "bell.html")
     index = DemoLibrary(folder)(search).index
@@ -54,9 +54,7 @@ def test_sound_with_the_name_of_a_page_is_no_page(folder: Path, search: SoundSea
     assert given.headers["content-type"] == "application/octet-stream"
 
 
-def test_page_shows_no_path_of_the_folder(
-    search: SoundSearch, folder: Path, view: ResultView
-) -> None:
+def test_page_shows_no_path_of_folder(search: SoundSearch, folder: Path, view: ResultView) -> None:
     events = sound_events(search, folder, view)
     update = events.search(asked(events, text="rain"))
     shown = json.dumps([update[part] for part in (view.best, view.rest)])

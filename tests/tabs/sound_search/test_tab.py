@@ -31,7 +31,7 @@ from tests.tabs.sound_search.handlers import asked, sound_events
 pytestmark = pytest.mark.slow
 
 
-def test_models_of_the_tab_are_those_of_the_pipeline() -> None:
+def test_tab_offers_models_of_pipeline() -> None:
     assert tuple(folder.name for folder in DEFAULT_MODEL) == sound_search.MODELS
 
 
@@ -50,7 +50,7 @@ def test_search_without_an_index_says_so(
     assert run(query)[view.message] == ""
 
 
-def test_search_in_own_sounds_without_any_says_so(
+def test_search_without_own_sounds_says_so(
     search: SoundSearch, index: Path, view: ResultView
 ) -> None:
     events = sound_events(search, index, view)
@@ -59,7 +59,7 @@ def test_search_in_own_sounds_without_any_says_so(
 
 
 @pytest.mark.parametrize("text", ["low \udc00 tone", "rain 🌧 @file99", "z" * 1000])
-def test_search_for_strange_text_gives_values_that_can_be_sent(
+def test_strange_text_gives_sendable_values(
     search: SoundSearch, index: Path, view: ResultView, text: str
 ) -> None:
     events = sound_events(search, index, view)
@@ -71,9 +71,10 @@ def test_search_for_strange_text_gives_values_that_can_be_sent(
 
 
 @pytest.mark.parametrize("sound", ["/etc/hostname", None, 7])
-def test_like_and_vote_for_an_unknown_sound_are_refused(
+def test_like_of_unknown_sound_is_refused(
     search: SoundSearch, index: Path, view: ResultView, sound: object
 ) -> None:
+    """A vote for it is refused, too."""
     events = sound_events(search, index, view)
     event: Any = SimpleNamespace(_data={"sound": sound, "action": "up"})
     with pytest.raises(gr.Error, match="no longer in the library"):
@@ -82,13 +83,14 @@ def test_like_and_vote_for_an_unknown_sound_are_refused(
     assert "no longer in the library" in update[view.message]
 
 
-def test_library_on_the_disk_is_searched_and_a_map_of_it_shows_a_share(
+def test_library_on_disk_is_searched(
     search: SoundSearch,
     index: Path,
     view: ResultView,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    """Its map shows a share of the sounds."""
     monkeypatch.setattr("earshot.tabs.sound_search.catalogue.MAX_POINTS", 5)
     on_disk = tmp_path / "sounds.index"
     SoundIndex.open(index, search.encoder).save(on_disk, "disk")
@@ -101,9 +103,8 @@ def test_library_on_the_disk_is_searched_and_a_map_of_it_shows_a_share(
         DemoLibrary(index, "disk").catalogue()
 
 
-def test_search_with_filters_passes_them_on_and_a_vote_keeps_them(
-    search: SoundSearch, index: Path, view: ResultView
-) -> None:
+def test_search_passes_filters_on(search: SoundSearch, index: Path, view: ResultView) -> None:
+    """A vote keeps them."""
     events = sound_events(search, index, view)
     dog = next(sound.id for sound in saved.read(index)[1].sounds if sound.kind == "dog")
     query = {"text": "rain", "title": "a", "families": ["animals", OTHER], "among": ["Dogs"]}
@@ -123,7 +124,7 @@ def test_search_with_filters_passes_them_on_and_a_vote_keeps_them(
     assert "No sound passes" in refused[view.message]
 
 
-def test_more_results_are_shown_of_the_same_search(
+def test_more_shows_results_of_same_search(
     search: SoundSearch, index: Path, view: ResultView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     events = sound_events(search, index, view)
@@ -144,9 +145,10 @@ def _first_card(value: dict[str, Any]) -> str:
     return match[1]
 
 
-def test_choosing_a_model_embeds_all_libraries_by_it_and_keeps_it_for_the_next_search(
+def test_chosen_model_embeds_all_libraries(
     search: SoundSearch, index: Path, view: ResultView, uploads: Path
 ) -> None:
+    """It is kept for the next search."""
     other = SoundSearch(FakeEncoder())
     models = HubModels(CLAPS, Permission(), lambda *_: (other, DemoLibrary(index)))
     events = sound_events(search, index, view)

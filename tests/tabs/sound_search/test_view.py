@@ -23,7 +23,7 @@ from tests.support.sounds import CAPTIONS, write_library, write_sound
 pytestmark = pytest.mark.slow
 
 
-def test_family_of_every_library_kind_is_unique() -> None:
+def test_every_library_kind_has_one_family() -> None:
     kinds = [kind for kinds in FAMILIES.values() for kind in kinds.split()]
     assert len(kinds) == len(set(kinds))
     # A scene is several sounds at once.
@@ -31,9 +31,10 @@ def test_family_of_every_library_kind_is_unique() -> None:
     assert family("no such kind") == OTHER and OTHER in CATEGORIES
 
 
-def test_show_with_votes_presses_their_buttons_and_exports_them(
+def test_show_presses_buttons_of_votes(
     search: SoundSearch, library: IndexedCatalogue, view: ResultView
 ) -> None:
+    """The votes are exported."""
     result = replace(search(library.index, "rain"), matched=True)
     liked = result.hits[1].sound.id
     asked = Search("rain").voted(liked, 1)
@@ -57,9 +58,10 @@ def test_show_with_votes_presses_their_buttons_and_exports_them(
     assert "value" not in again[view.chart].constructor_args
 
 
-def test_show_without_a_match_says_so_and_folds_the_nearest(
+def test_show_without_match_says_so(
     search: SoundSearch, library: IndexedCatalogue, view: ResultView
 ) -> None:
+    """The nearest sounds are folded."""
     result = replace(search(library.index, "a <b>spaceship</b>"), matched=False)
     shipped = IndexedCatalogue(library.index, shipped=True)
     update = view.show(Search("a <b>spaceship</b>"), result, shipped)
@@ -70,9 +72,10 @@ def test_show_without_a_match_says_so_and_folds_the_nearest(
     assert rest["html"].count('class="card"') == 10
 
 
-def test_folder_of_ones_own_is_ranked_and_only_labelled(
+def test_own_folder_is_ranked_and_labelled(
     search: SoundSearch, library: IndexedCatalogue, view: ResultView
 ) -> None:
+    """No sound is hidden for its score."""
     result = search(library.index, "a dog barks", threshold=2.0)
     update = view.show(Search("a dog barks"), result, library)
     assert update[view.best]["html"].count('class="card"') == 1
@@ -84,7 +87,7 @@ def test_folder_of_ones_own_is_ranked_and_only_labelled(
     assert library.threshold == search.encoder.own_threshold
 
 
-def test_show_of_a_sound_whose_file_is_gone_still_lists_it(
+def test_show_lists_sound_without_its_file(
     search: SoundSearch, tmp_path: Path, view: ResultView
 ) -> None:
     library = DemoLibrary(write_library(tmp_path, search))(search)
@@ -95,7 +98,7 @@ def test_show_of_a_sound_whose_file_is_gone_still_lists_it(
 
 
 @pytest.mark.parametrize("template", [TEMPLATE, sound_map("m").html_template])
-def test_template_leaves_placeholders_in_text_of_visitors_alone(template: str) -> None:
+def test_template_leaves_visitors_placeholders_alone(template: str) -> None:
     attribute, address = re.findall(r"replace\(/(.*?)/g", template)
 
     def filled(html: str) -> str:
@@ -109,7 +112,7 @@ def test_template_leaves_placeholders_in_text_of_visitors_alone(template: str) -
     assert filled('<b data-sounds="@file0 @file1">') == '<b data-sounds="/u0 /u1">'
 
 
-def test_card_of_a_copied_file_says_so(search: SoundSearch, uploads: Path) -> None:
+def test_card_of_copied_file_says_so(search: SoundSearch, uploads: Path) -> None:
     own = VisitorLibrary(search)
     for folder in ("a", "b"):
         list(own.add([str(write_sound(uploads / folder / f"{folder}.wav", 1))]))

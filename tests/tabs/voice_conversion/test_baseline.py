@@ -56,9 +56,8 @@ def panel(monkeypatch: pytest.MonkeyPatch) -> BaselinePanel:
         return BaselinePanel(HubModels(KIND, Permission(), load), gr.State(), None)
 
 
-def test_convert_by_the_peer_makes_a_pair_of_one_source_for_a_listening_test(
-    panel: BaselinePanel, result: Result
-) -> None:
+def test_convert_by_peer_makes_pair(panel: BaselinePanel, result: Result) -> None:
+    """The pair is of one source, and goes into a listening test."""
     panel.load(NAME)
     pair = panel.convert(result, "slt")[panel.pair]
     ours, theirs = pair.draft_items()
@@ -68,7 +67,7 @@ def test_convert_by_the_peer_makes_a_pair_of_one_source_for_a_listening_test(
     assert [track.name for track in pair.timeline().tracks] == ["Source", "Ours", "SpeechT5"]
 
 
-def test_convert_by_the_peer_says_what_to_do_first(panel: BaselinePanel, result: Result) -> None:
+def test_convert_by_peer_names_missing_steps(panel: BaselinePanel, result: Result) -> None:
     with pytest.raises(InputError, match="Convert a recording first"):
         panel.convert(None, "bdl")
     with pytest.raises(InputError, match="not loaded. Load it first"):
@@ -78,7 +77,7 @@ def test_convert_by_the_peer_says_what_to_do_first(panel: BaselinePanel, result:
         panel.convert(result, "nobody")
 
 
-def test_baseline_panel_where_hub_models_are_off_says_why() -> None:
+def test_switched_off_baseline_panel_says_why() -> None:
     with gr.Blocks() as page:
         BaselinePanel(
             baseline.baselines(Permission("They are switched off."), "cpu"), gr.State(), None

@@ -20,7 +20,7 @@ UNITS = Units(
 )
 
 
-def test_apply_of_each_action_is_the_edit_of_its_name() -> None:
+def test_apply_makes_edit_of_each_action() -> None:
     def apply(action: object, unit: object = None) -> list[int]:
         units = edits.apply(action, UNITS, [1, 2], unit=unit, codebook_size=16)
         return units.codes.tolist()
@@ -38,7 +38,7 @@ def test_apply_of_an_unknown_action_raises(action: object) -> None:
 
 
 @pytest.mark.parametrize("unit", [-1, 16, "3", None, 2.5])
-def test_apply_of_replace_by_no_unit_of_the_codebook_raises(unit: object) -> None:
+def test_apply_of_replace_outside_codebook_raises(unit: object) -> None:
     with pytest.raises(InputError, match="from 0 to 15"):
         edits.apply("replace", UNITS, [1], unit=unit, codebook_size=16)
 
@@ -60,7 +60,7 @@ def test_replace_sets_all_chosen_units() -> None:
     assert edits.replace(UNITS, [0, 5], 3).codes.tolist() == [3, 5, 7, 9, 9, 3]
 
 
-def test_edits_move_content_and_intonation_with_the_units() -> None:
+def test_edits_move_content_and_intonation() -> None:
     shorter = edits.delete(UNITS, [0, 2])
     assert shorter.vectors is not None and shorter.intonation is not None
     assert shorter.vectors[:, 0].tolist() == [2, 6, 8, 10]
@@ -71,7 +71,7 @@ def test_edits_move_content_and_intonation_with_the_units() -> None:
     assert longer.intonation.voiced.tolist() == [True, True, False, False, True, True, True]
 
 
-def test_edited_units_say_so_and_go_on_saying_it() -> None:
+def test_edited_units_keep_saying_so() -> None:
     assert UNITS.edited is None
     put = edits.replace(edits.mute(UNITS, [0]), [2], 3)
     assert put.edited is not None and np.flatnonzero(put.edited).tolist() == [0, 2]
@@ -93,7 +93,7 @@ def test_edits_do_not_change_their_input() -> None:
 
 
 @pytest.mark.parametrize("chosen", [[], [-1], [6], [0, 99], None, ["a"], [[0, 1]], [0.5], [True]])
-def test_edits_of_cells_that_do_not_exist_raise(chosen: list) -> None:
+def test_edits_of_missing_cells_raise(chosen: list) -> None:
     with pytest.raises(InputError, match="Choose"):
         edits.delete(UNITS, chosen)
 

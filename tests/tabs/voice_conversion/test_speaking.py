@@ -41,15 +41,13 @@ def somebody(path: Path) -> Path:
     return path
 
 
-def test_own_voice_without_a_reading_cannot_be_made(models: Converters, tmp_path: Path) -> None:
+def test_own_voice_needs_reading(models: Converters, tmp_path: Path) -> None:
     pipeline: Any = models("continuous")
     with pytest.raises(InputError, match="Choose “Your voice” first"):
         OwnVoice(pipeline, str(somebody(tmp_path / "somebody.wav")), None)
 
 
-def test_recording_in_a_session_that_drew_no_text_makes_no_voice(
-    models: Converters, tmp_path: Path
-) -> None:
+def test_recording_without_drawn_text_is_refused(models: Converters, tmp_path: Path) -> None:
     pipeline: Any = models("continuous")
     with gr.Blocks():
         events = _Events(OwnVoicePanel.layout(), lambda: pipeline, gr.HTML())
@@ -67,9 +65,7 @@ def page(models: Converters, allow_reference: bool) -> gr.Blocks:
     return tab.build(models, [*settings.MODELS], allow_reference=allow_reference)
 
 
-def test_page_takes_a_recording_of_anybody_only_where_it_was_started_so(
-    models: Converters,
-) -> None:
+def test_page_takes_anybodys_recording_if_allowed(models: Converters) -> None:
     """What is not laid out has no number by which a request could name it."""
     closed, opened = (page(models, allowed) for allowed in (False, True))
     assert functions(opened) - functions(closed) == {"uploaded", "opened"}
@@ -83,14 +79,12 @@ def test_page_takes_a_recording_of_anybody_only_where_it_was_started_so(
     }
 
 
-def test_recording_of_anybody_is_in_no_interface_for_programs(models: Converters) -> None:
+def test_anybodys_recording_is_in_no_api(models: Converters) -> None:
     closed, opened = (page(models, allowed).get_api_info() for allowed in (False, True))
     assert closed == opened
 
 
-def test_voice_of_anybody_takes_the_word_that_they_agreed(
-    models: Converters, tmp_path: Path
-) -> None:
+def test_anybodys_voice_needs_their_agreement(models: Converters, tmp_path: Path) -> None:
     pipeline: Any = models("continuous")
     speech = np.tile(load(ASSETS / "voices" / "Vera.ogg", RATE).waveform, 4)
     path = tmp_path / "somebody.wav"
@@ -104,21 +98,18 @@ def test_voice_of_anybody_takes_the_word_that_they_agreed(
     assert Speaking(OWN, visit=visit).label == "the voice of a recording"
 
 
-def test_speaking_as_a_card_takes_its_name(models: Converters) -> None:
+def test_speaking_as_card_takes_name(models: Converters) -> None:
     assert Speaking("TF2").arguments(models("units-64"))[0] == "TF2"
     assert (Speaking("TF2").label, Speaking("TF2").target) == ("Tessa", "TF2")
 
 
-def test_speaking_as_the_own_card_takes_the_voice_of_the_visit(
-    models: Converters, visit: VoiceVisit
-) -> None:
+def test_speaking_as_own_takes_visits_voice(models: Converters, visit: VoiceVisit) -> None:
     assert Speaking(OWN, visit=visit).arguments(models("continuous"))[0] is visit.voice
 
 
 @pytest.mark.parametrize("visit", [None, VoiceVisit()])
-def test_speaking_as_the_own_card_before_it_was_made_says_what_to_do(
-    models: Converters, visit: VoiceVisit | None
-) -> None:
+def test_speaking_as_unmade_own_is_refused(models: Converters, visit: VoiceVisit | None) -> None:
+    """The message says what to do."""
     with pytest.raises(InputError, match="Read the lines"):
         Speaking(OWN, visit=visit).arguments(models("continuous"))
 
@@ -135,14 +126,14 @@ def test_speaking_blended_lies_between_the_voices(models: Converters, visit: Voi
     assert Speaking("TF2", OWN, 0.0, visit=visit).arguments(model)[0] == "TF2"
 
 
-def test_speaking_blended_by_a_model_of_five_voices_raises(models: Converters) -> None:
+def test_speaking_blended_by_five_voices_raises(models: Converters) -> None:
+    """A model of five voices cannot blend them."""
     with pytest.raises(InputError, match="cannot blend"):
         Speaking("TF2", "SF1", 0.5).arguments(models("vqvae-64"))
 
 
-def test_speaking_predicts_the_intonation_where_a_model_cannot_keep_it(
-    models: Converters,
-) -> None:
+def test_speaking_predicts_intonation_if_needed(models: Converters) -> None:
+    """Some models cannot keep that of the source."""
     speaking = Speaking("TF2", vocoder="griffin-lim", intonation="keep")
     assert speaking.arguments(models("units-64")) == ("TF2", "griffin-lim", "keep")
     assert speaking.arguments(models("vqvae-64")) == ("TF2", "griffin-lim", "predicted")

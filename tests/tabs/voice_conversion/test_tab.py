@@ -44,7 +44,7 @@ def seconds(path: str) -> float:
         return file.getnframes() / file.getframerate()
 
 
-def test_tab_offers_the_voices_and_vocoders_of_the_pipeline() -> None:
+def test_tab_offers_choices_of_pipeline() -> None:
     assert tuple(tab.VOICES) == settings.VOICES
     assert tuple(tab.VOCODERS.values()) == settings.VOCODERS
     assert tuple(tab.INTONATIONS.values()) == settings.INTONATIONS
@@ -62,9 +62,8 @@ def test_api_has_these_public_endpoints_only(client: Client) -> None:
 
 
 @pytest.mark.parametrize("voice", [{}, [1], None, 1e38, "nobody", {"path": "/etc/passwd"}])
-def test_voice_that_is_none_is_refused_in_a_sentence(
-    client: Client, speech: Any, voice: Any
-) -> None:
+def test_voice_that_is_none_is_refused(client: Client, speech: Any, voice: Any) -> None:
+    """The message says so, and does not speak of a fault on our side."""
     with pytest.raises(AppError, match="voice") as refused:
         client.predict(speech, voice, "vqvae-64", "griffin-lim", "keep", api_name="/convert")
     assert "our side" not in str(refused.value)
@@ -79,7 +78,8 @@ def test_convert_returns_speech_units_and_numbers(client: Client, speech: Any) -
     assert "25 units · 150 bit/s" in numbers
 
 
-def test_convert_and_encode_say_that_a_recording_ends_early(client: Client, tmp_path: Path) -> None:
+def test_convert_says_recording_ends_early(client: Client, tmp_path: Path) -> None:
+    """Encode says so, too."""
     noise = 0.1 * np.random.default_rng(0).standard_normal(2 * RATE)
     cut = tmp_path / "cut.wav"
     cut.write_bytes(wav_bytes(noise, RATE)[: 2 * RATE])
@@ -91,7 +91,7 @@ def test_convert_and_encode_say_that_a_recording_ends_early(client: Client, tmp_
     client.predict(encoded, "TF2", "griffin-lim", "keep", api_name="/decode")  # as it came
 
 
-def test_convert_keeps_the_intonation_where_the_model_can(client: Client, speech: Any) -> None:
+def test_convert_keeps_intonation_where_possible(client: Client, speech: Any) -> None:
     _, units, numbers = client.predict(
         speech, "TF2", "units-512", "griffin-lim", "keep", api_name="/convert"
     )
@@ -100,9 +100,7 @@ def test_convert_keeps_the_intonation_where_the_model_can(client: Client, speech
 
 
 @pytest.mark.parametrize("model", ["continuous", "units-64", "vqvae-64"])
-def test_decode_of_edited_units_lasts_as_long_as_they_do(
-    client: Client, speech: Any, model: str
-) -> None:
+def test_decode_lasts_as_long_as_units(client: Client, speech: Any, model: str) -> None:
     units = client.predict(speech, model, api_name="/encode")
     shorter = edits.delete(Units.from_json(json.dumps(units)), range(5, len(units["codes"])))
     wav = client.predict(json.loads(shorter.to_json()), "TF2", "neural", "keep", api_name="/decode")
@@ -110,7 +108,7 @@ def test_decode_of_edited_units_lasts_as_long_as_they_do(
     assert b"Converted by Earshot" in Path(wav).read_bytes()
 
 
-def test_endpoints_with_invalid_input_say_what_is_wrong(client: Client, tmp_path: Path) -> None:
+def test_endpoints_explain_invalid_input(client: Client, tmp_path: Path) -> None:
     text = tmp_path / "text.wav"
     text.write_text("this is no sound")
     with pytest.raises(AppError, match="cannot be read as audio"):

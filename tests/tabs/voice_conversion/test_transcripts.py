@@ -48,7 +48,7 @@ def panel(load: Callable[[], Any]) -> TranscriptPanel:
         return TranscriptPanel.layout(load)
 
 
-def test_lost_words_are_struck_through_and_named() -> None:
+def test_lost_words_are_struck_and_named() -> None:
     html = words_html(transcript("The <old> house, again."), transcript("the cold house again"))
     assert "The <del>&lt;old&gt;</del> house, again." in html
     assert "the <ins>cold</ins> house again" in html
@@ -63,13 +63,13 @@ def test_nothing_lost_says_so_without_marks() -> None:
     assert "<i>no words</i>" in words_html(transcript(""), transcript("a"))
 
 
-def test_source_that_is_a_guess_is_called_one() -> None:
+def test_guessed_source_is_called_guess() -> None:
     unsure = Transcript((HeardWord("place", 0.3), HeardWord("blue", 0.7)))
     assert "guessing" in words_html(unsure, transcript("place blue"))
     assert "guessing" not in words_html(transcript("place blue"), unsure)
 
 
-def test_source_is_heard_once_for_several_conversions(result: Result) -> None:
+def test_several_conversions_hear_source_once(result: Result) -> None:
     recogniser = Recogniser()
     shown = panel(lambda: recogniser)
     first = shown.heard(result, None)
@@ -79,14 +79,14 @@ def test_source_is_heard_once_for_several_conversions(result: Result) -> None:
     assert recogniser.heard == [b"converted", b"source", b"other voice"]
 
 
-def test_units_without_a_source_have_the_words_of_the_conversion_only(result: Result) -> None:
+def test_units_without_source_have_converted_words(result: Result) -> None:
     shown = panel(Recogniser)
     html = shown.heard(replace(result, source=None), None)[shown.words]
     assert "Heard in the converted" not in html
     assert "one too" in html and "Heard in the source" not in html
 
 
-def test_recogniser_that_is_not_there_is_a_sentence(result: Result) -> None:
+def test_missing_recogniser_is_said(result: Result) -> None:
     def missing() -> Recogniser:
         raise FileNotFoundError("The recogniser is not installed: pip install it.")
 
@@ -95,9 +95,7 @@ def test_recogniser_that_is_not_there_is_a_sentence(result: Result) -> None:
 
 
 @pytest.mark.parametrize("asked", [False, True])
-def test_page_shows_words_only_where_they_are_asked_for(
-    tiny_checkpoints: Path, asked: bool
-) -> None:
+def test_page_shows_words_only_when_asked(tiny_checkpoints: Path, asked: bool) -> None:
     models, heard = Converters(tiny_checkpoints, "cpu"), cast("Any", Recogniser if asked else None)
     page = tab.build(models, [*settings.MODELS], transcriber=heard)
     assert ("heard" in {function.name for function in page.fns.values()}) is asked

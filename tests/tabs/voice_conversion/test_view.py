@@ -27,15 +27,16 @@ def result(pipeline: VoiceConversion) -> Result:
     return Result.of(pipeline((RATE, noise), "SM1", "neural"), pipeline, Speaking("SM1"))
 
 
-def test_result_numbers_are_rate_and_compression_of_the_units(result: Result) -> None:
+def test_result_numbers_are_rate_and_compression(result: Result) -> None:
     assert result.numbers.startswith("25 units · 175 bit/s · 1,463× smaller than 16-bit PCM · ")
     assert result.numbers.endswith("× real time")
     assert "<b>175</b> bit/s" in result.line()
 
 
-def test_result_edited_is_stale_until_synthesised_and_can_be_undone(
+def test_edited_result_is_stale_until_synthesised(
     result: Result, pipeline: VoiceConversion
 ) -> None:
+    """The edit can be undone."""
     shorter = result.edited(result.units.at(np.arange(10)))
     assert shorter.stale and not result.stale
     assert "not spoken yet" in shorter.timeline(answer=False).html()
@@ -50,13 +51,13 @@ def test_result_edited_is_stale_until_synthesised_and_can_be_undone(
     assert undone.undone() is undone
 
 
-def test_result_keeps_a_fixed_number_of_edits_to_undo(result: Result) -> None:
+def test_result_keeps_limited_edits_to_undo(result: Result) -> None:
     for _ in range(view.MAX_UNDO + 5):
         result = result.edited(result.units)
     assert len(result.past) == view.MAX_UNDO
 
 
-def test_result_of_loaded_units_has_no_source(result: Result, pipeline: VoiceConversion) -> None:
+def test_loaded_units_have_no_source(result: Result, pipeline: VoiceConversion) -> None:
     loaded = Result.loaded(result.units, pipeline.decode(result.units), pipeline, Speaking("TF2"))
     spec = loaded.timeline(answer=True)
     assert list(spec.answer) == [0]
@@ -64,14 +65,15 @@ def test_result_of_loaded_units_has_no_source(result: Result, pipeline: VoiceCon
     assert len(spec.lanes) == 3
 
 
-def test_result_downloads_are_the_sound_and_units_shown(result: Result) -> None:
+def test_result_downloads_are_what_is_shown(result: Result) -> None:
+    """They are the sound and its units."""
     wav, units = result.timeline(answer=False).downloads
     assert isinstance(wav.content, bytes) and isinstance(units.content, bytes)
     assert wav.content[:4] == b"RIFF" and wav.file_name == "converted.wav"
     assert json.loads(units.content)["codes"] == result.units.codes.tolist()
 
 
-def test_finished_example_is_read_as_it_was_written(
+def test_finished_example_is_read_as_written(
     result: Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(example, "FINISHED", tmp_path / "finished.json")
@@ -85,7 +87,7 @@ def test_finished_example_is_read_as_it_was_written(
     assert html[0] == html[1]
 
 
-def test_finished_example_can_be_synthesised_by_the_shipped_model() -> None:
+def test_shipped_model_synthesises_finished_example() -> None:
     shown = example.read_finished()
     assert shown is not None
     pipeline = Converters(CHECKPOINTS, "cpu")(shown.units.model)

@@ -31,13 +31,13 @@ def cast(tests: TestLibrary, token: str, prefer: str) -> list[Any]:
     return list(items)
 
 
-def test_vote_is_a_listening_test_of_systems_that_have_names(tests: TestLibrary) -> None:
+def test_vote_is_test_of_named_systems(tests: TestLibrary) -> None:
     test = tests.open(VOTE.name).test
     assert set(test.systems) == set(LABELS)
     assert len(test.trials) == 24 and test.trials_per_rater == 6
 
 
-def test_systems_are_told_after_the_vote_only(tests: TestLibrary) -> None:
+def test_systems_are_told_after_vote_only(tests: TestLibrary) -> None:
     test = tests.open(VOTE.name).test
     rater = tests.store.enrol(test, "somebody")
     for who, order in (("somebody", 0), ("stranger", 0), (None, 0), ("somebody", "0")):
@@ -48,7 +48,8 @@ def test_systems_are_told_after_the_vote_only(tests: TestLibrary) -> None:
     assert item == rater.items[0]
 
 
-def test_standing_counts_every_vote_on_the_pair_with_an_interval(tests: TestLibrary) -> None:
+def test_standing_counts_every_vote_on_pair(tests: TestLibrary) -> None:
+    """It tells an interval."""
     test = tests.open(VOTE.name).test
     items = [item for rater in range(12) for item in cast(tests, f"rater {rater}", "continuous")]
     pair = next(item for item in items if set(item.shown) == {"continuous", "units-64"})
@@ -59,7 +60,7 @@ def test_standing_counts_every_vote_on_the_pair_with_an_interval(tests: TestLibr
     assert "95 % interval" in _standing(tests, test, other)
 
 
-def test_standing_after_one_vote_has_no_interval(tests: TestLibrary) -> None:
+def test_standing_of_one_vote_lacks_interval(tests: TestLibrary) -> None:
     test = tests.open(VOTE.name).test
     item = cast(tests, "somebody", "continuous")[0]
     assert "an interval takes" in _standing(tests, test, SimpleNamespace(shown=item.shown))  # type: ignore[arg-type]

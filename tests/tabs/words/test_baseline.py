@@ -22,9 +22,10 @@ class Spectra:
         return spectra / np.linalg.norm(spectra, axis=1, keepdims=True)
 
 
-def test_comparison_has_every_recording_once_and_says_how_often_words_are_found(
+def test_comparison_has_every_recording_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """It says how often the same word is nearest."""
     # No voice activity detector takes the library's tones for speech.
     monkeypatch.setattr(spoken_word, "find_word", lambda path, cut: load(path, RATE))
     library: Any = FakeLibrary(tmp_path)
@@ -39,7 +40,7 @@ def test_comparison_has_every_recording_once_and_says_how_often_words_are_found(
     assert all(0 <= point.x <= 1 and 0 <= point.y <= 1 for point in points)
 
 
-def test_nearest_is_same_word_counts_other_voices_only() -> None:
+def test_nearest_word_counts_other_voices_only() -> None:
     vectors = np.eye(3)[[0, 0, 2, 2]]
     words = ["tree", "tree", "tree", "zoo"]
     assert nearest_is_same_word(vectors, words, ["a", "b", "b", "a"]) == pytest.approx(2 / 3)

@@ -73,7 +73,7 @@ def tables(panel: dict[str, Any]) -> list[list[list[str]]]:
     return [[re.findall(r"(?<=>)[−\d.]+(?=<)", row) for row in table[:-1]] for table in rows]
 
 
-def test_compare_shows_a_table_of_each_similarity(events: CompareEvents) -> None:
+def test_compare_shows_table_of_each_similarity(events: CompareEvents) -> None:
     answer = events.compare(PICKED, None, ())
     panel = answer[events.page.panel]
     spoken, dtw, written = tables(panel)
@@ -86,7 +86,8 @@ def test_compare_shows_a_table_of_each_similarity(events: CompareEvents) -> None
     assert 'data-sounds="@file0 @file2"' in panel["html"]
 
 
-def test_first_look_picks_the_example_unless_words_are_picked(events: CompareEvents) -> None:
+def test_first_look_picks_example(events: CompareEvents) -> None:
+    """Words that are picked stay."""
     picked = events.page.picked
     first = events.first_look([], None)[picked].constructor_args
     assert len(first["value"]) == 6 and set(first["value"]) <= {c[1] for c in first["choices"]}
@@ -95,18 +96,17 @@ def test_first_look_picks_the_example_unless_words_are_picked(events: CompareEve
 
 
 @pytest.mark.parametrize("picked", [[], ["tree-slt"], ["tree-slt", "no such word"], ["mine-1"]])
-def test_compare_of_fewer_than_two_words_is_refused(
-    events: CompareEvents, picked: list[str]
-) -> None:
+def test_compare_below_two_words_is_refused(events: CompareEvents, picked: list[str]) -> None:
     message = shown_error(events, events.compare, picked, None, ())
     assert "Pick 2 words or more" in message and "alert" in message
 
 
-def test_compare_of_more_words_than_the_page_offers_is_refused(events: CompareEvents) -> None:
+def test_compare_of_many_words_is_refused(events: CompareEvents) -> None:
+    """It takes up to eight, as the page does."""
     assert "up to 8" in shown_error(events, events.compare, PICKED * 9, None, ())
 
 
-def test_record_adds_a_word_and_deletes_its_file(events: CompareEvents, upload: str) -> None:
+def test_record_adds_word_and_deletes_file(events: CompareEvents, upload: str) -> None:
     page = events.page
     answer = events.record(upload, PICKED, None, VISITOR)
     assert answer[page.message] == "" and not Path(upload).exists()
@@ -118,9 +118,7 @@ def test_record_adds_a_word_and_deletes_its_file(events: CompareEvents, upload: 
     assert "data:audio/wav;base64," in panel["html"] and len(panel["files"]) == 3
 
 
-def test_words_of_damaged_files_are_compared_with_a_notice(
-    events: CompareEvents, upload: str
-) -> None:
+def test_damaged_words_are_compared_with_notice(events: CompareEvents, upload: str) -> None:
     content = Path(upload).read_bytes()
     Path(upload).write_bytes(content[:-12_000])
     answer = events.record(upload, PICKED, None, VISITOR)
@@ -129,9 +127,8 @@ def test_words_of_damaged_files_are_compared_with_a_notice(
     assert "ends early" in compared[events.page.message]
 
 
-def test_record_numbers_words_and_forgets_those_no_longer_picked(
-    events: CompareEvents, upload: str
-) -> None:
+def test_record_forgets_words_no_longer_picked(events: CompareEvents, upload: str) -> None:
+    """Their numbers are not given again."""
     page, content, own, picked = events.page, Path(upload).read_bytes(), None, []
     for _ in range(3):
         Path(upload).write_bytes(content)
@@ -145,7 +142,7 @@ def test_record_numbers_words_and_forgets_those_no_longer_picked(
     assert own == {}
 
 
-def test_record_of_a_ninth_word_is_refused(events: CompareEvents, upload: str) -> None:
+def test_record_of_ninth_word_is_refused(events: CompareEvents, upload: str) -> None:
     full = events.example("tree", "ship", "cat", "zoo")
     message = shown_error(events, events.record, upload, full, Recordings(), VISITOR)
     assert f"There are {MAX_WORDS} words already" in message

@@ -44,7 +44,7 @@ def client(tiny_checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     page.close()
 
 
-def test_find_word_gives_places_with_scores_best_first(client: Client, speech: Path) -> None:
+def test_find_word_gives_best_places_first(client: Client, speech: Path) -> None:
     found = client.predict(handle_file(speech), "hello", None, api_name="/find_word")
     assert found["seconds"] == pytest.approx(6, abs=0.01)
     scores = [place["score"] for place in found["places"]]
@@ -52,9 +52,7 @@ def test_find_word_gives_places_with_scores_best_first(client: Client, speech: P
     assert all(0 <= place["start"] < place["end"] <= 6 for place in found["places"])
 
 
-def test_find_word_says_that_the_recording_ends_early(
-    client: Client, speech: Path, tmp_path: Path
-) -> None:
+def test_find_word_says_recording_ends_early(client: Client, speech: Path, tmp_path: Path) -> None:
     whole, cut = speech.read_bytes(), tmp_path / "cut.wav"
     cut.write_bytes(whole[: len(whole) // 2])
     whole_notices, cut_notices = (
@@ -68,14 +66,16 @@ def test_find_word_says_that_the_recording_ends_early(
 @pytest.mark.parametrize(
     ("text", "message"), [("", NOTHING), ("🐕", "no word"), ("x" * 99, "most")]
 )
-def test_find_word_without_a_usable_word_says_why(
+def test_find_word_refuses_unusable_word(
     client: Client, speech: Path, text: str, message: str
 ) -> None:
+    """The message says why."""
     with pytest.raises(AppError, match=message):
         client.predict(handle_file(speech), text, None, api_name="/find_word")
 
 
-def test_view_of_found_places_shows_them_and_offers_both_files(speech: Path) -> None:
+def test_view_shows_found_places(speech: Path) -> None:
+    """It offers both files of them."""
     heard = LongRecording(np.ones(6 * RATE, np.float32), np.zeros((150, 3), np.float32), 0.04)
     found = FoundPlaces((Place(4, 4.5, 0.9), Place(1, 1.4, 0.8), Place(2, 2.3, 0.2)), threshold=0.5)
     shown = view(str(speech), heard, "<tree>", found)
@@ -95,9 +95,8 @@ def test_view_of_ten_minutes_stays_small(speech: Path) -> None:
     assert len(view(str(speech), heard, "tree", FoundPlaces((), 0.5))["html"]) < 600_000
 
 
-def test_embed_words_gives_a_row_a_file_and_says_which_failed(
-    client: Client, tmp_path: Path
-) -> None:
+def test_embed_words_gives_row_per_file(client: Client, tmp_path: Path) -> None:
+    """It says which files failed."""
     good = write_word(tmp_path / "ship.wav", "ship")
     bad = tmp_path / "notes.txt"
     bad.write_text("no sound")
@@ -114,7 +113,7 @@ def test_embed_words_gives_a_row_a_file_and_says_which_failed(
     assert (one["notices"], cut["error"]) == ("", "") and "ends early" in cut["notices"]
 
 
-def test_answers_to_programs_speak_of_no_microphone(client: Client, tmp_path: Path) -> None:
+def test_answers_to_programs_omit_microphone(client: Client, tmp_path: Path) -> None:
     """Plachtaa/Seed-VC#59, and a silent file: a program can neither check it nor speak again."""
     silent = tmp_path / "silent.wav"
     silent.write_bytes(wav_bytes(np.zeros(RATE, np.float32), RATE))

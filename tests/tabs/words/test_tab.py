@@ -100,7 +100,7 @@ def happened(**data: Any) -> Any:
     return SimpleNamespace(_data=data)
 
 
-def test_endpoints_find_the_neighbours_of_a_recording(client: Client, library: Any) -> None:
+def test_endpoints_find_neighbours_of_recording(client: Client, library: Any) -> None:
     sound = handle_file(library.words[0].path)
     heard = client.predict(sound, api_name="/embed_audio")
     assert heard["end"] - heard["start"] == pytest.approx(0.5, abs=0.01)
@@ -111,7 +111,7 @@ def test_endpoints_find_the_neighbours_of_a_recording(client: Client, library: A
     assert len(spoken) == 10 and spoken[0]["voice"] in VOICES
 
 
-def test_embed_text_endpoint_gives_phonemes_and_a_unit_vector(client: Client) -> None:
+def test_embed_text_gives_phonemes_and_vector(client: Client) -> None:
     written = client.predict("cat", api_name="/embed_text")
     assert written["phonemes"] == ["k", "æ", "t"] and written["source"] == "dictionary"
     assert np.linalg.norm(written["vector"]) == pytest.approx(1, abs=1e-3)
@@ -120,18 +120,18 @@ def test_embed_text_endpoint_gives_phonemes_and_a_unit_vector(client: Client) ->
 @pytest.mark.parametrize(
     "vector", [[], [0.0] * 32, ["a"] * 32, [10**400] * 32, [1.0], None, {"a": 1}]
 )
-def test_nearest_endpoint_refuses_what_is_no_vector(client: Client, vector: object) -> None:
+def test_nearest_refuses_what_is_no_vector(client: Client, vector: object) -> None:
     with pytest.raises(AppError, match="list of 32 numbers"):
         client.predict(vector, "spoken", 3, api_name="/nearest")
 
 
 @pytest.mark.parametrize(("limit", "found"), [(3, 3), (0, 1), (10**400, 100), (math.inf, 100)])
-def test_count_of_neighbours_is_from_1_to_100(limit: float, found: int) -> None:
+def test_count_is_from_1_to_100(limit: float, found: int) -> None:
     assert api._count(limit) == found
 
 
 @pytest.mark.parametrize("limit", [None, "\0", [3], math.nan])
-def test_count_of_neighbours_that_is_no_number_is_refused(limit: object) -> None:
+def test_count_must_be_number(limit: object) -> None:
     with pytest.raises(InputError, match="from 1 to 100"):
         api._count(limit)
 
@@ -160,7 +160,7 @@ def test_first_look_shows_a_finished_example(events: WordEvents, page: WordPage)
     assert "0.96" in chart["html"] and "k = 10" in chart["html"]
 
 
-def test_recording_is_recognised_and_can_be_cut_again(
+def test_recognised_recording_can_be_cut_again(
     events: WordEvents, page: WordPage, tmp_path: Path
 ) -> None:
     path = str(write_word(tmp_path / "w.wav", "yellow"))
@@ -183,9 +183,7 @@ def test_map_is_sent_once(events: WordEvents, page: WordPage) -> None:
     assert "value" not in chart.constructor_args and chart.constructor_args["marker"]
 
 
-def test_visitor_goes_back_to_their_own_word(
-    events: WordEvents, page: WordPage, tmp_path: Path
-) -> None:
+def test_visitor_goes_back_to_own_word(events: WordEvents, page: WordPage, tmp_path: Path) -> None:
     """What was said and typed stays; from word to word of the library the way back stays too."""
     own = events.record(str(write_word(tmp_path / "w.wav", "yellow")))[page.query]
     first = events.choose(own, happened(id="cat-slt"))
@@ -205,7 +203,7 @@ def test_certainty_is_said_in_words(probability: float, word: str) -> None:
     assert certainty(probability) == word
 
 
-def test_recording_of_several_words_proposes_a_cut(
+def test_recording_of_several_words_proposes_cut(
     events: WordEvents, page: WordPage, tmp_path: Path
 ) -> None:
     times = np.arange(RATE // 2) / RATE
@@ -224,27 +222,25 @@ def test_recording_of_several_words_proposes_a_cut(
 @pytest.mark.parametrize(
     ("text", "message"), [("", "Say a word"), ("  \n", "Say a word"), ("42", "letters")]
 )
-def test_search_without_a_word_changes_only_the_message(
+def test_search_without_word_changes_only_message(
     events: WordEvents, text: str, message: str
 ) -> None:
     assert message in shown_error(events, events.search, text, None)
 
 
 @pytest.mark.parametrize("data", [{"id": "nothing"}, {}])
-def test_choose_of_a_missing_word_says_so(events: WordEvents, data: dict) -> None:
+def test_choose_of_missing_word_says_so(events: WordEvents, data: dict) -> None:
     assert "no longer" in shown_error(events, events.choose, None, happened(**data))
 
 
-def test_choose_follows_a_neighbour_or_a_recognised_word(
-    events: WordEvents, page: WordPage
-) -> None:
+def test_choose_follows_neighbour_or_recognised_word(events: WordEvents, page: WordPage) -> None:
     query = events.choose(None, happened(word="cat-slt", action="look"))[page.query]
     assert query.name == "cat" and query.about == "spoken by voice 1, synthetic"
     query = events.choose(None, happened(word="cat", action="type"))[page.query]
     assert query.name == "“cat”" and "dictionary" in query.about
 
 
-def test_view_of_a_word_leaves_out_the_word_itself(library: Any) -> None:
+def test_view_of_word_leaves_itself_out(library: Any) -> None:
     query = Query.stored(library, "cat-slt")
     assert query
     view = view_of(query, FakeWords(), library)  # type: ignore[arg-type]
@@ -252,7 +248,7 @@ def test_view_of_a_word_leaves_out_the_word_itself(library: Any) -> None:
     assert len(view.marker.highlighted) == 20 and len(view.marker.places) == 2
 
 
-def test_neighbours_show_the_edit_distance_in_phonemes(library: Any) -> None:
+def test_neighbours_show_edit_distance_in_phonemes(library: Any) -> None:
     query = Query("“tree”", np.zeros(32), ("t", "ɹ", "iː"), "")
     side = FakeWords().nearest(library, library.vectors[-1], "written", 16)
     html = neighbours(query, {"written": side}, library)["html"]  # type: ignore[arg-type]
@@ -279,7 +275,7 @@ def test_first_sound_knows_every_phoneme() -> None:
     assert first_sound([]) == OTHER
 
 
-def test_word_chart_gives_every_point_a_category(library: Any) -> None:
+def test_word_chart_categorises_every_point(library: Any) -> None:
     chart = word_chart(library)
     assert [layout.name for layout in chart.layouts] == ["t-SNE", "PCA"]
     assert all(len(layout.places) == len(chart.points) for layout in chart.layouts)

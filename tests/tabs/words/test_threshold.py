@@ -36,7 +36,7 @@ def panel_at(events: ThresholdEvents, threshold: float) -> dict[str, Any]:
     return answer[events.page.panel]
 
 
-def test_first_look_starts_at_the_threshold_of_the_model(library: FakeLibrary) -> None:
+def test_first_look_starts_at_models_threshold(library: FakeLibrary) -> None:
     events = events_of(library)
     answer = events.first_look(0)
     assert (answer[events.page.message], answer[events.page.slider]) == ("", FakeWords.threshold)
@@ -45,7 +45,7 @@ def test_first_look_starts_at_the_threshold_of_the_model(library: FakeLibrary) -
     assert events.first_look(0.3)[events.page.slider] == 0.3
 
 
-def test_move_shows_pairs_on_their_side_of_the_threshold(library: FakeLibrary) -> None:
+def test_move_shows_pairs_on_their_side(library: FakeLibrary) -> None:
     panel = panel_at(events_of(library), 0.5)
     sides = panel["html"].split('class="side"')[1:]
     assert [re.findall("<h4>(.*?)</h4>", side)[0] for side in sides] == [
@@ -58,7 +58,7 @@ def test_move_shows_pairs_on_their_side_of_the_threshold(library: FakeLibrary) -
     assert numbers == set(range(len(panel["files"])))
 
 
-def test_move_without_a_measured_curve_says_so(library: FakeLibrary) -> None:
+def test_move_without_measured_curve_says_so(library: FakeLibrary) -> None:
     panel = panel_at(events_of(library, None), 0.5)
     assert (
         "were not measured" in panel["html"]
@@ -68,11 +68,11 @@ def test_move_without_a_measured_curve_says_so(library: FakeLibrary) -> None:
 
 
 @pytest.mark.parametrize("threshold", [0.0, 1.0, float("nan")])
-def test_move_to_any_threshold_shows_a_panel(library: FakeLibrary, threshold: float) -> None:
+def test_move_to_any_threshold_shows_panel(library: FakeLibrary, threshold: float) -> None:
     assert panel_at(events_of(library), threshold)["html"]
 
 
-def test_slider_does_not_wait_in_the_queue_of_models(library: FakeLibrary) -> None:
+def test_slider_does_not_wait_in_queue(library: FakeLibrary) -> None:
     words: Any = Measured(CURVE)
     there: Any = library
     with gr.Blocks() as page:

@@ -79,9 +79,8 @@ def test_find_without_words_is_refused(events: VocabularyEvents, say: Any) -> No
     assert "no words of yours yet" in message
 
 
-def test_teach_of_an_unusable_recording_deletes_it_and_changes_nothing(
-    events: VocabularyEvents, say: Any
-) -> None:
+def test_teach_of_unusable_recording_changes_nothing(events: VocabularyEvents, say: Any) -> None:
+    """The recording is deleted."""
     own, page = taught_words(events, say, "ship", "door"), events.page
     silent = Path(say("ship"))
     silent.write_bytes(silent.read_bytes()[:44] + bytes(16_000))
@@ -93,9 +92,7 @@ def test_teach_of_an_unusable_recording_deletes_it_and_changes_nothing(
     assert "no recording yet" in shown_error(page.problem, events.find, None, own)
 
 
-def test_find_of_several_words_shows_each_with_its_time(
-    events: VocabularyEvents, say: Any, tmp_path: Path
-) -> None:
+def test_find_shows_time_of_each_word(events: VocabularyEvents, say: Any, tmp_path: Path) -> None:
     own, page = taught_words(events, say, "ship", "door"), events.page
     both = tmp_path / "uploads" / "both.wav"
     sounds = [load(say(word), 16_000).waveform for word in ("zoo", "ship")]
@@ -111,7 +108,7 @@ def test_find_of_several_words_shows_each_with_its_time(
     assert SEVERAL in message
 
 
-def test_remove_and_forget_update_list_and_button(events: VocabularyEvents, say: Any) -> None:
+def test_removing_words_updates_list_and_button(events: VocabularyEvents, say: Any) -> None:
     page = events.page
     own = taught_words(events, say, "ship", "door")
     answer = events.teach(say("ship"), "<i>&", own, VISITOR)
@@ -126,7 +123,7 @@ def test_remove_and_forget_update_list_and_button(events: VocabularyEvents, say:
     assert not answer[page.forget].constructor_args["visible"]
 
 
-def test_vocabulary_of_a_visitor_who_leaves_is_cleared(events: VocabularyEvents, say: Any) -> None:
+def test_vocabulary_of_leaving_visitor_is_cleared(events: VocabularyEvents, say: Any) -> None:
     own = taught_words(events, say, "ship", "door")
     somebody: Any = SimpleNamespace(session_hash="other")
     other = events.teach(say("zoo"), "zoo", None, somebody)[events.page.own]
@@ -135,9 +132,7 @@ def test_vocabulary_of_a_visitor_who_leaves_is_cleared(events: VocabularyEvents,
     assert not own.words and list(other.words) == ["zoo"]
 
 
-def test_first_look_shows_an_example_until_there_are_words(
-    events: VocabularyEvents, say: Any
-) -> None:
+def test_first_look_shows_example_without_words(events: VocabularyEvents, say: Any) -> None:
     page = events.page
     answer = events.first_look(None)
     assert "No words yet" in answer[page.words]["html"]

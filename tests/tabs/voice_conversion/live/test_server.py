@@ -43,7 +43,8 @@ def heard(socket: ClientConnection) -> tuple[dict[str, Any], np.ndarray]:
             return json.loads(message[4 : 4 + length]), np.frombuffer(message[4 + length :], "<i2")
 
 
-def test_sound_comes_back_with_its_units_and_when_it_was_recorded(served: Served) -> None:
+def test_sound_comes_back_with_its_units(served: Served) -> None:
+    """When it was recorded is told, too."""
     with served.join() as socket:
         assert told(socket)["state"] == "running"
         socket.send(sound(position=4800))
@@ -62,7 +63,8 @@ def test_voice_changes_while_it_runs(served: Served) -> None:
     assert served.echoes.idle.voices == ["TF2", "SM1"]
 
 
-def test_own_voice_is_that_of_the_ticket_until_the_visit_forgets_it(served: Served) -> None:
+def test_own_voice_is_that_of_ticket(served: Served) -> None:
+    """It ends when the visit forgets it."""
     visit = visit_with_voice()
     own = visit.voice
     ticket = served.tickets.issue(visit)
@@ -78,16 +80,15 @@ def test_own_voice_is_that_of_the_ticket_until_the_visit_forgets_it(served: Serv
     assert state["message"] == NO_OWN
 
 
-def test_own_voice_without_a_ticket_is_refused(served: Served) -> None:
+def test_own_voice_without_ticket_is_refused(served: Served) -> None:
     hello = {"rate": RATE, "voice": OWN, "ticket": "guess"}
     with served.join(json.dumps(hello)) as socket:
         assert told(socket) == {"state": "ended", "message": OVERDUE}
 
 
 @pytest.mark.parametrize("how", ["stop", "close", "vanish"])
-def test_place_is_free_again_after_a_stop_a_closed_tab_and_a_lost_network(
-    served: Served, how: str
-) -> None:
+def test_place_is_free_after_leaving(served: Served, how: str) -> None:
+    """A visitor leaves by a stop, a closed tab or a lost network."""
     first = served.join()
     assert told(first)["state"] == "running"
     if how == "stop":
@@ -102,7 +103,8 @@ def test_place_is_free_again_after_a_stop_a_closed_tab_and_a_lost_network(
     first.close()
 
 
-def test_place_is_free_again_after_a_second_of_voices_without_sound(served: Served) -> None:
+def test_place_is_free_without_sound(served: Served) -> None:
+    """A visitor who sends nothing but voices loses it."""
     with served.join() as first:
         assert told(first)["state"] == "running"
         begun = time.monotonic()
@@ -113,7 +115,8 @@ def test_place_is_free_again_after_a_second_of_voices_without_sound(served: Serv
     assert time.monotonic() - begun < 10
 
 
-def test_full_house_tells_the_place_in_line_and_goes_on_in_order(served: Served) -> None:
+def test_full_house_tells_place_in_line(served: Served) -> None:
+    """It goes on in order."""
     first = served.join()
     assert told(first)["state"] == "running"
     stop = threading.Event()
@@ -141,7 +144,8 @@ def speak(socket: ClientConnection, stop: threading.Event) -> None:
         socket.send(sound())
 
 
-def test_visit_ends_after_its_time_with_a_sentence() -> None:
+def test_visit_ends_after_its_time() -> None:
+    """A sentence says so."""
     with closing(Served(seconds=0.3)) as served, served.join() as socket:
         assert told(socket)["state"] == "running"
         stop = threading.Event()
@@ -154,7 +158,8 @@ def test_visit_ends_after_its_time_with_a_sentence() -> None:
         speaking.join()
 
 
-def test_sound_that_is_late_is_left_out_but_for_the_last_200_ms(served: Served) -> None:
+def test_late_sound_is_left_out(served: Served) -> None:
+    """The last 200 ms of it are kept."""
     echo = served.echoes.idle
     with served.join() as socket:
         assert told(socket)["state"] == "running"
@@ -173,13 +178,13 @@ def test_sound_that_is_late_is_left_out_but_for_the_last_200_ms(served: Served) 
 
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "null", "http://127.0.0.1:1"])
-def test_socket_of_another_sites_page_is_refused(served: Served, origin: str) -> None:
+def test_socket_of_another_site_is_refused(served: Served, origin: str) -> None:
     with pytest.raises(InvalidStatus) as refused:
         served.join(origin=origin)
     assert refused.value.response.status_code == 403
 
 
-def test_socket_of_the_own_page_is_served(served: Served) -> None:
+def test_socket_of_own_page_is_served(served: Served) -> None:
     with served.join(origin=f"http://{served.address}") as socket:
         assert told(socket)["state"] == "running"
 
@@ -200,9 +205,8 @@ def test_socket_of_the_own_page_is_served(served: Served) -> None:
     ],
     ids=lambda message: repr(message[:12]),
 )
-def test_rubbish_ends_the_socket_with_a_sentence_and_nothing_else(
-    served: Served, message: bytes | str
-) -> None:
+def test_rubbish_ends_its_socket_only(served: Served, message: bytes | str) -> None:
+    """A sentence says what is wrong."""
     for hello in (HELLO, None):  # in the middle, and instead of the first message
         with served.join(hello) as socket:
             socket.send(message)
@@ -214,7 +218,7 @@ def test_rubbish_ends_the_socket_with_a_sentence_and_nothing_else(
             pass
 
 
-def test_frame_of_10_mb_ends_its_connection(served: Served) -> None:
+def test_frame_of_10_mb_ends_connection(served: Served) -> None:
     with served.join() as socket:
         assert told(socket)["state"] == "running"
         with pytest.raises(ConnectionClosed):
@@ -230,7 +234,8 @@ def test_rate_that_no_device_has_is_refused(served: Served, rate: int) -> None:
 
 
 @pytest.mark.slow
-def test_thousand_sockets_of_one_address_are_refused_but_for_a_few(served: Served) -> None:
+def test_address_may_have_few_sockets(served: Served) -> None:
+    """Of a thousand, all others are refused, and another address is served."""
     sockets, refused = [], 0
     for _ in range(1000):
         sockets.append(served.join(None))
@@ -248,7 +253,7 @@ def test_thousand_sockets_of_one_address_are_refused_but_for_a_few(served: Serve
         socket.close()
 
 
-def test_process_that_breaks_is_not_given_to_the_next(served: Served) -> None:
+def test_broken_process_is_not_reused(served: Served) -> None:
     with served.join(json.dumps({"rate": RATE, "voice": "broken"})) as socket:
         assert told(socket)["state"] == "running"
         socket.send(sound())
@@ -262,7 +267,8 @@ def test_loading_of_the_model_is_told(served: Served) -> None:
         assert [told(socket)["state"] for _ in range(2)] == ["loading", "running"]
 
 
-def test_model_goes_on_loading_for_the_next_when_a_visitor_leaves(served: Served) -> None:
+def test_model_goes_on_loading_for_next(served: Served) -> None:
+    """The visitor for whom it was loaded has left."""
     echo = served.echoes.idle
     echo.ready = False
     echo.busy.set()

@@ -12,16 +12,15 @@ from earshot.tabs.voice_conversion.speaking import NO_OWN, Speaking
 from tests.support.own_voice import visit_with_voice
 
 
-def test_wished_is_what_was_chosen_on_the_page() -> None:
+def test_wished_is_what_was_chosen() -> None:
     chosen = Speaking("Nell", "SM1", 0.3, "units-64", intonation="predicted")
     told = wished(list(MODELS), Tickets(), chosen)
     assert Tickets().read(told["wish"]) == chosen
 
 
 @pytest.mark.parametrize("voices", [(OWN, "none"), ("TF2", OWN)])
-def test_wished_own_voice_gets_a_ticket_for_the_visit_or_says_what_to_do(
-    voices: tuple[str, str],
-) -> None:
+def test_wished_own_voice_gets_ticket(voices: tuple[str, str]) -> None:
+    """Where there is no such voice, it says what to do."""
     issued, visit = Tickets(), visit_with_voice()
     chosen = Speaking(*voices, 0.5, "units-512", visit=visit)
     told = wished(list(MODELS), issued, chosen)
@@ -33,12 +32,14 @@ def test_wished_own_voice_gets_a_ticket_for_the_visit_or_says_what_to_do(
         assert told == {"error": NO_OWN}
 
 
-def test_wished_model_that_is_for_recordings_is_replaced_with_a_note() -> None:
+def test_wished_model_for_recordings_is_replaced() -> None:
+    """A note says so."""
     told = wished(list(MODELS), Tickets(), Speaking("TF2", model="vqvae-64"))
     assert told["wish"]["model"] == "continuous" and "vqvae-64" in told["note"]
 
 
-def test_ticket_is_over_after_its_time_and_never_another(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ticket_is_over_after_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A ticket that was guessed is none."""
     issued = Tickets()
     assert issued.redeem("") is issued.redeem(None) is issued.redeem("guess") is None
     monkeypatch.setattr(tickets, "SECONDS", -1.0)
