@@ -15,6 +15,7 @@ from earshot.tabs import listening_tests
 
 DOCUMENTS = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 REFERENCE = re.compile(r"`([\w/]+)\.py:([\w.]+)`")
+TEST = re.compile(r"`…([a-z0-9_]+)…?`")
 LINK = re.compile(r"\]\((?!https?:|#)([^)#]+)")
 MAX_WORDS = {"README.md": 900, "docs/scaling.md": 1000}
 
@@ -36,6 +37,14 @@ def test_equations_cover_every_paper_number() -> None:
     tjandra, rhodes = text.split("\n## ")[1:3]
     assert _numbers(tjandra) == set(range(1, 15))
     assert _numbers(rhodes) == set(range(1, 6))
+
+
+def test_tests_of_promises_exist() -> None:
+    """A promise of the document on reliability names its tests by a part of their name."""
+    named = TEST.findall((ROOT / "docs" / "reliability.md").read_text(encoding="utf-8"))
+    modules = [path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py")]
+    tests = " ".join(name for text in modules for name in re.findall(r"def (test_\w+)", text))
+    assert len(named) > 20 and [part for part in named if part not in tests] == []
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)

@@ -227,7 +227,7 @@ def test_frame_of_10_mb_ends_connection(served: Served) -> None:
 
 
 @pytest.mark.parametrize("rate", [1, 10**12])
-def test_rate_that_no_device_has_is_refused(served: Served, rate: int) -> None:
+def test_rate_of_no_device_is_refused(served: Served, rate: int) -> None:
     """It is refused before the line, where a second of sound may wait."""
     with served.join(json.dumps({"rate": rate, "voice": "TF2"})) as socket:
         assert f"{rate} Hz cannot be used" in told(socket)["message"]
