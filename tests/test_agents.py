@@ -113,10 +113,8 @@ def test_convert_is_encode_and_decode(address: str) -> None:
     units = httpx.get(converted["units"]).json()
     assert units["model"] == "vqvae-64" and units["codes"]
     again = answer(address, "decode", units=units, target="SM1")
-    assert (
-        again["speech"] == answer(address, "decode", units=encoded["units"], target="SM1")["speech"]
-    )
     decoded = answer(address, "decode", units=encoded["units"], target="SM1")
+    assert again["speech"] == decoded["speech"]
     sounds = [httpx.get(made["speech"]).content for made in (converted, decoded)]
     assert sounds[0] == sounds[1]
     assert sounds[0].startswith(b"RIFF")

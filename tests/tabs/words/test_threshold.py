@@ -69,7 +69,7 @@ def test_move_without_measured_curve_says_so(library: FakeLibrary) -> None:
 
 @pytest.mark.parametrize("threshold", [0.0, 1.0, float("nan")])
 def test_move_to_any_threshold_shows_panel(library: FakeLibrary, threshold: float) -> None:
-    assert panel_at(events_of(library), threshold)["html"]
+    assert f"{threshold:.2f}" in panel_at(events_of(library), threshold)["html"]
 
 
 def test_slider_does_not_wait_in_queue(library: FakeLibrary) -> None:
