@@ -1,4 +1,4 @@
-"""ASGI middleware by which nobody who asks much, or fast, keeps others waiting."""
+"""Turns, and a pace, by which nobody who asks much, or fast, keeps others waiting."""
 
 import asyncio
 from collections.abc import Sequence
@@ -22,6 +22,28 @@ MANY: Final = (
     f"Programs of one address may make {BURST} calls at once here, then {PER_MINUTE} a minute. Try "
     "again in a minute, or run Earshot on a machine of your own."
 )
+
+
+class Turns:
+    """The turns in a line, by start-time fair queueing (Goyal, Vin & Cheng, 1996): addresses that
+    wait are served in turn, however many jobs one of them has waiting.
+    """
+
+    def __init__(self) -> None:
+        self._now = 0  # the turn that is served
+        self._next: dict[str, int] = {}  # by address: the turn of its next job, if that is later
+
+    def take(self, address: str) -> int:
+        """Give a job that comes its turn: that which is served now, or after those of its own
+        address."""
+        turn = max(self._now, self._next.get(address, 0))
+        self._next[address] = turn + 1
+        return turn
+
+    def serve(self, turn: int) -> None:
+        """Go on to the turn of a job that begins."""
+        self._now = turn
+        self._next = {who: later for who, later in self._next.items() if later > turn}
 
 
 class PaceCalls:

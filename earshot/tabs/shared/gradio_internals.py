@@ -37,6 +37,7 @@ from starlette.formparsers import MultiPartException
 from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse
 
+from earshot.core.pacing import Turns
 from earshot.core.paths import ASSETS
 from earshot.tabs.shared.addresses import Addresses
 
@@ -241,28 +242,6 @@ class Waiting:
     unread: str
     full: str
     address: Callable[[Request], str]
-
-
-class Turns:
-    """The turns in a line, by start-time fair queueing (Goyal, Vin & Cheng, 1996): addresses that
-    wait are served in turn, however many jobs one of them has waiting.
-    """
-
-    def __init__(self) -> None:
-        self._now = 0  # the turn that is served
-        self._next: dict[str, int] = {}  # by address: the turn of its next job, if that is later
-
-    def take(self, address: str) -> int:
-        """Give a job that comes its turn: that which is served now, or after those of its own
-        address."""
-        turn = max(self._now, self._next.get(address, 0))
-        self._next[address] = turn + 1
-        return turn
-
-    def serve(self, turn: int) -> None:
-        """Go on to the turn of a job that begins."""
-        self._now = turn
-        self._next = {who: later for who, later in self._next.items() if later > turn}
 
 
 def limit_waiting(page: gr.Blocks, limits: Waiting, addresses: Addresses) -> None:

@@ -2,19 +2,24 @@
 
 import asyncio
 import time
+from bisect import insort
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+
+from earshot.core.pacing import Turns
 
 OnWait = Callable[[int, float], Awaitable[None]]
 
 
 class LiveQueue:
-    """Some places, each for some seconds, given out first come, first served, in one event loop."""
+    """Some places, each for some seconds, given to addresses in turn, in one event loop."""
 
     def __init__(self, most: int, seconds: float) -> None:
         self.most, self.seconds = most, seconds
         self._taken: list[float] = []  # when each place is free again, at the latest
-        self._line: list[asyncio.Event] = []  # set when the place of whoever waits has changed
+        # The turn of whoever waits, and what is set when their place has changed.
+        self._line: list[tuple[int, asyncio.Event]] = []
+        self._turns = Turns()
 
     @property
     def waiting(self) -> int:
@@ -22,11 +27,12 @@ class LiveQueue:
         return len(self._line)
 
     @asynccontextmanager
-    async def place(self, on_wait: OnWait) -> AsyncIterator[None]:
-        """Wait for a place and hold it. on_wait is called with one's place in line, from 1, and in
-        how many seconds at most it is one's turn, whenever that has changed.
+    async def place(self, address: str, on_wait: OnWait) -> AsyncIterator[None]:
+        """Wait for a place and hold it. address: whose turn it is to be; on_wait is called with
+        one's place in line, from 1, and in how many seconds at most it is one's turn, whenever that
+        has changed.
         """
-        await self._wait(on_wait)
+        self._turns.serve(await self._wait(self._turns.take(address), on_wait))
         until = time.monotonic() + self.seconds
         self._taken.append(until)
         try:
@@ -35,18 +41,20 @@ class LiveQueue:
             self._taken.remove(until)
             self._move()
 
-    async def _wait(self, on_wait: OnWait) -> None:
+    async def _wait(self, turn: int, on_wait: OnWait) -> int:
         if len(self._taken) < self.most and not self._line:
-            return
-        changed = asyncio.Event()
-        self._line.append(changed)
+            return turn
+        mine = (turn, changed := asyncio.Event())
+        insort(self._line, mine, key=lambda waiting: waiting[0])
+        self._move(self._line.index(mine) + 1)
         try:
-            while (ahead := self._line.index(changed)) or len(self._taken) >= self.most:
+            while (ahead := self._line.index(mine)) or len(self._taken) >= self.most:
+                changed.clear()
                 await on_wait(ahead + 1, self._left(ahead))
                 await changed.wait()
-                changed.clear()
+            return turn
         finally:
-            self._line.remove(changed)
+            self._line.remove(mine)
             self._move()
 
     def _left(self, ahead: int) -> float:
@@ -55,6 +63,6 @@ class LiveQueue:
         free = sorted(self._taken)[turn] if turn < len(self._taken) else time.monotonic()
         return max(free - time.monotonic(), 0.0) + rounds * self.seconds
 
-    def _move(self) -> None:
-        for changed in self._line:
+    def _move(self, first: int = 0) -> None:
+        for _, changed in self._line[first:]:
             changed.set()

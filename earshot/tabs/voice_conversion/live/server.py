@@ -103,7 +103,7 @@ class LiveServer:
         async def wait(place: int, seconds: float) -> None:
             await send(socket, state="waiting", place=place, seconds=round(seconds))
 
-        async with self._queue.place(wait), self._process(socket) as process:
+        async with self._queue.place(address_of(socket), wait), self._process(socket) as process:
             await asyncio.to_thread(process.begin, visitor.rate, visitor.choice)
             await send(socket, state="running", seconds=self._queue.seconds)
             await _convert(socket, visitor, process, time.monotonic() + self._queue.seconds)

@@ -139,6 +139,20 @@ def test_full_house_tells_place_in_line(served: Served) -> None:
     third.close()
 
 
+def test_addresses_take_places_in_turn(served: Served) -> None:
+    first, *others = [served.join() for _ in range(3)]
+    assert [told(socket)["state"] for socket in (first, *others)] == ["running", *2 * ["waiting"]]
+    with served.join(additional_headers={"X-Forwarded-For": "192.0.2.1"}) as elsewhere:
+        assert told(elsewhere)["place"] == 1
+        assert told(others[0])["place"] == 2
+        first.close()
+        while (state := told(elsewhere))["state"] == "waiting":
+            pass
+        assert state["state"] == "running"
+    for socket in others:
+        socket.close()
+
+
 def speak(socket: ClientConnection, stop: threading.Event) -> None:
     while not stop.wait(0.1):
         socket.send(sound())
