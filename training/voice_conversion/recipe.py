@@ -4,9 +4,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from earshot.media.constants import N_BINS
-from earshot.models.any_voice.kmeans import KMeansConfig
 from earshot.models.vocoder import VocoderConfig
 from earshot.models.vqvae.inverter import CodebookInverterConfig
+from earshot.models.vqvae.kmeans import KMeansConfig
 from earshot.models.vqvae.vqvae import VQVAEConfig
 from training.voice_conversion.any_voice.recipe import RECIPE as ANY_VOICE
 from training.voice_conversion.train.front_end import train_kmeans, train_vq

@@ -13,8 +13,8 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from earshot.media.constants import HOP_LENGTH, N_FFT
-from earshot.models.any_voice.kmeans import KMeans, KMeansConfig
 from earshot.models.vqvae.inverter import CodebookInverter, CodebookInverterConfig
+from earshot.models.vqvae.kmeans import KMeans, KMeansConfig
 from earshot.models.vqvae.vqvae import VQVAE, VQVAEConfig
 from training.common.front_end import front_end_of
 from training.common.loop import device, fit, save
