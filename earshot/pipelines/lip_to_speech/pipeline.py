@@ -20,7 +20,7 @@ from earshot.media.constants import FRAMES_PER_SECOND, SAMPLE_RATE, VIDEO_RATE
 from earshot.media.video import Frame, frames
 from earshot.media.video.face import track_face
 from earshot.media.video.lips import MouthClip, crop_mouth
-from earshot.models.any_voice.bottleneck import CONTINUOUS
+from earshot.models.any_voice import CONTINUOUS
 from earshot.models.lip_to_speech.face_encoder import FaceEncoder, FaceEncoderConfig
 from earshot.models.lip_to_speech.lip_reader import LipReader, LipReaderConfig
 from earshot.models.vocoder import Vocoder, VocoderConfig
