@@ -110,7 +110,7 @@ class VoiceConversion(ABC):
         began = time.perf_counter()
         vocoder = vocoder or self.vocoders[0]
         intonation = intonation or self.intonations[0]
-        content = audio if isinstance(audio, Content) else self.hear(audio)
+        content = audio if isinstance(audio, Content) else self.encode_content(audio)
         units = self.units(content)
         converted = self.decode(units, target, vocoder, intonation)
         if loudness == "source":
@@ -121,8 +121,8 @@ class VoiceConversion(ABC):
         return Conversion(content.source, units, converted, notices, *bits, seconds)
 
     @torch.inference_mode()
-    def hear(self, audio: Audio) -> Content:
-        """Encode a recording once, for this model or others of the same networks.
+    def encode_content(self, audio: Audio) -> Content:
+        """Encode the content of a recording once, for this model or others of the same networks.
 
         Raises InputError for audio that cannot be used.
         """
@@ -143,7 +143,7 @@ class VoiceConversion(ABC):
 
         Raises InputError for audio that cannot be used.
         """
-        content = self.hear(audio)
+        content = self.encode_content(audio)
         return content.source, self.units(content), content.notices
 
     @abstractmethod

@@ -10,7 +10,7 @@ import gradio as gr
 from gradio.components import Component
 from gradio.events import Dependency
 
-from earshot.pipelines.hub_download import Permission
+from earshot.pipelines.hub_download import HubPermission
 from earshot.tabs.components.hub_picker import HubModels, HubPicker, Kind, hub_picker
 from earshot.tabs.components.map.map import sound_map
 from earshot.tabs.shared.drafts import Drafts
@@ -77,7 +77,7 @@ def build(
     pipeline: Callable[[], "SoundSearch"] | None,
     demo: DemoLibrary,
     drafts: Drafts | None = None,
-    hub: Permission = Permission(),  # noqa: B008  (frozen)
+    hub: HubPermission = HubPermission(),  # noqa: B008  (frozen)
     device: str = "auto",
 ) -> gr.Blocks:
     """Build the tab. pipeline: returns the model, loaded at the first call; None if there is none.
@@ -114,7 +114,7 @@ def _tab(
     SoundAPI(pipeline, demo).declare(*ui.query_inputs)
 
 
-def _claps(index: Path, hub: Permission, device: str) -> HubModels[Engine]:
+def _claps(index: Path, hub: HubPermission, device: str) -> HubModels[Engine]:
     """Offer the CLAP models of the hub, each with a library of its own."""
 
     def load(name: str, folder: Path) -> Engine:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import gradio as gr
 
 from earshot.core.errors import InputError
-from earshot.pipelines.hub_download import Permission, fetch, fetch_from_dataset
+from earshot.pipelines.hub_download import HubPermission, fetch, fetch_from_dataset
 from earshot.study.design.draft import DraftItem
 from earshot.tabs.components.hub_picker import HubModels, HubPicker, Kind, hub_picker
 from earshot.tabs.components.timeline.lanes import Lane
@@ -70,7 +70,7 @@ class Pair:
         return [ours, baseline]
 
 
-def baselines(permission: Permission, device: str) -> HubModels[Baseline]:
+def baselines(permission: HubPermission, device: str) -> HubModels[Baseline]:
     """Offer SpeechT5 with its vocoder and voices, loaded when it is asked for."""
 
     def load(name: str, folder: Path) -> Baseline:

@@ -243,7 +243,7 @@ class ConversionEvents:
             progress((i, len(models)), desc=f"Converting by {pipeline.name}", unit="rates")
             checkpoint = settings.MODELS[pipeline.name]
             if checkpoint not in heard:
-                heard[checkpoint] = pipeline.hear(source.content)
+                heard[checkpoint] = pipeline.encode_content(source.content)
             conversion = pipeline(heard[checkpoint], *spoken.arguments(pipeline))
             lanes += _rate_lanes(pipeline.name, conversion, pipeline.colors)
             tracks.append(File(pipeline.name, f"{pipeline.name}.wav", wav(conversion.converted)))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, cast
 import gradio as gr
 
 from earshot.core.paths import ASSETS
-from earshot.pipelines.hub_download import Permission
+from earshot.pipelines.hub_download import HubPermission
 from earshot.pipelines.voice_conversion import settings
 from earshot.study.library import TestLibrary
 from earshot.study.shipped import VOTE
@@ -93,7 +93,7 @@ def build(
     models: Sequence[str] = tuple(MODELS),
     drafts: Drafts | None = None,
     tickets: Tickets | None = None,
-    hub: Permission = Permission(),  # noqa: B008  (frozen)
+    hub: HubPermission = HubPermission(),  # noqa: B008  (frozen)
     device: str = "auto",
     tests: TestLibrary | None = None,
     allow_reference: bool = False,

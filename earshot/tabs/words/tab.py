@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import gradio as gr
 
 from earshot.core.loading import once
-from earshot.pipelines.hub_download import Permission
+from earshot.pipelines.hub_download import HubPermission
 from earshot.tabs.components.map.map import sound_map
 from earshot.tabs.components.timeline.timeline import TEMPLATE
 from earshot.tabs.shared.drafts import Drafts
@@ -57,7 +57,7 @@ def build(
     pipeline: Callable[[], "Words"] | None,
     index: Path,
     drafts: Drafts | None = None,
-    hub: Permission = Permission(),  # noqa: B008  (frozen)
+    hub: HubPermission = HubPermission(),  # noqa: B008  (frozen)
     device: str = "auto",
 ) -> gr.Blocks:
     """Build the tab.

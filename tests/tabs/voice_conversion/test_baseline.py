@@ -10,7 +10,7 @@ from earshot.core.errors import InputError
 from earshot.media.audio import features
 from earshot.media.audio.load import wav_bytes
 from earshot.media.constants import SAMPLE_RATE
-from earshot.pipelines.hub_download import Permission
+from earshot.pipelines.hub_download import HubPermission
 from earshot.pipelines.speech import Speech
 from earshot.pipelines.voice_conversion.units import Units
 from earshot.tabs.components import hub_picker
@@ -53,7 +53,7 @@ def panel(monkeypatch: pytest.MonkeyPatch) -> BaselinePanel:
         return FakeBaseline(), voices  # type: ignore[return-value]
 
     with gr.Blocks():
-        return BaselinePanel(HubModels(KIND, Permission(), load), gr.State(), None)
+        return BaselinePanel(HubModels(KIND, HubPermission(), load), gr.State(), None)
 
 
 def test_convert_by_the_peer_makes_a_pair_of_one_source_for_a_listening_test(
@@ -81,6 +81,6 @@ def test_convert_by_the_peer_says_what_to_do_first(panel: BaselinePanel, result:
 def test_baseline_panel_where_hub_models_are_off_says_why() -> None:
     with gr.Blocks() as page:
         BaselinePanel(
-            baseline.baselines(Permission("They are switched off."), "cpu"), gr.State(), None
+            baseline.baselines(HubPermission("They are switched off."), "cpu"), gr.State(), None
         )
     assert "They are switched off." in str(page.get_config_file())
