@@ -14,7 +14,7 @@ import torch
 from earshot.core.errors import InputError
 from earshot.media.audio.load import Audio, load, loudness, match_loudness
 from earshot.media.constants import SAMPLE_RATE
-from earshot.pipelines.checkpoint import CheckpointError, locate, read_config
+from earshot.pipelines.checkpoint import kind_of, locate, read_config
 from earshot.pipelines.speech import Speech
 from earshot.pipelines.voice import Voice
 from earshot.pipelines.voice_conversion import settings, waveforms
@@ -73,13 +73,7 @@ class VoiceConversion(ABC):
         not of voice conversion or cannot be used.
         """
         folder = locate(settings.MODELS.get(str(name), name))
-        config = read_config(folder)
-        kind = next((kind for kind in KINDS if kind in config), None)
-        if kind is None:
-            raise CheckpointError(
-                f"The checkpoint {folder.name} is of no known kind of voice conversion: its config "
-                f"names none of {', '.join(KINDS)}."
-            )
+        kind = kind_of(folder, read_config(folder), "voice conversion", KINDS)
         module, class_name = KINDS[kind]
         found: Any = getattr(import_module(f"{__package__}.{module}"), class_name)
         loaded = found.load(folder, device)

@@ -13,7 +13,7 @@ from earshot.core.errors import InputError
 from earshot.media.text.phonemes import ARPABET, from_arpabet, from_ipa, from_pinyin
 from earshot.media.text.scripts import ARABIC, CHINESE, from_arabic, from_chinese
 from earshot.models.words.g2p import G2P, LETTERS, G2PConfig
-from earshot.pipelines.checkpoint import load_weights, locate, read_config
+from earshot.pipelines.checkpoint import kind_of, load_weights, locate, read_config
 from earshot.pipelines.words.dictionary import pronunciations
 
 Source = Literal[
@@ -129,10 +129,13 @@ class Pronouncer:
 def load_g2p(folder: str | Path) -> G2P:
     """Load the network of a folder or hub id, on the CPU.
 
-    Raises FileNotFoundError where there is no checkpoint.
+    Raises FileNotFoundError where there is no checkpoint, CheckpointError for one that is of
+    another task or cannot be used.
     """
     folder = locate(folder)
-    network = G2P(G2PConfig(**read_config(folder)["network"]))
+    config = read_config(folder).get("network", {})
+    kind_of(folder, config, "grapheme-to-phoneme conversion", ["slots"])
+    network = G2P(G2PConfig(**config))
     load_weights(network, folder, torch.device("cpu"), RENAMED)
     return network
 
