@@ -24,7 +24,7 @@ from earshot.tabs.words.api import WordAPI
 from earshot.tabs.words.baseline import baseline_section
 from earshot.tabs.words.compare import compare_section
 from earshot.tabs.words.cut import word_cut
-from earshot.tabs.words.events import WordEvents, WordPage
+from earshot.tabs.words.events import WordComponents, WordEvents
 from earshot.tabs.words.find import find_section
 from earshot.tabs.words.panel import SCRIPT, recorded_or_uploaded
 from earshot.tabs.words.threshold import threshold_section
@@ -128,7 +128,7 @@ def _layout(
     baseline()
     how_it_works(__file__)
 
-    page = WordPage(
+    page = WordComponents(
         message=message,
         query=query,
         found=found,

@@ -18,7 +18,7 @@ from earshot.tabs.components.hub_picker import HubModels
 from earshot.tabs.components.timeline.sound import SoundLanes
 from earshot.tabs.voice_conversion import baseline
 from earshot.tabs.voice_conversion.baseline import KIND, NAME, Baseline, BaselinePanel
-from earshot.tabs.voice_conversion.view import Result
+from earshot.tabs.voice_conversion.view import ConversionResult
 
 TONE = np.sin(np.arange(SAMPLE_RATE) / 9).astype(np.float32) / 4
 
@@ -36,12 +36,14 @@ def speech(waveform: np.ndarray) -> Speech:
 
 
 @pytest.fixture
-def result() -> Result:
+def result() -> ConversionResult:
     """A conversion of a tone."""
     units = Units(np.zeros(50, int), 0.02, "units-64", "f")
     source = SoundLanes(wav_bytes(TONE / 2, SAMPLE_RATE), "wav", 1.0, "", (0.1, 0.2))
     ours = SoundLanes.of(speech(TONE))
-    return Result(units, units, ("#000",), source, ours, "TF2", "Tessa", "griffin-lim", "1 unit")
+    return ConversionResult(
+        units, units, ("#000",), source, ours, "TF2", "Tessa", "griffin-lim", "1 unit"
+    )
 
 
 @pytest.fixture
@@ -57,7 +59,7 @@ def panel(monkeypatch: pytest.MonkeyPatch) -> BaselinePanel:
 
 
 def test_convert_by_the_peer_makes_a_pair_of_one_source_for_a_listening_test(
-    panel: BaselinePanel, result: Result
+    panel: BaselinePanel, result: ConversionResult
 ) -> None:
     panel.load(NAME)
     pair = panel.convert(result, "slt")[panel.pair]
@@ -68,7 +70,9 @@ def test_convert_by_the_peer_makes_a_pair_of_one_source_for_a_listening_test(
     assert [track.name for track in pair.timeline().tracks] == ["Source", "Ours", "SpeechT5"]
 
 
-def test_convert_by_the_peer_says_what_to_do_first(panel: BaselinePanel, result: Result) -> None:
+def test_convert_by_the_peer_says_what_to_do_first(
+    panel: BaselinePanel, result: ConversionResult
+) -> None:
     with pytest.raises(InputError, match="Convert a recording first"):
         panel.convert(None, "bdl")
     with pytest.raises(InputError, match="not loaded. Load it first"):

@@ -14,7 +14,7 @@ from earshot.pipelines.voice_conversion.converters import Converters
 from earshot.tabs.voice_conversion import tab
 from earshot.tabs.voice_conversion.example import read_finished
 from earshot.tabs.voice_conversion.transcripts import TranscriptPanel, words_html
-from earshot.tabs.voice_conversion.view import Result
+from earshot.tabs.voice_conversion.view import ConversionResult
 
 
 def transcript(text: str) -> Transcript:
@@ -33,7 +33,7 @@ class Recogniser:
 
 
 @pytest.fixture
-def result() -> Result:
+def result() -> ConversionResult:
     finished = read_finished()
     assert finished and finished.source
     return replace(
@@ -69,7 +69,7 @@ def test_source_that_is_a_guess_is_called_one() -> None:
     assert "guessing" not in words_html(transcript("place blue"), unsure)
 
 
-def test_source_is_heard_once_for_several_conversions(result: Result) -> None:
+def test_source_is_heard_once_for_several_conversions(result: ConversionResult) -> None:
     recogniser = Recogniser()
     shown = panel(lambda: recogniser)
     first = shown.heard(result, None)
@@ -79,14 +79,16 @@ def test_source_is_heard_once_for_several_conversions(result: Result) -> None:
     assert recogniser.heard == [b"converted", b"source", b"other voice"]
 
 
-def test_units_without_a_source_have_the_words_of_the_conversion_only(result: Result) -> None:
+def test_units_without_a_source_have_the_words_of_the_conversion_only(
+    result: ConversionResult,
+) -> None:
     shown = panel(Recogniser)
     html = shown.heard(replace(result, source=None), None)[shown.words]
     assert "Heard in the converted" not in html
     assert "one too" in html and "Heard in the source" not in html
 
 
-def test_recogniser_that_is_not_there_is_a_sentence(result: Result) -> None:
+def test_recogniser_that_is_not_there_is_a_sentence(result: ConversionResult) -> None:
     def missing() -> Recogniser:
         raise FileNotFoundError("The recogniser is not installed: pip install it.")
 
