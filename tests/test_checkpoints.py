@@ -73,10 +73,10 @@ def test_command_line_converts_by_name_and_by_folder_from_anywhere(
 
 
 @pytest.mark.slow
-def test_shipped_pipelines_are_loaded_by_name_from_anywhere(
+def test_shipped_pipelines_load_from_anywhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No hub is asked for what is here."""
+    """They are loaded by name, and no hub is asked for what is here."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delattr(models, "PreTrainedConfig")
     assert SoundSearch.from_pretrained("sound-cnn", "cpu").encoder.name == "sound-cnn"
@@ -99,9 +99,10 @@ def test_shipped_pipelines_are_loaded_by_name_from_anywhere(
         (Pronouncer.from_pretrained, "words", "slots"),
     ],
 )
-def test_checkpoint_of_another_task_is_refused_with_the_kinds(
+def test_checkpoint_of_another_task_is_refused(
     load: Callable[[str | Path], object], name: str | Path, kinds: str
 ) -> None:
+    """The refusal names the kinds."""
     with pytest.raises(CheckpointError, match=f"config names no {kinds}"):
         load(name)
 
@@ -115,7 +116,7 @@ def test_checkpoint_of_another_task_is_refused_with_the_kinds(
         (find_sounds, ["search", "rain", "--sound-model", "vqvae-64"], "sentence_encoder"),
     ],
 )
-def test_command_line_refuses_a_checkpoint_of_another_task(
+def test_command_line_refuses_another_task(
     command: Callable[[list[str]], None], arguments: list[str], kinds: str
 ) -> None:
     with pytest.raises(SystemExit, match=f"config names no {kinds}"):
