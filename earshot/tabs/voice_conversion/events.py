@@ -263,9 +263,8 @@ class ConversionEvents:
         shown: ConversionResult | None = values[self.to.result]
         sound = recording or (shown.source.content if shown and shown.source else None)
         conversion = pipeline(sound, *spoken.arguments(pipeline))
-        return ConversionResult.of(conversion, pipeline, spoken, recording), " ".join(
-            conversion.notices
-        )
+        result = ConversionResult.of(conversion, pipeline, spoken, recording)
+        return result, " ".join(conversion.notices)
 
     def _show(self, result: ConversionResult, notice: str = "", answer: bool = True) -> Update:
         return {
