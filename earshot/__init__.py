@@ -6,13 +6,10 @@ is first asked for, and none loads torch before its from_pretrained is called.
 
 import os
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from earshot.pipelines.lip_to_speech import LipToSpeech
-    from earshot.pipelines.sound_search import SoundSearch
-    from earshot.pipelines.voice_conversion import VoiceConversion
-    from earshot.pipelines.words import Words
+    from earshot.pipelines import LipToSpeech, SoundSearch, VoiceConversion, Words
 
 # A thread of OpenBLAS that has nothing to do spins for 2 to the power of this many cycles before it
 # sleeps. As numpy's wheels bring it that is some 100 ms after a product of large matrices, on cores
@@ -20,15 +17,9 @@ if TYPE_CHECKING:
 os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
 
 __all__ = ["LipToSpeech", "SoundSearch", "VoiceConversion", "Words"]
-_PACKAGES: Final = {
-    "LipToSpeech": "earshot.pipelines.lip_to_speech",
-    "SoundSearch": "earshot.pipelines.sound_search",
-    "VoiceConversion": "earshot.pipelines.voice_conversion",
-    "Words": "earshot.pipelines.words",
-}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _PACKAGES:
+    if name not in __all__:
         raise AttributeError(f"module 'earshot' has no attribute {name!r}")
-    return getattr(import_module(_PACKAGES[name]), name)
+    return getattr(import_module("earshot.pipelines"), name)

@@ -16,7 +16,7 @@ from earshot.pipelines.voice_conversion.settings import DEFAULT_VOICE, MODELS
 from earshot.tabs.components.timeline.sound import SoundLanes
 from earshot.tabs.voice_conversion.example import write_finished
 from earshot.tabs.voice_conversion.speaking import Speaking
-from earshot.tabs.voice_conversion.view import Result
+from earshot.tabs.voice_conversion.view import ConversionResult
 
 SOURCE: Final = ROOT / "assets" / "examples" / "man-place-blue.ogg"
 
@@ -34,7 +34,7 @@ def main() -> None:
     choices = spoken.arguments(pipeline)
     pipeline(SOURCE, *choices)  # warm up, for the time that is shown
     conversion = pipeline(SOURCE, *choices)
-    result = Result.of(conversion, pipeline, spoken)
+    result = ConversionResult.of(conversion, pipeline, spoken)
     source = compressed(SoundLanes.of(conversion.source), conversion.source)
     converted = compressed(result.converted, conversion.converted)
     write_finished(replace(result, source=source, converted=converted))

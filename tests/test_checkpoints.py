@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -11,11 +12,16 @@ import soundfile
 
 from earshot.pipelines import VoiceConversion
 from earshot.pipelines.checkpoint import CheckpointError, weight_bytes, weight_files
+from earshot.pipelines.lip_to_speech import LipToSpeech
+from earshot.pipelines.lip_to_speech.__main__ import main as read_lips
 from earshot.pipelines.sound_search import SoundSearch
+from earshot.pipelines.sound_search.__main__ import main as find_sounds
+from earshot.pipelines.sound_search.encoders import models
 from earshot.pipelines.sound_search.indexing.index import SoundIndex
 from earshot.pipelines.voice_conversion import settings
 from earshot.pipelines.voice_conversion.__main__ import main as convert
 from earshot.pipelines.words import Words
+from earshot.pipelines.words.__main__ import main as neighbours
 from earshot.pipelines.words.library import WordLibrary
 from earshot.pipelines.words.pronunciation import Pronouncer
 from earshot.tabs.sound_search import EXAMPLES
@@ -69,10 +75,55 @@ def test_command_line_converts_from_anywhere(
         assert soundfile.info(f"{number}.wav").duration > 1
 
 
-def test_checkpoint_of_another_task_is_refused() -> None:
+@pytest.mark.slow
+def test_shipped_pipelines_load_from_anywhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are loaded by name, and no hub is asked for what is here."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delattr(models, "PreTrainedConfig")
+    assert SoundSearch.from_pretrained("sound-cnn", "cpu").encoder.name == "sound-cnn"
+    for reader in (LipToSpeech.from_pretrained(), LipToSpeech.from_pretrained("lip-to-speech")):
+        assert reader.name == "lip-to-speech"
+
+
+@pytest.mark.parametrize(
+    ("load", "name", "kinds"),
+    [
+        (VoiceConversion.from_pretrained, "words", "adapter or vqvae or kmeans"),
+        (VoiceConversion.from_pretrained, ROOT / "sound-cnn", "adapter or vqvae or kmeans"),
+        (Words.from_pretrained, "vqvae-64", "acoustic"),
+        (Words.from_pretrained, ROOT / "sound-cnn", "acoustic"),
+        (Words.from_pretrained, "g2p", "acoustic"),
+        (LipToSpeech.from_pretrained, "words", "reader"),
+        (LipToSpeech.from_pretrained, ROOT / "vqvae-64", "reader"),
+        (SoundSearch.from_pretrained, "words", "sentence_encoder"),
+        (SoundSearch.from_pretrained, ROOT / "vqvae-64", "sentence_encoder"),
+        (Pronouncer.from_pretrained, "words", "slots"),
+    ],
+)
+def test_checkpoint_of_another_task_is_refused(
+    load: Callable[[str | Path], object], name: str | Path, kinds: str
+) -> None:
     """The refusal names the kinds."""
-    with pytest.raises(CheckpointError, match="names none of adapter, vqvae, kmeans"):
-        VoiceConversion.from_pretrained(ROOT / "words", "cpu")
+    with pytest.raises(CheckpointError, match=f"config names no {kinds}"):
+        load(name)
+
+
+@pytest.mark.parametrize(
+    ("command", "arguments", "kinds"),
+    [
+        (convert, ["speech.wav", "-o", "converted.wav", "--model", "words"], "adapter"),
+        (neighbours, ["word.wav", "--model", "vqvae-64"], "acoustic"),
+        (read_lips, ["face.mp4", "--model", "words"], "reader"),
+        (find_sounds, ["search", "rain", "--sound-model", "vqvae-64"], "sentence_encoder"),
+    ],
+)
+def test_command_line_refuses_another_task(
+    command: Callable[[list[str]], None], arguments: list[str], kinds: str
+) -> None:
+    with pytest.raises(SystemExit, match=f"config names no {kinds}"):
+        command(arguments)
 
 
 @pytest.mark.slow

@@ -32,7 +32,7 @@ from earshot.core.paths import CHECKPOINTS
 from earshot.media import workers
 from earshot.pipelines import accelerator  # noqa: F401  (before torch, as ZeroGPU needs it)
 from earshot.pipelines.command_line import explained
-from earshot.pipelines.hub_download import Permission as HubPermission
+from earshot.pipelines.hub_download import HubPermission
 from earshot.pipelines.sound_search.sources.address import index_of
 from earshot.pipelines.sound_search.sources.files import folder_of
 from earshot.pipelines.voice_conversion.live import LiveProcesses

@@ -1,11 +1,10 @@
 """The models that the tabs use: where they are installed, and how they are loaded, once each."""
 
-import threading
 from collections.abc import Callable, Sequence
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import TYPE_CHECKING
 
+from earshot.core.loading import once
 from earshot.pipelines.voice_conversion.settings import MODELS
 from earshot.tabs import lip_to_speech, sound_search, words
 
@@ -16,9 +15,6 @@ if TYPE_CHECKING:
     from earshot.pipelines.voice_conversion.converters import Converters
     from earshot.pipelines.voice_conversion.pipeline import VoiceConversion
     from earshot.pipelines.words import Words
-
-P = ParamSpec("P")
-T = TypeVar("T")
 
 
 def converters(folder: Path, device: str) -> Callable[[str], "VoiceConversion"]:
@@ -78,17 +74,6 @@ def lip_reader(folder: Path, device: str) -> Callable[[], "LipToSpeech"] | None:
         return LipToSpeech.from_pretrained(folder / lip_to_speech.MODEL, device)
 
     return once(load) if available(folder, [lip_to_speech.MODEL]) else None
-
-
-def once(load: Callable[P, T]) -> Callable[P, T]:
-    """Load at the first call, and give the same from then on, whoever asks meanwhile."""
-    lock, loaded = threading.Lock(), cache(load)
-
-    def get(*args: P.args, **kwargs: P.kwargs) -> T:
-        with lock:
-            return loaded(*args, **kwargs)
-
-    return get
 
 
 def transcriber(name: str, device: str) -> Callable[[], "Transcriber"]:

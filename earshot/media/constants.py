@@ -28,6 +28,10 @@ DELTA_WIDTH: Final = 9  # frames that Δ and ΔΔ are fitted to
 PITCH_MIN: Final = 65.0  # Hz
 PITCH_MAX: Final = 450.0  # Hz
 
+# The log-F0 of a voice, before much of it was heard.
+LOG_F0_VARIANCE: Final = 0.05  # of most people's speech
+LOG_F0_BELIEF: Final = 50.0  # frames' worth of belief in that
+
 # General sounds, for sound search.
 SOUND_SAMPLE_RATE: Final = 32_000  # Hz
 

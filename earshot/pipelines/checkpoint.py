@@ -8,7 +8,7 @@ second network): these lie next to it or inside it.
 import hashlib
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -75,6 +75,21 @@ def read_config(folder: Path) -> dict[str, Any]:
         return json.loads((folder / "config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise _unusable(folder, "its config.json cannot be read") from error
+
+
+def kind_of(folder: Path, config: Mapping[str, Any], task: str, kinds: Collection[str]) -> str:
+    """Find which of the kinds of a task, keys of a config, the checkpoint in ``folder`` is of.
+
+    config: that of the checkpoint, or the part of it that has the key. Raises CheckpointError,
+    which names the kinds, where it has none: the checkpoint is of another task.
+    """
+    for kind in kinds:
+        if kind in config:
+            return kind
+    raise CheckpointError(
+        f"The checkpoint {folder.name} is of no known kind of {task}: its config names no "
+        f"{' or '.join(kinds)}."
+    )
 
 
 def load_weights(

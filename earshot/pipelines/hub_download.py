@@ -40,7 +40,7 @@ Report = Callable[[int, int], None]  # bytes that are here, and of all
 
 
 @dataclass(frozen=True)
-class Permission:
+class HubPermission:
     """A server's permission of models of the hub: refusal says why visitors may load none, "" where
     they may; any_id: whether also those that no list names.
     """
@@ -51,7 +51,7 @@ class Permission:
     @classmethod
     def of(
         cls, off: bool, host: str | None, share: bool, environment: Mapping[str, str]
-    ) -> "Permission":
+    ) -> "HubPermission":
         """Decide for a server which models visitors may load. On a Space without a GPU these models
         are too slow for its visitors; any id can be named only by who sits at this machine, whose
         disk it fills.

@@ -5,13 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from earshot.core.errors import InputError
+from earshot.media.constants import LOG_F0_BELIEF, LOG_F0_VARIANCE
 
 # Cosine of the vectors of 3 s of speech each, for any-voice. Of 52 references of 14 s by one
 # validation speaker each, 49 have more (.63 or more where sentences are read, and not single
 # words); of 250 by two of them, 6 s each, 229 have less.
 ONE_VOICE = 0.45
-VARIANCE = 0.05  # of the log-F0 of most people's speech
-BELIEF = 50.0  # frames' worth of belief in that, where little speech is voiced
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,5 +63,5 @@ def pitch_statistics(pitch: np.ndarray) -> tuple[float, float]:
     voiced = pitch[pitch > 0]
     log_f0 = np.log(voiced if len(voiced) else np.array([150.0]))
     mean = float(log_f0.mean())
-    square = float(((log_f0 - mean) ** 2).sum()) + BELIEF * VARIANCE
-    return mean, float(np.sqrt(square / (len(log_f0) + BELIEF)))
+    square = float(((log_f0 - mean) ** 2).sum()) + LOG_F0_BELIEF * LOG_F0_VARIANCE
+    return mean, float(np.sqrt(square / (len(log_f0) + LOG_F0_BELIEF)))

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, expect
 
 from earshot.app import launch
 from earshot.media.audio.load import load
-from earshot.pipelines.hub_download import Permission
+from earshot.pipelines.hub_download import HubPermission
 from earshot.pipelines.words import spoken_word
 from earshot.tabs.components import hub_picker
 from earshot.tabs.words.baseline import baseline_section
@@ -30,7 +30,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         # No voice activity detector takes the library's tones for speech.
         patch.setattr(spoken_word, "find_word", lambda path, cut: load(path, RATE))
         with gr.Blocks(title="Words") as page:
-            baseline_section(lambda: library, Permission(), "cpu")
+            baseline_section(lambda: library, HubPermission(), "cpu")
         yield launch.launch(page, launch.options([], {}), block=False)
         page.close()
 

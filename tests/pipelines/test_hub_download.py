@@ -13,7 +13,7 @@ from transformers import ClapConfig, HubertConfig, SpeechT5Config, SpeechT5HifiG
 from earshot.core.cancellation import Job, running
 from earshot.core.errors import InputError, StoppedError
 from earshot.pipelines import hub_download
-from earshot.pipelines.hub_download import Permission, fetch
+from earshot.pipelines.hub_download import HubPermission, fetch
 from tests.support.hub_server import serve
 
 NAME = "someone/tiny"
@@ -110,14 +110,14 @@ def test_any_id_needs_private_server(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     """Any id is permitted only where nobody else can reach the server."""
     monkeypatch.setattr(hub_download, "GPU", tmp_path / "no-gpu")
     space = {"SPACE_ID": "lab/earshot"}
-    assert Permission.of(False, None, False, {}) == Permission(any_id=True)
-    assert Permission.of(False, "0.0.0.0", False, {}) == Permission()
-    assert Permission.of(False, None, True, {}) == Permission()
-    assert "switched off" in Permission.of(True, None, False, {}).refusal
-    assert "no GPU" not in Permission.of(False, None, False, {}).refusal
-    assert "GPU, and this Space has none" in Permission.of(False, None, False, space).refusal
+    assert HubPermission.of(False, None, False, {}) == HubPermission(any_id=True)
+    assert HubPermission.of(False, "0.0.0.0", False, {}) == HubPermission()
+    assert HubPermission.of(False, None, True, {}) == HubPermission()
+    assert "switched off" in HubPermission.of(True, None, False, {}).refusal
+    assert "no GPU" not in HubPermission.of(False, None, False, {}).refusal
+    assert "GPU, and this Space has none" in HubPermission.of(False, None, False, space).refusal
     monkeypatch.setattr(hub_download, "GPU", tmp_path)
-    assert Permission.of(False, None, False, space) == Permission()
+    assert HubPermission.of(False, None, False, space) == HubPermission()
 
 
 @pytest.mark.parametrize(

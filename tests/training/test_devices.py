@@ -47,11 +47,8 @@ from training.voice_conversion.any_voice.auxiliary import Listener
 from training.voice_conversion.any_voice.system import Batch as AnyVoiceBatch
 from training.voice_conversion.any_voice.system import System
 from training.voice_conversion.any_voice.vocoder import VocoderTraining
-from training.voice_conversion.train.inverter import (
-    contour_loss,
-    relative_contour,
-    spectrogram_loss,
-)
+from training.voice_conversion.contour import relative_contour
+from training.voice_conversion.train.inverter import contour_loss, spectrogram_loss
 from training.voice_conversion.train.units import contrastive_loss
 from training.words.g2p.train import ctc_loss as g2p_loss
 from training.words.train import losses as word_losses

@@ -10,9 +10,9 @@ import soundfile
 import torch
 
 from earshot.core.errors import InputError
-from earshot.models.any_voice.kmeans import KMeansConfig
 from earshot.models.vocoder import Vocoder, VocoderConfig
 from earshot.models.vqvae.inverter import CodebookInverterConfig
+from earshot.models.vqvae.kmeans import KMeansConfig
 from earshot.models.vqvae.vqvae import VQVAEConfig
 from earshot.models.words.view_encoder import ViewConfig
 from earshot.models.words.word_embedder import WordEmbedderConfig

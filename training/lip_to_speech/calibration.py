@@ -44,7 +44,7 @@ CONFIDENT: Final = 0.9  # from which a word counts as one of the most confident
 BACKWARDS: Final = 0.75  # share of the videos shown backwards whose captions get a notice
 
 
-class Words(NamedTuple):
+class CaptionWords(NamedTuple):
     """The words of the captions: confidence (K,) from 0 to 1 of each; correct (K,): is it right?"""
 
     confidence: np.ndarray
@@ -62,9 +62,9 @@ class Words(NamedTuple):
         ]
         return float(np.sum(gaps) / len(bins))
 
-    def limited(self, most: float) -> "Words":
+    def limited(self, most: float) -> "CaptionWords":
         """Limit each confidence to ``most``."""
-        return Words(np.minimum(self.confidence, most), self.correct)
+        return CaptionWords(np.minimum(self.confidence, most), self.correct)
 
     @property
     def brier_score(self) -> float:
@@ -100,14 +100,14 @@ def ctc_outputs(reader: LipReader, crops: Tensor) -> list[np.ndarray]:
 
 def words_of(
     outputs: Sequence[np.ndarray], references: Sequence[Sequence[str]], temperature: float
-) -> Words:
+) -> CaptionWords:
     """Read the words of the captions from CTC log probabilities (N, W), with their references."""
     confidence, correct = [], []
     for output, reference in zip(outputs, references, strict=True):
         for word, expected in zip(caption(output, temperature), reference, strict=False):
             confidence.append(word.confidence)
             correct.append(word.text == expected)
-    return Words(np.array(confidence), np.array(correct))
+    return CaptionWords(np.array(confidence), np.array(correct))
 
 
 def fit_temperature(outputs: Sequence[np.ndarray], references: Sequence[Sequence[str]]) -> float:

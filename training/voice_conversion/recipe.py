@@ -4,11 +4,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from earshot.media.constants import N_BINS
-from earshot.models.any_voice.kmeans import KMeansConfig
 from earshot.models.vocoder import VocoderConfig
 from earshot.models.vqvae.inverter import CodebookInverterConfig
+from earshot.models.vqvae.kmeans import KMeansConfig
 from earshot.models.vqvae.vqvae import VQVAEConfig
-from training.voice_conversion.any_voice.recipe import RECIPE as ANY_VOICE
+from training.voice_conversion.any_voice import vocoder as any_voice_vocoder
+from training.voice_conversion.any_voice.conversion import train_conversion
+from training.voice_conversion.any_voice.loop import Length
 from training.voice_conversion.train.front_end import train_kmeans, train_vq
 from training.voice_conversion.train.inverter import train_inverter
 from training.voice_conversion.train.units import train_units
@@ -56,7 +58,11 @@ RECIPE: dict[str, Callable[[Path, str], None]] = {
         run, name, VQVAEConfig(512, (2, 1)), 3600, augmented=False
     ),
     "inverter-paper-512": lambda run, name: train_inverter(run, name, "paper-512", LINEAR, 4200),
-    **ANY_VOICE,
+    # Any-voice, over the recogniser: each part goes on from its state, up to its length.
+    "conversion": lambda run, name: train_conversion(run, name, Length(steps=3_000)),
+    "any-voice-vocoder": lambda run, name: any_voice_vocoder.train_vocoder(
+        run, name, Length(steps=20_000)
+    ),
 }
 # Over the frames of a front end (prepare --front-end).
 FRONT_END_RECIPE: dict[str, Callable[[Path, str], None]] = {

@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from earshot.core.errors import InputError
-from earshot.media.audio.samples import (
+from earshot.media.samples import (
     Mix,
     check_length,
     check_rate,

@@ -12,8 +12,8 @@ import soxr
 
 from earshot.core.errors import InputError
 from earshot.media.audio.decode import Source, decode_mono
-from earshot.media.audio.samples import FULL_SCALE as FULL_SCALE
-from earshot.media.audio.samples import SILENT_PEAK as SILENT_PEAK
+from earshot.media.samples import FULL_SCALE as FULL_SCALE
+from earshot.media.samples import SILENT_PEAK as SILENT_PEAK
 
 # None is what Gradio gives where nothing was recorded.
 Audio = Source | None

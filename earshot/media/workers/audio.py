@@ -13,7 +13,7 @@ from av.error import FFmpegError
 from av.stream import Disposition
 
 from earshot.core.errors import InputError
-from earshot.media.audio.samples import (
+from earshot.media.samples import (
     SILENT_PEAK,
     Mix,
     check_length,

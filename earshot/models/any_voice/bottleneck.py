@@ -11,9 +11,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from earshot.models.vqvae.vqvae import Codebook
+from earshot.models.any_voice import CONTINUOUS
+from earshot.models.layers.codebook import Codebook
 
-CONTINUOUS: Final = "continuous"
 STEPS_PER_SECOND: Final = 50.0
 
 

@@ -1,1 +1,1 @@
-"""The Transformer VQ-VAE and its codebook inverter."""
+"""The Transformer VQ-VAE, k-means in its place, and the codebook inverter."""

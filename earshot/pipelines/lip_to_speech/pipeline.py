@@ -20,12 +20,19 @@ from earshot.media.constants import FRAMES_PER_SECOND, SAMPLE_RATE, VIDEO_RATE
 from earshot.media.video import Frame, frames
 from earshot.media.video.face import track_face
 from earshot.media.video.lips import MouthClip, crop_mouth
-from earshot.models.any_voice.bottleneck import CONTINUOUS
+from earshot.models.any_voice import CONTINUOUS
 from earshot.models.lip_to_speech.face_encoder import FaceEncoder, FaceEncoderConfig
 from earshot.models.lip_to_speech.lip_reader import LipReader, LipReaderConfig
 from earshot.models.vocoder import Vocoder, VocoderConfig
 from earshot.pipelines.any_voice import Networks
-from earshot.pipelines.checkpoint import choose_device, companion, load_weights, locate, read_config
+from earshot.pipelines.checkpoint import (
+    choose_device,
+    companion,
+    kind_of,
+    load_weights,
+    locate,
+    read_config,
+)
 from earshot.pipelines.lip_to_speech.caption import caption
 from earshot.pipelines.lip_to_speech.result import FaceVoice, LipReading, LipSpeech
 from earshot.pipelines.lip_to_speech.weights import WEIGHT_KEYS, current_config
@@ -76,13 +83,18 @@ class LipToSpeech:
         self.voices: tuple[str, ...] = tuple(read_config(any_voice)["voices"] if any_voice else ())
 
     @classmethod
-    def from_pretrained(cls, name: str | Path, device: str = "auto") -> "LipToSpeech":
-        """Load a checkpoint folder, or a hub id.
+    def from_pretrained(
+        cls, name: str | Path = "lip-to-speech", device: str = "auto"
+    ) -> "LipToSpeech":
+        """Load a checkpoint: the name of one that is shipped, a folder, or a hub id.
 
-        Raises FileNotFoundError when there is none.
+        Raises FileNotFoundError where it is none of these, CheckpointError for one that is of
+        another task or cannot be used.
         """
         folder, place = locate(name), choose_device(device)
-        config = current_config(read_config(folder))
+        saved = read_config(folder)
+        kind_of(folder, saved, "lip to speech", ["reader"])
+        config = current_config(saved)
         reader = LipReader(LipReaderConfig(**config["reader"]))
         faces = FaceEncoder(FaceEncoderConfig(**config["faces"]))
         networks = nn.ModuleDict({"reader": reader, "faces": faces})

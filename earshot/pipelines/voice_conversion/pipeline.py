@@ -14,7 +14,7 @@ import torch
 from earshot.core.errors import InputError
 from earshot.media.audio.load import Audio, load, loudness, match_loudness
 from earshot.media.constants import SAMPLE_RATE
-from earshot.pipelines.checkpoint import CheckpointError, locate, read_config
+from earshot.pipelines.checkpoint import kind_of, locate, read_config
 from earshot.pipelines.speech import Speech
 from earshot.pipelines.voice import Voice
 from earshot.pipelines.voice_conversion import settings, waveforms
@@ -73,13 +73,7 @@ class VoiceConversion(ABC):
         not of voice conversion or cannot be used.
         """
         folder = locate(settings.MODELS.get(str(name), name))
-        config = read_config(folder)
-        kind = next((kind for kind in KINDS if kind in config), None)
-        if kind is None:
-            raise CheckpointError(
-                f"The checkpoint {folder.name} is of no known kind of voice conversion: its config "
-                f"names none of {', '.join(KINDS)}."
-            )
+        kind = kind_of(folder, read_config(folder), "voice conversion", KINDS)
         module, class_name = KINDS[kind]
         found: Any = getattr(import_module(f"{__package__}.{module}"), class_name)
         loaded = found.load(folder, device)
@@ -110,7 +104,7 @@ class VoiceConversion(ABC):
         began = time.perf_counter()
         vocoder = vocoder or self.vocoders[0]
         intonation = intonation or self.intonations[0]
-        content = audio if isinstance(audio, Content) else self.hear(audio)
+        content = audio if isinstance(audio, Content) else self.encode_content(audio)
         units = self.units(content)
         converted = self.decode(units, target, vocoder, intonation)
         if loudness == "source":
@@ -121,8 +115,8 @@ class VoiceConversion(ABC):
         return Conversion(content.source, units, converted, notices, *bits, seconds)
 
     @torch.inference_mode()
-    def hear(self, audio: Audio) -> Content:
-        """Encode a recording once, for this model or others of the same networks.
+    def encode_content(self, audio: Audio) -> Content:
+        """Encode the content of a recording once, for this model or others of the same networks.
 
         Raises InputError for audio that cannot be used.
         """
@@ -143,7 +137,7 @@ class VoiceConversion(ABC):
 
         Raises InputError for audio that cannot be used.
         """
-        content = self.hear(audio)
+        content = self.encode_content(audio)
         return content.source, self.units(content), content.notices
 
     @abstractmethod

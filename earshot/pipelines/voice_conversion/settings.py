@@ -4,10 +4,9 @@ from pathlib import Path
 from typing import Final
 
 from earshot.media.constants import SAMPLE_RATE
+from earshot.models.any_voice import CONTINUOUS as CONTINUOUS
 
-CONTINUOUS: Final = "continuous"
 ANY_VOICE: Final = "any-voice"  # the checkpoint of all models but those called vqvae
-
 
 # The checkpoint of each model; the default first, then ever fewer bits.
 MODELS: Final = {

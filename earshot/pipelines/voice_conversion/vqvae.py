@@ -14,9 +14,9 @@ from torch import Tensor
 from earshot.core.errors import InputError
 from earshot.media.audio import features
 from earshot.media.constants import FRAME_SECONDS, SAMPLE_RATE
-from earshot.models.any_voice.kmeans import KMeans
 from earshot.models.vocoder import Vocoder
 from earshot.models.vqvae.inverter import CodebookInverter
+from earshot.models.vqvae.kmeans import KMeans
 from earshot.models.vqvae.vqvae import VQVAE
 from earshot.pipelines.checkpoint import choose_device
 from earshot.pipelines.speech import Speech, muted

@@ -9,9 +9,9 @@ import torch
 from torch import nn
 
 from earshot.media.audio.features import mfcc
-from earshot.models.any_voice.kmeans import KMeans, KMeansConfig
 from earshot.models.vocoder import Vocoder, VocoderConfig
 from earshot.models.vqvae.inverter import CodebookInverter, CodebookInverterConfig
+from earshot.models.vqvae.kmeans import KMeans, KMeansConfig
 from earshot.models.vqvae.vqvae import VQVAE, VQVAEConfig
 from earshot.pipelines.checkpoint import companion, load_front_end, load_weights, read_config
 

@@ -27,6 +27,7 @@ from earshot.models.words.word_embedder import (
 from earshot.pipelines.checkpoint import (
     choose_device,
     companion,
+    kind_of,
     load_weights,
     locate,
     read_config,
@@ -72,7 +73,7 @@ class Words:
         """Load a checkpoint: the name of one that is shipped, a folder, or a hub id.
 
         Raises FileNotFoundError where it is none of these, or where it needs a speech model that
-        is not installed.
+        is not installed, CheckpointError for one that is of another task or cannot be used.
         """
         folder, place = locate(name), choose_device(device)
         config = read_config(folder)
@@ -229,6 +230,7 @@ def _members(folders: Sequence[Path], device: torch.device) -> list[Member]:
     members = []
     for folder in folders:
         config = read_config(folder)
+        kind_of(folder, config.get("network", {}), "word embeddings", ["acoustic"])
         network = build_embedder(config_from_dict(config["network"]))
         load_weights(network, folder, device)
         heard = hearing_name(config)

@@ -19,7 +19,7 @@ One = int | str | list[int]
 # The answers of a test with several scales, or with comments, are by name.
 Answer = One | dict[str, One]
 Level = Literal["nominal", "ordinal", "interval"]
-Words = tuple[tuple[int | str, str], ...]
+Labels = tuple[tuple[int | str, str], ...]
 Sound = TypeVar("Sound")  # of a system, whatever stands for it
 
 REFERENCE: Final = "reference"  # as a system: the hidden one, or what pairs are held against
@@ -46,7 +46,7 @@ class Scale:
     """
 
     question: str
-    answers: Words
+    answers: Labels
     measure: str
     bounds: tuple[int, int]
     level: Level | None = "ordinal"
@@ -168,7 +168,7 @@ class Design:
         """Find the least and the greatest answer that is a number."""
         return min(self.scale.numbers), max(self.scale.numbers)
 
-    def in_words(self, value: float, words: Words) -> str:
+    def in_words(self, value: float, words: Labels) -> str:
         """Say a tidy answer in the words of the scale."""
         return dict(words).get(int(value), "")
 
@@ -177,7 +177,7 @@ class Design:
         return str(value) if self.numbered else None
 
     def guess(
-        self, scores: Sequence[float], shown: Sequence[str], words: Words, rng: np.random.Generator
+        self, scores: Sequence[float], shown: Sequence[str], words: Labels, rng: np.random.Generator
     ) -> One:
         """Answer as somebody does to whom the sounds at these positions have these opinion scores,
         from 1 to 5."""
@@ -187,7 +187,7 @@ class Design:
         best = values[0]
         return int(np.clip(round(low + step if best == high else high - step), low, high))
 
-    def random(self, words: Words, places: int, rng: np.random.Generator) -> One:
+    def random(self, words: Labels, places: int, rng: np.random.Generator) -> One:
         """Give any answer of the scale."""
         return words[int(rng.integers(len(words)))][0]
 
@@ -231,11 +231,11 @@ class Preference(Pair):
             return SAME
         return FIRST if (shown[0] == system) == (expected == 1) else SECOND
 
-    def in_words(self, value: float, words: Words) -> str:
+    def in_words(self, value: float, words: Labels) -> str:
         return self.IN_WORDS.get(value, "")
 
     def guess(
-        self, scores: Sequence[float], shown: Sequence[str], words: Words, rng: np.random.Generator
+        self, scores: Sequence[float], shown: Sequence[str], words: Labels, rng: np.random.Generator
     ) -> One:
         gap = scores[0] - scores[1]
         if abs(gap) < CLOSE and SAME in dict(words):
@@ -260,11 +260,11 @@ class Discrimination(Pair):
     def sent(self, expected: float, shown: Sequence[str], system: str) -> One:
         return FIRST if shown[0] == shown[2] else SECOND
 
-    def in_words(self, value: float, words: Words) -> str:
+    def in_words(self, value: float, words: Labels) -> str:
         return self.IN_WORDS.get(value, "")
 
     def guess(
-        self, scores: Sequence[float], shown: Sequence[str], words: Words, rng: np.random.Generator
+        self, scores: Sequence[float], shown: Sequence[str], words: Labels, rng: np.random.Generator
     ) -> One:
         hears = rng.random() < 1 - np.exp(-abs(scores[0] - scores[1]))
         first = shown[0] == shown[2] if hears else rng.random() < EVEN
@@ -288,7 +288,7 @@ class Comparison(Pair):
         return f"{value:+d}".replace("-", "−") if value else str(value)  # a minus that is one
 
     def guess(
-        self, scores: Sequence[float], shown: Sequence[str], words: Words, rng: np.random.Generator
+        self, scores: Sequence[float], shown: Sequence[str], words: Labels, rng: np.random.Generator
     ) -> One:
         return int(np.clip(round(scores[1] - scores[0]), *self.scale.bounds))
 
@@ -325,13 +325,13 @@ class Multiple(Design):
     def ends(self) -> tuple[float, float]:
         return self.scale.bounds
 
-    def in_words(self, value: float, words: Words) -> str:
+    def in_words(self, value: float, words: Labels) -> str:
         """Say the interval, whose words are those of the upper ends of five."""
         ends = sorted((float(end), word) for end, word in words)
         return next(word for end, word in ends if value <= end)
 
     def guess(
-        self, scores: Sequence[float], shown: Sequence[str], words: Words, rng: np.random.Generator
+        self, scores: Sequence[float], shown: Sequence[str], words: Labels, rng: np.random.Generator
     ) -> One:
         low, high = self.scale.bounds
         return [
@@ -339,7 +339,7 @@ class Multiple(Design):
             for name, score in zip(shown, scores, strict=True)
         ]
 
-    def random(self, words: Words, places: int, rng: np.random.Generator) -> One:
+    def random(self, words: Labels, places: int, rng: np.random.Generator) -> One:
         low, high = self.scale.bounds
         return [int(value) for value in rng.integers(low, high + 1, places)]
 

@@ -48,16 +48,16 @@ def unpack(files: Sequence[Path], folder: Path) -> None:
     Raises InputError for what is none of this, or too much in all.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    room = Room(MAX_FILES, MAX_BYTES)
+    allowance = Allowance(MAX_FILES, MAX_BYTES)
     names: list[str] = []
     for file in files:
         if file.suffix.lower() == ".zip":
-            names += _unzip(file, folder, room)
+            names += _unzip(file, folder, allowance)
         elif file.suffix.lower() in SOUNDS and "_" in file.stem:
             system, sentence = file.stem.split("_", 1)
-            _copy(file, folder, PurePosixPath(system, sentence + file.suffix), room)
+            _copy(file, folder, PurePosixPath(system, sentence + file.suffix), allowance)
         elif file.name.lower() in FILES:
-            _copy(file, folder, PurePosixPath(FILE), room)
+            _copy(file, folder, PurePosixPath(FILE), allowance)
         else:
             names.append(file.name)
     _arrange(folder)
@@ -67,7 +67,7 @@ def unpack(files: Sequence[Path], folder: Path) -> None:
 
 
 @dataclass
-class Room:
+class Allowance:
     """The room that a test still has."""
 
     files: int
@@ -106,11 +106,11 @@ def _sounds(folder: Path) -> list[Path]:
     return sorted(path for path in folder.iterdir() if path.suffix.lower() in SOUNDS)
 
 
-def _copy(file: Path, folder: Path, name: PurePosixPath, room: Room) -> None:
+def _copy(file: Path, folder: Path, name: PurePosixPath, allowance: Allowance) -> None:
     """Copy a loose file to that name within the folder."""
     if not _inside(name):
         raise InputError(f"“{file.name}” cannot be used: name sounds system_sentence.wav.")
-    room.take(file.stat().st_size)
+    allowance.take(file.stat().st_size)
     (folder / name).parent.mkdir(exist_ok=True)
     shutil.copyfile(file, folder / name)
 
@@ -136,7 +136,7 @@ def zipped(folder: Path, file: Path) -> None:
                 archive.write(path, path.relative_to(folder))
 
 
-def _unzip(file: Path, folder: Path, room: Room) -> list[str]:
+def _unzip(file: Path, folder: Path, allowance: Allowance) -> list[str]:
     """Unpack what a test may hold into the folder → the names of all that is in the zip."""
     try:
         with zipfile.ZipFile(file) as archive:
@@ -144,7 +144,7 @@ def _unzip(file: Path, folder: Path, room: Room) -> list[str]:
                 entry.filename = _name(entry)
             entries = [entry for entry in archive.infolist() if _wanted(entry)]
             for entry in entries:  # all of them before the first is written
-                room.take(entry.file_size)
+                allowance.take(entry.file_size)
             for entry in entries:
                 archive.extract(entry, folder)
             return [entry.filename for entry in archive.infolist()]

@@ -11,12 +11,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, Literal, get_args
 
-from earshot.study.design.designs import SAME, Design, Scale, Words
+from earshot.study.design.designs import SAME, Design, Labels, Scale
 from earshot.study.design.panel import Panel
 from earshot.study.design.questions import Question
 from earshot.study.design.rules import Rules
 from earshot.study.design.scales import by_checks
-from earshot.study.design.sitting import Blocks, Room
+from earshot.study.design.sitting import Blocks, RoomTest
 from earshot.study.design.texts import Texts, unwritten
 
 Pairing = Literal["balanced", "adaptive"]
@@ -112,7 +112,7 @@ class Test:
     comment: bool = False
     sentences: Mapping[str, str] = field(default_factory=dict)
     show_sentence: bool = False
-    environment: Room | None = None
+    environment: RoomTest | None = None
     break_every: int | None = None
     blocks: Blocks | None = None
     source: str = ""
@@ -135,7 +135,7 @@ class Test:
         return self.trials_per_rater + others
 
     @property
-    def scale(self) -> Words:
+    def scale(self) -> Labels:
         """List answers and their words."""
         answers = self.design.scale.answers
         values = [value for value, _ in answers if self.no_preference or value != SAME]

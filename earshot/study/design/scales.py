@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from earshot.study.design.designs import ACR, COMMENT, SMOS, TRANSCRIPTION, Design, Scale, Words
+from earshot.study.design.designs import ACR, COMMENT, SMOS, TRANSCRIPTION, Design, Labels, Scale
 from earshot.study.design.patterns import Pattern
 from earshot.study.design.yaml_lines import Value
 
@@ -141,7 +141,7 @@ def spread(best: str, worst: str, points: int) -> tuple[str, ...]:
     return (best, *[""] * (points - 2), worst)
 
 
-def read_words(value: Value, scales: Collection[Scale]) -> dict[str, tuple[str | None, Words]]:
+def read_words(value: Value, scales: Collection[Scale]) -> dict[str, tuple[str | None, Labels]]:
     """Read the texts of scales in another language: the question, None where it is not written, and
     the answers with their words, none where they are not."""
     given: dict[str, Value] = value.take("scales", dict, {})

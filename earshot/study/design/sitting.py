@@ -12,7 +12,7 @@ MIN_PAIRS, MAX_PAIRS = 2, 10  # pairs of the test of the room
 
 
 @dataclass(frozen=True)
-class Room:
+class RoomTest:
     """The test of a rater's room (earshot.study.sounds.environment): of so many pairs, so many must
     be told apart."""
 
@@ -20,24 +20,24 @@ class Room:
     right: int = 3
 
 
-def read_environment(document: Value) -> Room | None:
+def read_environment(document: Value) -> RoomTest | None:
     """Read the test of the room: none where it is not written, or false; the usual one for true."""
     if not document.has("environment"):
         return None
     value = document.at("environment")
     if isinstance(value.content, bool):
-        return Room() if value.content else None
+        return RoomTest() if value.content else None
     if not isinstance(value.content, dict):
         value.problem(f"write true here, or {' and '.join(KEYS)}.")
         return None
     value.only(KEYS)
-    pairs = value.take("pairs", int, Room.pairs)
-    right = value.take("right", int, Room.right)
+    pairs = value.take("pairs", int, RoomTest.pairs)
+    right = value.take("right", int, RoomTest.right)
     if not MIN_PAIRS <= pairs <= MAX_PAIRS:
         value.at("pairs").problem(f'"pairs" must be {MIN_PAIRS} to {MAX_PAIRS}.')
     if not 1 <= right <= pairs:
         value.at("right").problem('"right" must be 1 to as many as there are pairs.')
-    return Room(pairs, right)
+    return RoomTest(pairs, right)
 
 
 def read_breaks(document: Value) -> int | None:

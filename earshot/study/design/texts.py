@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from earshot.study.design.designs import Scale, Words
+from earshot.study.design.designs import Labels, Scale
 from earshot.study.design.scales import read_words
 from earshot.study.design.yaml_lines import Value
 
@@ -31,7 +31,7 @@ class Texts:
     question: str | None = None
     words: tuple[str, ...] | None = None
     agree: tuple[str, ...] | None = None
-    scales: Mapping[str, tuple[str | None, Words]] = field(default_factory=dict)
+    scales: Mapping[str, tuple[str | None, Labels]] = field(default_factory=dict)
 
 
 def read_language(document: Value) -> str:

@@ -14,7 +14,7 @@ from typing import Final
 
 import numpy as np
 
-from earshot.study.design.sitting import Room
+from earshot.study.design.sitting import RoomTest
 
 ATTEMPTS: Final = 2  # for those who can go to a quieter place
 RATE: Final = 16_000  # Hz
@@ -36,7 +36,7 @@ def hissing(key: str, token: str, trial: int) -> int:
     return 1 + _digest(key, token, trial)[0] % 2
 
 
-def passed(key: str, token: str, answers: Sequence[int], room: Room, attempt: int = 0) -> bool:
+def passed(key: str, token: str, answers: Sequence[int], room: RoomTest, attempt: int = 0) -> bool:
     """Say whether enough pairs of an attempt were told apart."""
     trials = range(attempt * room.pairs, (attempt + 1) * room.pairs)
     given = zip(answers, trials, strict=True)

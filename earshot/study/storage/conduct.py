@@ -1,9 +1,10 @@
-"""The conduct of a test: what became of everybody who came, and how often its results were looked
-at.
+"""The conduct of a test: what became of everybody who came, in which hours they finished, and how
+often its results were looked at.
 """
 
 from collections import Counter
 from dataclasses import dataclass
+from datetime import datetime
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -37,6 +38,16 @@ class Conduct:
         return self.failed_headphones + self.failed_environment + self.failed_attention
 
 
+@dataclass(frozen=True)
+class Finish:
+    """A rater (hash), and the full hour, in UTC, in which they gave their last answer: all that is
+    told of times by the clock.
+    """
+
+    rater: str
+    hour: datetime
+
+
 def conduct(session: Session, test: Test) -> Conduct:
     """Count what became of each of the raters of a test."""
     rows = session.execute(
@@ -57,3 +68,12 @@ def conduct(session: Session, test: Test) -> Conduct:
         opened=opened,
         looks=len(row.looks or []) if row else 0,
     )
+
+
+def finishes(session: Session, test: Test) -> list[Finish]:
+    """List all who have finished, the first one first."""
+    of_test = select(RaterRow.id, RaterRow.seen).where(
+        RaterRow.test == test.name, RaterRow.outcome == "complete"
+    )
+    found = session.execute(of_test.order_by(RaterRow.seen, RaterRow.id))
+    return [Finish(rater, seen.replace(minute=0, second=0, microsecond=0)) for rater, seen in found]

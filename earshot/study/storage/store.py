@@ -20,12 +20,10 @@ from earshot.study.design.model import UNDRAWN
 from earshot.study.sounds import hashes
 from earshot.study.storage import adaptive_draw, answers, clock, places, queries
 from earshot.study.storage.assignment import assign
-from earshot.study.storage.conduct import Conduct, conduct
+from earshot.study.storage.conduct import Conduct, Finish, conduct, finishes
 from earshot.study.storage.database import connect
-from earshot.study.storage.finishes import Finish, finishes
 from earshot.study.storage.places import Places
 from earshot.study.storage.raters import SIMULATED, Rater, item_of, rater_id, read
-from earshot.study.storage.screening import inattentive
 from earshot.study.storage.tables import ChangeRow, ItemRow, RaterRow, TestRow
 from earshot.study.storage.tidy import ratings
 
@@ -240,7 +238,7 @@ class Store:
             row.answer, row.plays, row.milliseconds = answer, [*plays], milliseconds
             row.version, row.missing = row.version + 1, None
             session.flush()
-            if test.panel.screens("attention") and inattentive(session, test, rater.id):
+            if test.panel.screens("attention") and queries.inattentive(session, test, rater.id):
                 rater.outcome = "attention"
             else:
                 _finish(session, rater)

@@ -14,7 +14,7 @@ import gradio as gr
 from gradio.components import Component
 
 from earshot.core.errors import InputError
-from earshot.pipelines.hub_download import Permission, fetch
+from earshot.pipelines.hub_download import HubPermission, fetch
 from earshot.tabs.shared.events import Update, on_model, reporting, say
 
 logger = logging.getLogger("earshot")
@@ -39,7 +39,9 @@ class Kind:
 class HubModels(Generic[T]):
     """The models of a kind that visitors chose, loaded once each; the first loaded make room."""
 
-    def __init__(self, kind: Kind, permission: Permission, load: Callable[[str, Path], T]) -> None:
+    def __init__(
+        self, kind: Kind, permission: HubPermission, load: Callable[[str, Path], T]
+    ) -> None:
         """Keep the kind and the permission. load: makes the pipeline of an id and the folder with
         its files.
         """

@@ -12,7 +12,7 @@ from earshot.core.errors import InputError
 from earshot.tabs.components.timeline.timeline import nothing
 from earshot.tabs.lip_to_speech.example import FINISHED, NOTE, SOURCE, read_finished
 from earshot.tabs.lip_to_speech.view import LipResult, VisitorVideo, landmarks
-from earshot.tabs.shared.events import Values, say
+from earshot.tabs.shared.events import Update, say
 from earshot.tabs.shared.own_voice import OWN, LentVoice, Owner
 from earshot.tabs.shared.sessions import SessionStore, delete_after_use
 
@@ -105,7 +105,7 @@ class LipEvents:
         self.sessions = sessions
         self.shown = components
 
-    def first_look(self) -> Values:
+    def first_look(self) -> Update:
         """Show the result before the first run: a stored example."""
         result = read_finished()
         if result is None:
@@ -128,7 +128,7 @@ class LipEvents:
         asked: str,
         request: gr.Request,
         progress: gr.Progress = gr.Progress(),  # noqa: B008  (how Gradio asks for it)
-    ) -> Values:
+    ) -> Update:
         """Read the lips of a video and speak, in the chosen voice. owner: holds the visitor's own
         voice; asked: the sentence that was to be said; empty where it is not known."""
         chosen = Chosen(voice, pitch, timbre, owner)
@@ -153,10 +153,11 @@ class LipEvents:
         vocoder: str,
         request: gr.Request,
         progress: gr.Progress = gr.Progress(),  # noqa: B008
-    ) -> Values:
+    ) -> Update:
         """Speak the same words in the voice of the sliders."""
         chosen = Chosen(SET, pitch, timbre)
-        return {self.shown.voice: SET} | self._again(visit, chosen, vocoder, request, progress)
+        again = self._again(visit, chosen, vocoder, request, progress)
+        return {self.shown.voice: SET, **again}
 
     def choose(
         self,
@@ -168,7 +169,7 @@ class LipEvents:
         owner: Owner | None,
         request: gr.Request,
         progress: gr.Progress = gr.Progress(),  # noqa: B008
-    ) -> Values:
+    ) -> Update:
         """Speak the same words in another voice."""
         chosen = Chosen(voice, pitch, timbre, owner)
         return self._again(visit, chosen, vocoder, request, progress)
@@ -180,7 +181,7 @@ class LipEvents:
         vocoder: str,
         request: gr.Request,
         progress: gr.Progress,
-    ) -> Values:
+    ) -> Update:
         visit = self.sessions.of(visit, request)
         if visit.video:
             progress(0.5, desc="Speaking")
@@ -197,7 +198,7 @@ class LipEvents:
             **self._result(visit.video.result()),
         }
 
-    def compare(self, visit: LipVisit | None) -> Values:
+    def compare(self, visit: LipVisit | None) -> Update:
         """Show the original audio under the prediction."""
         if visit is None or visit.video is None or visit.video.audio is None:
             raise InputError(NO_SOUND)
@@ -231,14 +232,14 @@ class LipEvents:
         reading = video.speech.reading
         return self.pipeline().speak(reading, chosen.of(reading), vocoder)
 
-    def _sliders(self, video: VisitorVideo, chosen: Chosen) -> Values:
+    def _sliders(self, video: VisitorVideo, chosen: Chosen) -> Update:
         """Set the sliders to the voice that the face suggested, where that was chosen."""
         if chosen.voice != FACE:
             return {}
         voice = video.speech.reading.voice
         return {self.shown.pitch: round(voice.pitch), self.shown.timbre: round(voice.timbre, 2)}
 
-    def _result(self, result: LipResult) -> Values:
+    def _result(self, result: LipResult) -> Update:
         return {
             self.shown.heading: result.heading(),
             self.shown.timeline: result.timeline().value(),

@@ -73,7 +73,7 @@ alt="QR code of the link for raters">{% endif %}"""
 
 
 @dataclass(frozen=True)
-class Parts:
+class StudyComponents:
     """The components that the handlers read and change: workspace holds a Workspace; message is for
     the visitor; yaml is the editor; numbers say what raters are asked; links lead to the open test;
     zip downloads it; files were uploaded; form says what is asked, and whom.
@@ -94,7 +94,11 @@ class StudyEvents:
     """Handlers that know the tests that are open; the sounds of a visitor are theirs alone."""
 
     def __init__(
-        self, tests: TestLibrary, drafts: Drafts, workspaces: SessionStore[Workspace], parts: Parts
+        self,
+        tests: TestLibrary,
+        drafts: Drafts,
+        workspaces: SessionStore[Workspace],
+        parts: StudyComponents,
     ) -> None:
         self.tests, self.drafts, self.workspaces, self.parts = tests, drafts, workspaces, parts
         self._openings = RateLimit(MAX_OPENED, MAX_OPENED / MINUTES_OF_A_DAY)

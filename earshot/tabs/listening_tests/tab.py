@@ -13,7 +13,7 @@ from earshot.study.shipped import EXAMPLE, VOTE
 from earshot.study.web import server
 from earshot.tabs.listening_tests import form, imports
 from earshot.tabs.listening_tests.events import (
-    Parts,
+    StudyComponents,
     StudyEvents,
     check_listening_test,
     example,
@@ -131,7 +131,7 @@ def _layout(tab: gr.Blocks, tests: TestLibrary, drafts: Drafts, publishing: bool
             rehearsal = _panel(elem_id="study-rehearsal")
     how_it_works(__file__)
 
-    parts = Parts(workspace, message, yaml, numbers, shown, zip_file, files, fields, link)
+    parts = StudyComponents(workspace, message, yaml, numbers, shown, zip_file, files, fields, link)
     events = StudyEvents(tests, drafts, workspaces, parts)
     test = [parts.workspace, yaml]
     report = [message, numbers, shown, zip_file]

@@ -17,7 +17,7 @@ from earshot.tabs.sound_search.chips import chips, edited
 from earshot.tabs.sound_search.example import read_finished
 from earshot.tabs.sound_search.library import DemoLibrary, IndexedCatalogue, VisitorLibrary
 from earshot.tabs.sound_search.search import BOTH, DEMO, OWN, RECORDING, Search
-from earshot.tabs.sound_search.view import Components
+from earshot.tabs.sound_search.view import SoundComponents
 
 if TYPE_CHECKING:
     from earshot.pipelines.sound_search import SoundSearch
@@ -40,7 +40,7 @@ class SoundEvents:
         self,
         pipeline: Callable[[], "SoundSearch"],
         demo: DemoLibrary,
-        components: Components,
+        components: SoundComponents,
         hub: "HubModels[Engine] | None" = None,
     ) -> None:
         """Keep the components. hub: models that a visitor can choose, each with the library that it
@@ -85,7 +85,7 @@ class SoundEvents:
         progress: gr.Progress = gr.Progress(),  # noqa: B008  (how Gradio asks for it)
     ) -> Update:
         """Search for a text, and for sounds like a recording or a result, among those that pass
-        the filters. values: of all components in ``Components.asked``."""
+        the filters. values: of all components in ``SoundComponents.asked``."""
         ui = self.components
         recording, scope = values[ui.recording], values[ui.scope]
         like, name = (recording, RECORDING) if recording else values[ui.liked] or (None, "")

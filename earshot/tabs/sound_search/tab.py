@@ -10,7 +10,7 @@ import gradio as gr
 from gradio.components import Component
 from gradio.events import Dependency
 
-from earshot.pipelines.hub_download import Permission
+from earshot.pipelines.hub_download import HubPermission
 from earshot.tabs.components.hub_picker import HubModels, HubPicker, Kind, hub_picker
 from earshot.tabs.components.map.map import sound_map
 from earshot.tabs.shared.drafts import Drafts
@@ -37,7 +37,7 @@ from earshot.tabs.sound_search.filters import filter_section
 from earshot.tabs.sound_search.library import DemoLibrary, VisitorLibrary
 from earshot.tabs.sound_search.own_sounds import OwnSoundEvents, OwnSounds, own_section
 from earshot.tabs.sound_search.search import Search
-from earshot.tabs.sound_search.view import Components, ResultView, draft_item
+from earshot.tabs.sound_search.view import ResultView, SoundComponents, draft_item
 
 if TYPE_CHECKING:
     from earshot.pipelines.sound_search import SoundSearch
@@ -77,7 +77,7 @@ def build(
     pipeline: Callable[[], "SoundSearch"] | None,
     demo: DemoLibrary,
     drafts: Drafts | None = None,
-    hub: Permission = Permission(),  # noqa: B008  (frozen)
+    hub: HubPermission = HubPermission(),  # noqa: B008  (frozen)
     device: str = "auto",
 ) -> gr.Blocks:
     """Build the tab. pipeline: returns the model, loaded at the first call; None if there is none.
@@ -114,7 +114,7 @@ def _tab(
     SoundAPI(pipeline, demo).declare(*ui.query_inputs)
 
 
-def _claps(index: Path, hub: Permission, device: str) -> HubModels[Engine]:
+def _claps(index: Path, hub: HubPermission, device: str) -> HubModels[Engine]:
     """Offer the CLAP models of the hub, each with a library of its own."""
 
     def load(name: str, folder: Path) -> Engine:
@@ -126,7 +126,7 @@ def _claps(index: Path, hub: Permission, device: str) -> HubModels[Engine]:
 
 
 @dataclass(frozen=True)
-class Parts:
+class Controls:
     """The components that start and stop a search, and the sections that have handlers of their
     own.
     """
@@ -142,7 +142,7 @@ class Parts:
 
 def _layout(
     drafts: Drafts | None, claps: HubModels[Engine], own: gr.State, collections: gr.State
-) -> tuple[Parts, Components]:
+) -> tuple[Controls, SoundComponents]:
     gr.HTML(INTRO)
     search_state = gr.State(Search(), time_to_live=TIME_TO_LIVE)
     liked = gr.State(None, time_to_live=TIME_TO_LIVE)
@@ -182,8 +182,8 @@ def _layout(
     how_it_works(__file__)
     result = ResultView(message, search_state, found, best, chart, rest, more, labels, export)
     query = (text, understood, recording, without, liked, liked_chip, filters)
-    ui = Components(result, *query, own, sounds.scope, collections)
-    return Parts(search, stop, examples, model, sounds, (*kept, store), compared), ui
+    ui = SoundComponents(result, *query, own, sounds.scope, collections)
+    return Controls(search, stop, examples, model, sounds, (*kept, store), compared), ui
 
 
 def _example_buttons() -> list[tuple[gr.Button, str]]:
@@ -192,7 +192,9 @@ def _example_buttons() -> list[tuple[gr.Button, str]]:
         return [(gr.Button(text, size="sm", min_width=0, scale=0), text) for text in EXAMPLES]
 
 
-def _wire(tab: gr.Blocks, events: SoundEvents, ui: Components, parts: Parts) -> list[Dependency]:
+def _wire(
+    tab: gr.Blocks, events: SoundEvents, ui: SoundComponents, parts: Controls
+) -> list[Dependency]:
     """Connect what searches, and give each run of a search."""
     result, shown = ui.result, ui.shown
     searched: list[Component] = [result.search, ui.own]

@@ -94,7 +94,7 @@ class ResultView:
 
 
 @dataclass(frozen=True)
-class Components:
+class SoundComponents:
     """The components of the tab that handlers read and change."""
 
     result: ResultView

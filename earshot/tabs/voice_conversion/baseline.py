@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import gradio as gr
 
 from earshot.core.errors import InputError
-from earshot.pipelines.hub_download import Permission, fetch, fetch_from_dataset
+from earshot.pipelines.hub_download import HubPermission, fetch, fetch_from_dataset
 from earshot.study.design.draft import DraftItem
 from earshot.tabs.components.hub_picker import HubModels, HubPicker, Kind, hub_picker
 from earshot.tabs.components.timeline.lanes import Lane
@@ -16,7 +16,7 @@ from earshot.tabs.components.timeline.timeline import TimelineSpec, timeline
 from earshot.tabs.shared.drafts import Drafts
 from earshot.tabs.shared.events import Update, on_model, reporting
 from earshot.tabs.voice_conversion.events import draft_item
-from earshot.tabs.voice_conversion.view import Result
+from earshot.tabs.voice_conversion.view import ConversionResult
 
 if TYPE_CHECKING:
     import numpy as np
@@ -47,7 +47,7 @@ Baseline = tuple["SpeechT5Conversion", "dict[str, np.ndarray]"]
 class Pair:
     """Our conversion of a source, and SpeechT5's in one of its voices."""
 
-    ours: Result
+    ours: ConversionResult
     baseline: SoundLanes
     voice: str
 
@@ -70,7 +70,7 @@ class Pair:
         return [ours, baseline]
 
 
-def baselines(permission: Permission, device: str) -> HubModels[Baseline]:
+def baselines(permission: HubPermission, device: str) -> HubModels[Baseline]:
     """Offer SpeechT5 with its vocoder and voices, loaded when it is asked for."""
 
     def load(name: str, folder: Path) -> Baseline:
@@ -92,7 +92,7 @@ class BaselinePanel:
     def __init__(
         self, models: HubModels[Baseline], result: gr.State, drafts: Drafts | None
     ) -> None:
-        """Lay the panel out. result: holds the Result that it is compared with."""
+        """Lay the panel out. result: holds the ConversionResult that it is compared with."""
         self.models, self.result = models, result
         self.pair = gr.State(None, time_to_live=3600)
         with gr.Accordion("Compare with SpeechT5", open=False):
@@ -132,7 +132,7 @@ class BaselinePanel:
 
     def convert(
         self,
-        result: Result | None,
+        result: ConversionResult | None,
         voice: str,
         progress: gr.Progress = gr.Progress(),  # noqa: B008
     ) -> Update:

@@ -20,7 +20,7 @@ from earshot.tabs.shared.gradio_internals import event_data
 from earshot.tabs.voice_conversion import edits
 from earshot.tabs.voice_conversion.example import read_finished
 from earshot.tabs.voice_conversion.speaking import ALONE, Speaking, SpeakingInputs
-from earshot.tabs.voice_conversion.view import Result, rate
+from earshot.tabs.voice_conversion.view import ConversionResult, rate
 
 if TYPE_CHECKING:
     from earshot.pipelines.voice_conversion import Content, Conversion
@@ -36,7 +36,7 @@ UNIT_SECONDS: Final = 0.3  # for which one unit of the palette is heard
 
 
 @dataclass(frozen=True)
-class Parts:
+class ConversionComponents:
     """The components that the handlers read and update."""
 
     audio: gr.Audio
@@ -91,7 +91,7 @@ class ConversionEvents:
     """
 
     models: Models
-    to: Parts
+    to: ConversionComponents
 
     def first_look(self) -> Update:
         """Show the finished example, or what to do where there is none."""
@@ -116,7 +116,7 @@ class ConversionEvents:
         progress: gr.Progress = gr.Progress(),  # noqa: B008
     ) -> Update:
         """Say what is shown, or the recording, in the voice that was chosen, and play it."""
-        result: Result | None = values[self.to.result]
+        result: ConversionResult | None = values[self.to.result]
         recording: str | None = values[self.to.audio]
         spoken = self.to.speaking.read(values)
         pipeline = self.models.pipeline(spoken.model)
@@ -130,7 +130,7 @@ class ConversionEvents:
         progress: gr.Progress = gr.Progress(),  # noqa: B008
     ) -> Update:
         """Say the recording, or what is shown, in every voice; they play one after another."""
-        result: Result | None = values[self.to.result]
+        result: ConversionResult | None = values[self.to.result]
         recording: str | None = values[self.to.audio]
         spoken = self.to.speaking.read(values)
         pipeline = self.models.pipeline(spoken.model)
@@ -160,7 +160,7 @@ class ConversionEvents:
             self.to.numbers: line,
         }
 
-    def edit(self, result: Result | None, event: gr.EventData) -> Update:
+    def edit(self, result: ConversionResult | None, event: gr.EventData) -> Update:
         """Apply an edit button to the selected units, without speaking them."""
         if result is None:
             raise InputError(NO_UNITS)
@@ -178,7 +178,7 @@ class ConversionEvents:
 
     def hear(self, values: Values, event: gr.EventData) -> Update:
         """Say one unit of the palette for a moment."""
-        result: Result | None = values[self.to.result]
+        result: ConversionResult | None = values[self.to.result]
         if result is None:
             raise InputError(NO_UNITS)
         spoken = self.to.speaking.read(values)
@@ -202,7 +202,7 @@ class ConversionEvents:
         progress: gr.Progress = gr.Progress(),  # noqa: B008
     ) -> Update:
         """Synthesise the units that are shown, and play them."""
-        result: Result | None = values[self.to.result]
+        result: ConversionResult | None = values[self.to.result]
         if result is None:
             raise InputError(NO_UNITS)
         spoken = self.to.speaking.read(values)
@@ -222,7 +222,7 @@ class ConversionEvents:
         progress(0.3, desc=f"Speaking {len(units.codes)} units as {spoken.label}")
         pipeline = self.models.pipeline(units.model)
         speech = pipeline.decode(units, *spoken.arguments(pipeline))
-        return self._show(Result.loaded(units, speech, pipeline, spoken))
+        return self._show(ConversionResult.loaded(units, speech, pipeline, spoken))
 
     def compare_rates(
         self,
@@ -230,7 +230,7 @@ class ConversionEvents:
         progress: gr.Progress = gr.Progress(),  # noqa: B008
     ) -> Iterator[Update]:
         """Convert the source shown by every model in turn, the fewest bits first."""
-        result: Result | None = values[self.to.result]
+        result: ConversionResult | None = values[self.to.result]
         if result is None or result.source is None:
             raise InputError("This needs a recording. Convert one first.")
         source, spoken = result.source, self.to.speaking.read(values)
@@ -243,7 +243,7 @@ class ConversionEvents:
             progress((i, len(models)), desc=f"Converting by {pipeline.name}", unit="rates")
             checkpoint = settings.MODELS[pipeline.name]
             if checkpoint not in heard:
-                heard[checkpoint] = pipeline.hear(source.content)
+                heard[checkpoint] = pipeline.encode_content(source.content)
             conversion = pipeline(heard[checkpoint], *spoken.arguments(pipeline))
             lanes += _rate_lanes(pipeline.name, conversion, pipeline.colors)
             tracks.append(File(pipeline.name, f"{pipeline.name}.wav", wav(conversion.converted)))
@@ -253,19 +253,20 @@ class ConversionEvents:
 
     def _converted(
         self, values: Values, pipeline: "VoiceConversion", spoken: Speaking
-    ) -> tuple[Result, str]:
+    ) -> tuple[ConversionResult, str]:
         """Convert the recording, or the source that is shown: the conversion, and what to know of
         it.
 
         Raises InputError where there is neither.
         """
         recording: str | None = values[self.to.audio]
-        shown: Result | None = values[self.to.result]
+        shown: ConversionResult | None = values[self.to.result]
         sound = recording or (shown.source.content if shown and shown.source else None)
         conversion = pipeline(sound, *spoken.arguments(pipeline))
-        return Result.of(conversion, pipeline, spoken, recording), " ".join(conversion.notices)
+        result = ConversionResult.of(conversion, pipeline, spoken, recording)
+        return result, " ".join(conversion.notices)
 
-    def _show(self, result: Result, notice: str = "", answer: bool = True) -> Update:
+    def _show(self, result: ConversionResult, notice: str = "", answer: bool = True) -> Update:
         return {
             self.to.message: say(notice),
             self.to.result: result,
@@ -274,7 +275,7 @@ class ConversionEvents:
         }
 
 
-def draft_item(result: Result | None) -> DraftItem | None:
+def draft_item(result: ConversionResult | None) -> DraftItem | None:
     """Make an item of a listening test of the conversion and its source; None where there is no
     source.
     """

@@ -7,12 +7,12 @@ from typing import Any, Final
 from earshot.core.paths import ASSETS
 from earshot.pipelines.voice_conversion.units import Units
 from earshot.tabs.components.timeline.sound import SoundLanes
-from earshot.tabs.voice_conversion.view import Result
+from earshot.tabs.voice_conversion.view import ConversionResult
 
 FINISHED: Final = ASSETS / "examples" / "finished.json"
 
 
-def write_finished(result: Result) -> None:
+def write_finished(result: ConversionResult) -> None:
     """Write the example that the tab shows before its first run, next to its sounds."""
     sounds = {"source": result.source, "converted": result.converted}
     data: dict[str, Any] = {
@@ -31,7 +31,7 @@ def write_finished(result: Result) -> None:
     FINISHED.write_text(json.dumps(data) + "\n")
 
 
-def read_finished() -> Result | None:
+def read_finished() -> ConversionResult | None:
     """Read the example that the tab shows before its first run; None where none was made."""
     if not FINISHED.exists():
         return None
@@ -43,7 +43,7 @@ def read_finished() -> Result | None:
         )
         for name in ("source", "converted")
     )
-    return Result(
+    return ConversionResult(
         units,
         units,
         tuple(data["colors"]),

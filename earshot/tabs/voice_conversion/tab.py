@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, cast
 import gradio as gr
 
 from earshot.core.paths import ASSETS
-from earshot.pipelines.hub_download import Permission
+from earshot.pipelines.hub_download import HubPermission
 from earshot.pipelines.voice_conversion import settings
 from earshot.study.library import TestLibrary
 from earshot.study.shipped import VOTE
@@ -29,7 +29,12 @@ from earshot.tabs.shared.own_voice import OWN, LentVoice
 from earshot.tabs.shared.parts import how_it_works, main_button, missing_model, sound_input
 from earshot.tabs.voice_conversion import api
 from earshot.tabs.voice_conversion.baseline import Baseline, BaselinePanel, baselines
-from earshot.tabs.voice_conversion.events import ConversionEvents, Models, Parts, draft_item
+from earshot.tabs.voice_conversion.events import (
+    ConversionComponents,
+    ConversionEvents,
+    Models,
+    draft_item,
+)
 from earshot.tabs.voice_conversion.live import LivePanel, Tickets
 from earshot.tabs.voice_conversion.own_voice import OwnVoicePanel
 from earshot.tabs.voice_conversion.speaking import (
@@ -93,7 +98,7 @@ def build(
     models: Sequence[str] = tuple(MODELS),
     drafts: Drafts | None = None,
     tickets: Tickets | None = None,
-    hub: Permission = Permission(),  # noqa: B008  (frozen)
+    hub: HubPermission = HubPermission(),  # noqa: B008  (frozen)
     device: str = "auto",
     tests: TestLibrary | None = None,
     allow_reference: bool = False,
@@ -184,7 +189,7 @@ def _layout(
     api.declare(models, audio, voice, model, vocoder, intonation)
     own.wire(lambda: cast("AnyVoiceConversion", models.pipeline(settings.CONTINUOUS)), voice)
     chosen = SpeakingInputs(voice, other, share, model, vocoder, intonation, own.visit)
-    to = Parts(
+    to = ConversionComponents(
         audio,
         chosen,
         message,

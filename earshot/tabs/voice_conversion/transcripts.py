@@ -13,7 +13,7 @@ from markupsafe import Markup
 from earshot.tabs.shared.events import PRIVATE, Update, reporting, say
 from earshot.tabs.shared.html import render
 from earshot.tabs.shared.jobs import stoppable
-from earshot.tabs.voice_conversion.view import Result
+from earshot.tabs.voice_conversion.view import ConversionResult
 
 if TYPE_CHECKING:
     from earshot.pipelines.transcription import Transcriber, Transcript
@@ -56,7 +56,7 @@ class TranscriptPanel:
             **PRIVATE,
         )
 
-    def heard(self, result: Result | None, known: Known | None) -> Update:
+    def heard(self, result: ConversionResult | None, known: Known | None) -> Update:
         """Show the words of source and conversion."""
         if result is None:
             return {self.words: FIRST}

@@ -1,6 +1,6 @@
 """One visitor's conversion as a Timeline and a line of numbers.
 
-Everything is immutable: an edit returns a new Result, and undo goes back to the old units.
+Everything is immutable: an edit returns a new result, and undo goes back to the old units.
 """
 
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ TOUCH_HINT: Final = "Hold a finger on the units to select some, and slide to ext
 
 
 @dataclass(frozen=True)
-class Result:
+class ConversionResult:
     """A conversion and its edits.
 
     spoken: the units of `converted`; target, voice: who says it, as programs and as people call
@@ -58,7 +58,7 @@ class Result:
         pipeline: "VoiceConversion",
         spoken: Speaking,
         recording: str | None = None,
-    ) -> "Result":
+    ) -> "ConversionResult":
         """Take what a tab shows from a conversion; recording: the path of its file."""
         units = conversion.units
         return cls(
@@ -77,7 +77,7 @@ class Result:
     @classmethod
     def loaded(
         cls, units: Units, speech: "Speech", pipeline: "VoiceConversion", spoken: Speaking
-    ) -> "Result":
+    ) -> "ConversionResult":
         """Make the result of units that were loaded without their recording."""
         line, sound = spoken_numbers(units, speech), SoundLanes.of(speech)
         said = spoken.target, spoken.label, spoken.vocoder
@@ -94,15 +94,15 @@ class Result:
         same = recording in (None, self.recording)
         return same and own == (pipeline.name, pipeline.fingerprint)
 
-    def edited(self, units: Units) -> "Result":
+    def edited(self, units: Units) -> "ConversionResult":
         """Replace the units by others, not synthesised yet."""
         return replace(self, units=units, past=(*self.past, self.units)[-MAX_UNDO:])
 
-    def undone(self) -> "Result":
+    def undone(self) -> "ConversionResult":
         """Go back to the result before its last edit, or keep it where there was none."""
         return replace(self, units=self.past[-1], past=self.past[:-1]) if self.past else self
 
-    def respoken(self, speech: "Speech", spoken: Speaking) -> "Result":
+    def respoken(self, speech: "Speech", spoken: Speaking) -> "ConversionResult":
         """Replace the conversion after its units were synthesised again."""
         return replace(
             self,

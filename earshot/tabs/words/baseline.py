@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import gradio as gr
 import numpy as np
 
-from earshot.pipelines.hub_download import Permission
+from earshot.pipelines.hub_download import HubPermission
 from earshot.tabs.components.hub_picker import HubModels, Kind, hub_picker
 from earshot.tabs.components.map.map import Chart, Point, show, sound_map
 from earshot.tabs.shared.events import Update
@@ -87,7 +87,7 @@ class ModelComparison:
         return Chart(f"Map of {len(points)} recordings by {name}", points, tuple(SOUNDS))
 
 
-def baseline_section(library: Callable[[], "WordLibrary"], hub: Permission, device: str) -> None:
+def baseline_section(library: Callable[[], "WordLibrary"], hub: HubPermission, device: str) -> None:
     """Build the folded section: choose a model, and see the map that it makes."""
 
     def load(name: str, folder: Path) -> "SpeechEncoder":

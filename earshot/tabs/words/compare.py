@@ -64,7 +64,7 @@ class Recordings(dict[str, "Compared"]):
 
 
 @dataclass(frozen=True)
-class ComparePage:
+class CompareComponents:
     """The components that the handlers change. own: the visitor's Recordings; written: the written
     words to compare with."""
 
@@ -85,7 +85,7 @@ class CompareEvents:
         pipeline: Callable[[], "Words"],
         library: Callable[[], "WordLibrary"],
         store: SessionStore[Recordings],
-        page: ComparePage,
+        page: CompareComponents,
     ) -> None:
         self.pipeline = pipeline
         self.library = library
@@ -282,7 +282,7 @@ def compare_section(pipeline: Callable[[], "Words"], library: Callable[[], "Word
                 chips = [gr.Button(_name(e), size="sm", min_width=0, scale=0) for e in EXAMPLES]
         with gr.Column(scale=2, min_width=320, elem_classes="room-result"):
             panel = word_panel("compared-words")
-    page = ComparePage(message, panel, picked, store.state(), gr.State((), time_to_live=3600))
+    page = CompareComponents(message, panel, picked, store.state(), gr.State((), time_to_live=3600))
     events = CompareEvents(pipeline, library, store, page)
 
     def shown(handler: Callable) -> Callable:

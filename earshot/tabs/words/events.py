@@ -27,7 +27,7 @@ EXAMPLE: Final = "sheep"  # the word that is shown first
 
 
 @dataclass(frozen=True)
-class WordPage:
+class WordComponents:
     """The components that the handlers change. query: a Query, what the result is about; recorded:
     the waveform that the cut belongs to."""
 
@@ -59,7 +59,7 @@ class WordEvents:
         self,
         pipeline: Callable[[], "Words"],
         library: Callable[[], "WordLibrary"],
-        page: WordPage,
+        page: WordComponents,
     ) -> None:
         self.pipeline = pipeline
         self.library = library

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
 
-from earshot.pipelines.hub_download import Permission
+from earshot.core.loading import once
+from earshot.pipelines.hub_download import HubPermission
 from earshot.tabs.components.map.map import sound_map
 from earshot.tabs.components.timeline.timeline import TEMPLATE
 from earshot.tabs.shared.drafts import Drafts
@@ -23,9 +24,8 @@ from earshot.tabs.words.api import WordAPI
 from earshot.tabs.words.baseline import baseline_section
 from earshot.tabs.words.compare import compare_section
 from earshot.tabs.words.cut import word_cut
-from earshot.tabs.words.events import WordEvents, WordPage
+from earshot.tabs.words.events import WordComponents, WordEvents
 from earshot.tabs.words.find import find_section
-from earshot.tabs.words.library import library_getter
 from earshot.tabs.words.panel import SCRIPT, recorded_or_uploaded
 from earshot.tabs.words.threshold import threshold_section
 from earshot.tabs.words.view import draft_item
@@ -57,7 +57,7 @@ def build(
     pipeline: Callable[[], "Words"] | None,
     index: Path,
     drafts: Drafts | None = None,
-    hub: Permission = Permission(),  # noqa: B008  (frozen)
+    hub: HubPermission = HubPermission(),  # noqa: B008  (frozen)
     device: str = "auto",
 ) -> gr.Blocks:
     """Build the tab.
@@ -76,6 +76,20 @@ def build(
         else:
             missing_model("words", MODEL, "words")
     return tab
+
+
+def library_getter(pipeline: Callable[[], "Words"], index: Path) -> Callable[[], "WordLibrary"]:
+    """Make a function that returns the library in the folder ``index``, opened at its first call.
+
+    It raises InputError where the library is missing or damaged, or was made by another model.
+    """
+
+    def load() -> "WordLibrary":
+        from earshot.pipelines.words.library import WordLibrary  # late, for it loads torch
+
+        return WordLibrary.open(index, pipeline().fingerprint)
+
+    return once(load)
 
 
 def _layout(
@@ -114,7 +128,7 @@ def _layout(
     baseline()
     how_it_works(__file__)
 
-    page = WordPage(
+    page = WordComponents(
         message=message,
         query=query,
         found=found,

@@ -33,7 +33,7 @@ NAMES: Final = {
 
 
 @dataclass(frozen=True)
-class ThresholdPage:
+class ThresholdComponents:
     """The components that the handlers change."""
 
     message: gr.HTML
@@ -48,7 +48,7 @@ class ThresholdEvents:
         self,
         pipeline: Callable[[], "Words"],
         library: Callable[[], "WordLibrary"],
-        page: ThresholdPage,
+        page: ThresholdComponents,
     ) -> None:
         self.pipeline = pipeline
         self.library = library
@@ -96,7 +96,7 @@ def threshold_section(
         slider = gr.Slider(0.0, 1.0, step=0.01, label="Threshold on the cosine", buttons=[])
         message = gr.HTML()
         panel = word_panel("threshold")
-    page = ThresholdPage(message, slider, panel)
+    page = ThresholdComponents(message, slider, panel)
     events = ThresholdEvents(pipeline, library, page)
     first_look = reporting(events.first_look, message)
     fold.expand(first_look, slider, [message, slider, panel], **HIDDEN)

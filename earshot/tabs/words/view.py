@@ -96,7 +96,7 @@ def draft_item(query: Query | None, library: "WordLibrary") -> "DraftItem | None
 
 
 @dataclass(frozen=True)
-class View:
+class WordResult:
     """The values of the components that show a query's neighbours."""
 
     query: Query
@@ -105,12 +105,12 @@ class View:
     neighbours: dict[str, Any]
 
 
-def view_of(query: Query, words: "Words", library: "WordLibrary") -> View:
+def view_of(query: Query, words: "Words", library: "WordLibrary") -> WordResult:
     """Find the query's neighbours, and show them on the map and as lists."""
     sides = {view: _nearest(query, words, library, view) for view in (SPOKEN, WRITTEN)}
     near = [neighbour.word for side in sides.values() for neighbour in side]
     places = [library.place(query.vector, layout) for layout in LAYOUTS.values()]
-    return View(
+    return WordResult(
         query=query,
         found=Sounds().value(found(query)),
         marker=QueryMarker(*places[0], query.name, [word.id for word in near], places),

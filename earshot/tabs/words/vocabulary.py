@@ -38,7 +38,7 @@ SAY_HINT: Final = '<p class="hint">One word, or several with pauses between them
 
 
 @dataclass(frozen=True)
-class VocabularyPage:
+class VocabularyComponents:
     """The components that the handlers change. own: the visitor's Vocabulary; problem: the message
     next to the recorder of words to recognise."""
 
@@ -60,7 +60,7 @@ class VocabularyEvents:
         pipeline: Callable[[], "Words"],
         library: Callable[[], "WordLibrary"],
         store: "SessionStore[Vocabulary]",
-        page: VocabularyPage,
+        page: VocabularyComponents,
     ) -> None:
         self.pipeline = pipeline
         self.library = library
@@ -187,7 +187,7 @@ def vocabulary_section(
             said = sound_input("A word to find")
             problem = gr.HTML()
             result = word_panel("found-word")
-    page = VocabularyPage(message, store.state(), words, forget, problem, result)
+    page = VocabularyComponents(message, store.state(), words, forget, problem, result)
     events = VocabularyEvents(pipeline, library, store, page)
     own = page.own
     on_model: dict[str, Any] = {

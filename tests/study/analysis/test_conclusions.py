@@ -13,7 +13,7 @@ from earshot.study.analysis.report import contents
 from earshot.study.analysis.report.page import running
 from earshot.study.analysis.report.words import came, overall, verdict
 from earshot.study.design import REFERENCE
-from earshot.study.design.sitting import Room
+from earshot.study.design.sitting import RoomTest
 from earshot.study.storage.conduct import Conduct
 from tests.study.analysis.made import make_test, rate
 
@@ -156,7 +156,7 @@ def _timed(rules: Rules) -> Results:
     """Results of 12 raters, of whom one failed the test of the room and one took long; a rater's
     first answer took half a second, and their second one took two minutes."""
     test = replace(
-        make_test("acr"), environment=Room(), rules=rules, break_every=10, blocks="systems"
+        make_test("acr"), environment=RoomTest(), rules=rules, break_every=10, blocks="systems"
     )
     ratings = rate(test, 12, lambda rater, system, *_: 3.0 + (system == "first"))
     ratings.loc[ratings["rater"] == "rater-0", "environment"] = False

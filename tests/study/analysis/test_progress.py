@@ -7,7 +7,7 @@ import numpy as np
 
 from earshot.study.analysis import Results, analyse
 from earshot.study.analysis.report.progress import Progress, html, pace
-from earshot.study.storage.finishes import Finish
+from earshot.study.storage.conduct import Finish
 from tests.study.analysis.made import SYSTEMS, make_test, rate
 
 START = datetime(2027, 1, 31, 9)

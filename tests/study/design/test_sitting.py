@@ -7,7 +7,7 @@ import pytest
 
 from earshot.study.design.demographics import template
 from earshot.study.design.rules import Rules
-from earshot.study.design.sitting import Room
+from earshot.study.design.sitting import RoomTest
 from earshot.study.design.spec import SpecError, load
 from earshot.study.web.languages import LANGUAGES
 from tests.support.stimuli import make_folder
@@ -25,7 +25,7 @@ def test_sitting_is_read(tmp_path: Path) -> None:
             rules={"least_seconds": 1, "most_seconds": 60.5, "most_minutes": 90},
         )
     )
-    assert test.environment == Room(6, 5) and test.break_every == 3 and test.blocks == "systems"
+    assert test.environment == RoomTest(6, 5) and test.break_every == 3 and test.blocks == "systems"
     age, hearing, own = test.questions
     assert age.said("de")[0] == "Wie alt sind Sie?" and hearing.optional and not own.optional
     assert age.fits(None) and not own.fits(None)
@@ -49,7 +49,7 @@ def test_unwritten_sitting_has_nothing(tmp_path: Path) -> None:
 
 def test_usual_ones_are_those_for_true(tmp_path: Path) -> None:
     test = load(make_folder(tmp_path / "t", environment=True, demographics=True))
-    assert test.environment == Room() and len(test.questions) == len(template())
+    assert test.environment == RoomTest() and len(test.questions) == len(template())
 
 
 @pytest.mark.parametrize("name", template())

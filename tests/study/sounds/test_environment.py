@@ -6,7 +6,7 @@ import wave
 import numpy as np
 import pytest
 
-from earshot.study.design.sitting import Room
+from earshot.study.design.sitting import RoomTest
 from earshot.study.sounds import environment as room
 
 KEY, TOKEN = "the-key-of-a-test", "a-token-of-a-rater"
@@ -41,7 +41,7 @@ def test_sides_vary_and_rule_decides() -> None:
     assert 250 < sides.count(1) < 350
     right = [room.hissing(KEY, TOKEN, trial) for trial in range(8)]
     wrong = [3 - answer for answer in right]
-    rule = Room(pairs=4, right=3)
+    rule = RoomTest(pairs=4, right=3)
     assert room.passed(KEY, TOKEN, [*right[:3], wrong[3]], rule)
     assert not room.passed(KEY, TOKEN, [*right[:2], *wrong[2:4]], rule)
     assert room.passed(KEY, TOKEN, right[4:], rule, 1)

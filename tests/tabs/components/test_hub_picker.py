@@ -9,7 +9,7 @@ import pytest
 from safetensors import SafetensorError
 
 from earshot.core.errors import InputError
-from earshot.pipelines.hub_download import Permission
+from earshot.pipelines.hub_download import HubPermission
 from earshot.tabs.components import hub_picker as picker
 from earshot.tabs.components.hub_picker import HubModels, Kind, hub_picker
 
@@ -24,7 +24,7 @@ def loaded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
-def models(permission: Permission = Permission()) -> HubModels[str]:  # noqa: B008  (frozen)
+def models(permission: HubPermission = HubPermission()) -> HubModels[str]:  # noqa: B008  (frozen)
     return HubModels(KIND, permission, lambda name, folder: f"model {name}")
 
 
@@ -40,11 +40,11 @@ def test_hub_models_keep_last_two(loaded: list[str]) -> None:
 
 
 def test_hub_models_take_only_permitted_ids(loaded: list[str]) -> None:
-    assert models(Permission(any_id=True)).load("me/mine") == "model me/mine"
+    assert models(HubPermission(any_id=True)).load("me/mine") == "model me/mine"
     with pytest.raises(InputError, match="one of these: lab/one, lab/two"):
         models().load("me/mine")
     with pytest.raises(InputError, match="switched off"):
-        models(Permission("It is switched off.")).load("lab/one")
+        models(HubPermission("It is switched off.")).load("lab/one")
     assert loaded == ["me/mine"]
 
 
@@ -56,7 +56,7 @@ def test_damaged_hub_models_say_so(loaded: list[str], error: Exception) -> None:
         raise error
 
     with pytest.raises(InputError, match="lab/one cannot be loaded: its files are not whole"):
-        HubModels(KIND, Permission(), fail).load("lab/one")
+        HubModels(KIND, HubPermission(), fail).load("lab/one")
 
 
 @pytest.mark.parametrize("name", [5, None, [], {}, " "])
@@ -69,7 +69,7 @@ def test_hub_picker_lists_ours_first() -> None:
     """Where it is not offered, the page says why."""
     with gr.Blocks() as page:
         offered = hub_picker(models(), "Model", "Ours")
-        assert hub_picker(models(Permission("There is no GPU.")), "Model") is None
+        assert hub_picker(models(HubPermission("There is no GPU.")), "Model") is None
     assert offered and offered.name.value == ""
     assert not offered.name.allow_custom_value
     assert "There is no GPU." in str(page.get_config_file())

@@ -17,7 +17,7 @@ from earshot.study.design.spec import load
 from earshot.study.library import TestLibrary
 from earshot.tabs import listening_tests
 from earshot.tabs.listening_tests import events, form
-from earshot.tabs.listening_tests.events import MAX_OPENED, Parts, StudyEvents
+from earshot.tabs.listening_tests.events import MAX_OPENED, StudyComponents, StudyEvents
 from earshot.tabs.listening_tests.workspace import Workspace
 from earshot.tabs.shared.drafts import Drafts
 from earshot.tabs.shared.sessions import SessionStore
@@ -34,7 +34,7 @@ def tests(tmp_path: Path) -> TestLibrary:
 def handlers(tests: TestLibrary) -> Iterator[StudyEvents]:
     with gr.Blocks():
         shown = (gr.State(), gr.HTML(), gr.Code(), gr.HTML(), gr.HTML(), gr.DownloadButton())
-        parts = Parts(*shown, gr.File(), form.build(), gr.Textbox())
+        parts = StudyComponents(*shown, gr.File(), form.build(), gr.Textbox())
         yield StudyEvents(tests, Drafts(), SessionStore(Workspace), parts)
 
 

@@ -11,7 +11,7 @@ from earshot.tabs.sound_search.events import SoundEvents
 from earshot.tabs.sound_search.filters import filter_section
 from earshot.tabs.sound_search.library import DemoLibrary
 from earshot.tabs.sound_search.search import DEMO, Search
-from earshot.tabs.sound_search.view import Components, ResultView
+from earshot.tabs.sound_search.view import ResultView, SoundComponents
 
 
 def sound_events(search: SoundSearch, index: Path, view: ResultView) -> SoundEvents:
@@ -21,7 +21,7 @@ def sound_events(search: SoundSearch, index: Path, view: ResultView) -> SoundEve
     text, without = gr.Textbox(), gr.Textbox()
     query = (text, gr.HTML(), gr.Audio(), without, gr.State(), gr.Button(), filters)
     scope = gr.Radio()
-    components = Components(view, *query, gr.State(), scope, gr.State())
+    components = SoundComponents(view, *query, gr.State(), scope, gr.State())
     return SoundEvents(lambda: search, DemoLibrary(index), components)
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from benchmarks.support.fake_sound_encoder import FakeEncoder
 from earshot.core.errors import InputError
-from earshot.pipelines.hub_download import Permission
+from earshot.pipelines.hub_download import HubPermission
 from earshot.pipelines.sound_search import SoundSearch
 from earshot.pipelines.sound_search.encoders.models import DEFAULT_MODEL
 from earshot.pipelines.sound_search.indexing.index import SoundIndex
@@ -150,7 +150,7 @@ def test_chosen_model_embeds_all_libraries(
 ) -> None:
     """It is kept for the next search."""
     other = SoundSearch(FakeEncoder())
-    models = HubModels(CLAPS, Permission(), lambda *_: (other, DemoLibrary(index)))
+    models = HubModels(CLAPS, HubPermission(), lambda *_: (other, DemoLibrary(index)))
     events = sound_events(search, index, view)
     events.hub = models
     own = VisitorLibrary(search)

@@ -10,7 +10,7 @@ from earshot.core.errors import InputError
 from earshot.media.audio import features
 from earshot.media.audio.load import wav_bytes
 from earshot.media.constants import SAMPLE_RATE
-from earshot.pipelines.hub_download import Permission
+from earshot.pipelines.hub_download import HubPermission
 from earshot.pipelines.speech import Speech
 from earshot.pipelines.voice_conversion.units import Units
 from earshot.tabs.components import hub_picker
@@ -18,7 +18,7 @@ from earshot.tabs.components.hub_picker import HubModels
 from earshot.tabs.components.timeline.sound import SoundLanes
 from earshot.tabs.voice_conversion import baseline
 from earshot.tabs.voice_conversion.baseline import KIND, NAME, Baseline, BaselinePanel
-from earshot.tabs.voice_conversion.view import Result
+from earshot.tabs.voice_conversion.view import ConversionResult
 
 TONE = np.sin(np.arange(SAMPLE_RATE) / 9).astype(np.float32) / 4
 
@@ -36,12 +36,14 @@ def speech(waveform: np.ndarray) -> Speech:
 
 
 @pytest.fixture
-def result() -> Result:
+def result() -> ConversionResult:
     """A conversion of a tone."""
     units = Units(np.zeros(50, int), 0.02, "units-64", "f")
     source = SoundLanes(wav_bytes(TONE / 2, SAMPLE_RATE), "wav", 1.0, "", (0.1, 0.2))
     ours = SoundLanes.of(speech(TONE))
-    return Result(units, units, ("#000",), source, ours, "TF2", "Tessa", "griffin-lim", "1 unit")
+    return ConversionResult(
+        units, units, ("#000",), source, ours, "TF2", "Tessa", "griffin-lim", "1 unit"
+    )
 
 
 @pytest.fixture
@@ -53,10 +55,10 @@ def panel(monkeypatch: pytest.MonkeyPatch) -> BaselinePanel:
         return FakeBaseline(), voices  # type: ignore[return-value]
 
     with gr.Blocks():
-        return BaselinePanel(HubModels(KIND, Permission(), load), gr.State(), None)
+        return BaselinePanel(HubModels(KIND, HubPermission(), load), gr.State(), None)
 
 
-def test_convert_by_peer_makes_pair(panel: BaselinePanel, result: Result) -> None:
+def test_convert_by_peer_makes_pair(panel: BaselinePanel, result: ConversionResult) -> None:
     """The pair is of one source, and goes into a listening test."""
     panel.load(NAME)
     pair = panel.convert(result, "slt")[panel.pair]
@@ -67,7 +69,9 @@ def test_convert_by_peer_makes_pair(panel: BaselinePanel, result: Result) -> Non
     assert [track.name for track in pair.timeline().tracks] == ["Source", "Ours", "SpeechT5"]
 
 
-def test_convert_by_peer_names_missing_steps(panel: BaselinePanel, result: Result) -> None:
+def test_convert_by_peer_names_missing_steps(
+    panel: BaselinePanel, result: ConversionResult
+) -> None:
     with pytest.raises(InputError, match="Convert a recording first"):
         panel.convert(None, "bdl")
     with pytest.raises(InputError, match="not loaded. Load it first"):
@@ -80,6 +84,6 @@ def test_convert_by_peer_names_missing_steps(panel: BaselinePanel, result: Resul
 def test_switched_off_baseline_panel_says_why() -> None:
     with gr.Blocks() as page:
         BaselinePanel(
-            baseline.baselines(Permission("They are switched off."), "cpu"), gr.State(), None
+            baseline.baselines(HubPermission("They are switched off."), "cpu"), gr.State(), None
         )
     assert "They are switched off." in str(page.get_config_file())

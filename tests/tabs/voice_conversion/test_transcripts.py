@@ -14,7 +14,7 @@ from earshot.pipelines.voice_conversion.converters import Converters
 from earshot.tabs.voice_conversion import tab
 from earshot.tabs.voice_conversion.example import read_finished
 from earshot.tabs.voice_conversion.transcripts import TranscriptPanel, words_html
-from earshot.tabs.voice_conversion.view import Result
+from earshot.tabs.voice_conversion.view import ConversionResult
 
 
 def transcript(text: str) -> Transcript:
@@ -33,7 +33,7 @@ class Recogniser:
 
 
 @pytest.fixture
-def result() -> Result:
+def result() -> ConversionResult:
     finished = read_finished()
     assert finished and finished.source
     return replace(
@@ -69,7 +69,7 @@ def test_guessed_source_is_called_guess() -> None:
     assert "guessing" not in words_html(transcript("place blue"), unsure)
 
 
-def test_several_conversions_hear_source_once(result: Result) -> None:
+def test_several_conversions_hear_source_once(result: ConversionResult) -> None:
     recogniser = Recogniser()
     shown = panel(lambda: recogniser)
     first = shown.heard(result, None)
@@ -79,14 +79,14 @@ def test_several_conversions_hear_source_once(result: Result) -> None:
     assert recogniser.heard == [b"converted", b"source", b"other voice"]
 
 
-def test_units_without_source_have_converted_words(result: Result) -> None:
+def test_units_without_source_have_converted_words(result: ConversionResult) -> None:
     shown = panel(Recogniser)
     html = shown.heard(replace(result, source=None), None)[shown.words]
     assert "Heard in the converted" not in html
     assert "one too" in html and "Heard in the source" not in html
 
 
-def test_missing_recogniser_is_said(result: Result) -> None:
+def test_missing_recogniser_is_said(result: ConversionResult) -> None:
     def missing() -> Recogniser:
         raise FileNotFoundError("The recogniser is not installed: pip install it.")
 

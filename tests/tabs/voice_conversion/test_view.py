@@ -11,7 +11,7 @@ from earshot.pipelines.voice_conversion import VoiceConversion
 from earshot.pipelines.voice_conversion.converters import Converters
 from earshot.tabs.voice_conversion import example, view
 from earshot.tabs.voice_conversion.speaking import Speaking
-from earshot.tabs.voice_conversion.view import Result
+from earshot.tabs.voice_conversion.view import ConversionResult
 
 RATE = 16_000
 
@@ -22,19 +22,19 @@ def pipeline(tiny_checkpoints: Path) -> VoiceConversion:
 
 
 @pytest.fixture
-def result(pipeline: VoiceConversion) -> Result:
+def result(pipeline: VoiceConversion) -> ConversionResult:
     noise = (0.1 * np.random.default_rng(0).standard_normal(RATE)).astype(np.float32)
-    return Result.of(pipeline((RATE, noise), "SM1", "neural"), pipeline, Speaking("SM1"))
+    return ConversionResult.of(pipeline((RATE, noise), "SM1", "neural"), pipeline, Speaking("SM1"))
 
 
-def test_result_numbers_are_rate_and_compression(result: Result) -> None:
+def test_result_numbers_are_rate_and_compression(result: ConversionResult) -> None:
     assert result.numbers.startswith("25 units · 175 bit/s · 1,463× smaller than 16-bit PCM · ")
     assert result.numbers.endswith("× real time")
     assert "<b>175</b> bit/s" in result.line()
 
 
 def test_edited_result_is_stale_until_synthesised(
-    result: Result, pipeline: VoiceConversion
+    result: ConversionResult, pipeline: VoiceConversion
 ) -> None:
     """The edit can be undone."""
     shorter = result.edited(result.units.at(np.arange(10)))
@@ -51,21 +51,23 @@ def test_edited_result_is_stale_until_synthesised(
     assert undone.undone() is undone
 
 
-def test_result_keeps_limited_edits_to_undo(result: Result) -> None:
+def test_result_keeps_limited_edits_to_undo(result: ConversionResult) -> None:
     for _ in range(view.MAX_UNDO + 5):
         result = result.edited(result.units)
     assert len(result.past) == view.MAX_UNDO
 
 
-def test_loaded_units_have_no_source(result: Result, pipeline: VoiceConversion) -> None:
-    loaded = Result.loaded(result.units, pipeline.decode(result.units), pipeline, Speaking("TF2"))
+def test_loaded_units_have_no_source(result: ConversionResult, pipeline: VoiceConversion) -> None:
+    loaded = ConversionResult.loaded(
+        result.units, pipeline.decode(result.units), pipeline, Speaking("TF2")
+    )
     spec = loaded.timeline(answer=True)
     assert list(spec.answer) == [0]
     assert [track.name for track in spec.tracks] == ["Converted"]
     assert len(spec.lanes) == 3
 
 
-def test_result_downloads_are_what_is_shown(result: Result) -> None:
+def test_result_downloads_are_what_is_shown(result: ConversionResult) -> None:
     """They are the sound and its units."""
     wav, units = result.timeline(answer=False).downloads
     assert isinstance(wav.content, bytes) and isinstance(units.content, bytes)
@@ -74,7 +76,7 @@ def test_result_downloads_are_what_is_shown(result: Result) -> None:
 
 
 def test_finished_example_is_read_as_written(
-    result: Result, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    result: ConversionResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(example, "FINISHED", tmp_path / "finished.json")
     assert example.read_finished() is None

@@ -17,8 +17,8 @@ from earshot.tabs.shared.sessions import SessionStore
 from earshot.tabs.words.compare import (
     EXAMPLES,
     MAX_WORDS,
+    CompareComponents,
     CompareEvents,
-    ComparePage,
     Recordings,
     compare_section,
 )
@@ -38,7 +38,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def events(folder: Path) -> CompareEvents:
     with gr.Blocks():
         store = SessionStore(Recordings)
-        page = ComparePage(gr.HTML(), gr.HTML(), gr.Dropdown(), store.state(), gr.State(()))
+        page = CompareComponents(gr.HTML(), gr.HTML(), gr.Dropdown(), store.state(), gr.State(()))
         return CompareEvents(*getters(folder), store, page)  # type: ignore[arg-type]
 
 

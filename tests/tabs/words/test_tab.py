@@ -23,7 +23,7 @@ from earshot.tabs.shared.events import reporting
 from earshot.tabs.shared.html import macro
 from earshot.tabs.words import api, tab
 from earshot.tabs.words.cut import cut_value
-from earshot.tabs.words.events import WordEvents, WordPage
+from earshot.tabs.words.events import WordComponents, WordEvents
 from earshot.tabs.words.map import OTHER, SOUNDS, first_sound, word_chart
 from earshot.tabs.words.panel import PANELS
 from earshot.tabs.words.view import Query, found, neighbours, view_of
@@ -52,7 +52,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def events(folder: Path) -> WordEvents:
     words, library = getters(folder)
     with gr.Blocks():
-        page = WordPage(
+        page = WordComponents(
             message=gr.HTML(),
             query=gr.State(),
             found=gr.HTML(),
@@ -67,7 +67,7 @@ def events(folder: Path) -> WordEvents:
 
 
 @pytest.fixture(scope="module")
-def page(events: WordEvents) -> WordPage:
+def page(events: WordEvents) -> WordComponents:
     return events.page
 
 
@@ -148,7 +148,7 @@ def test_endpoints_name_their_parameters_and_returns(client: Client) -> None:
     assert names["/compare_words"] == (["recordings", "written"], ["similarities"])
 
 
-def test_first_look_shows_a_finished_example(events: WordEvents, page: WordPage) -> None:
+def test_first_look_shows_a_finished_example(events: WordEvents, page: WordComponents) -> None:
     answer = events.first_look()
     assert answer[page.message] == "" and answer[page.query].name == "sheep"
     assert "sheep" in answer[page.found]["html"]
@@ -161,7 +161,7 @@ def test_first_look_shows_a_finished_example(events: WordEvents, page: WordPage)
 
 
 def test_recognised_recording_can_be_cut_again(
-    events: WordEvents, page: WordPage, tmp_path: Path
+    events: WordEvents, page: WordComponents, tmp_path: Path
 ) -> None:
     path = str(write_word(tmp_path / "w.wav", "yellow"))
     answer = events.record(path)
@@ -177,13 +177,15 @@ def test_recognised_recording_can_be_cut_again(
     assert "too short" in shown_error(events, events.recut, recorded, short)
 
 
-def test_map_is_sent_once(events: WordEvents, page: WordPage) -> None:
+def test_map_is_sent_once(events: WordEvents, page: WordComponents) -> None:
     assert "value" in events.first_look()[page.chart].constructor_args
     chart = events.search("cat", None)[page.chart]
     assert "value" not in chart.constructor_args and chart.constructor_args["marker"]
 
 
-def test_visitor_goes_back_to_own_word(events: WordEvents, page: WordPage, tmp_path: Path) -> None:
+def test_visitor_goes_back_to_own_word(
+    events: WordEvents, page: WordComponents, tmp_path: Path
+) -> None:
     """What was said and typed stays; from word to word of the library the way back stays too."""
     own = events.record(str(write_word(tmp_path / "w.wav", "yellow")))[page.query]
     first = events.choose(own, happened(id="cat-slt"))
@@ -204,7 +206,7 @@ def test_certainty_is_said_in_words(probability: float, word: str) -> None:
 
 
 def test_recording_of_several_words_proposes_cut(
-    events: WordEvents, page: WordPage, tmp_path: Path
+    events: WordEvents, page: WordComponents, tmp_path: Path
 ) -> None:
     times = np.arange(RATE // 2) / RATE
     parts = [np.sin(2 * np.pi * tone(word) * times) / 3 for word in ("cat", "zoo")]
@@ -233,7 +235,9 @@ def test_choose_of_missing_word_says_so(events: WordEvents, data: dict) -> None:
     assert "no longer" in shown_error(events, events.choose, None, happened(**data))
 
 
-def test_choose_follows_neighbour_or_recognised_word(events: WordEvents, page: WordPage) -> None:
+def test_choose_follows_neighbour_or_recognised_word(
+    events: WordEvents, page: WordComponents
+) -> None:
     query = events.choose(None, happened(word="cat-slt", action="look"))[page.query]
     assert query.name == "cat" and query.about == "spoken by voice 1, synthetic"
     query = events.choose(None, happened(word="cat", action="type"))[page.query]

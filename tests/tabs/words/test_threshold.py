@@ -6,7 +6,12 @@ from typing import Any
 import gradio as gr
 import pytest
 
-from earshot.tabs.words.threshold import NAMES, ThresholdEvents, ThresholdPage, threshold_section
+from earshot.tabs.words.threshold import (
+    NAMES,
+    ThresholdComponents,
+    ThresholdEvents,
+    threshold_section,
+)
 from tests.support.fake_words import FakeLibrary, FakeWords
 
 CURVE = {"threshold": [0.2, 0.6, 0.9], "precision": [0.5, 0.9, 1.0], "recall": [1.0, 0.8, 0.3]}
@@ -26,7 +31,7 @@ def events_of(library: FakeLibrary, curve: dict | None = CURVE) -> ThresholdEven
     words: Any = Measured(curve)
     there: Any = library
     with gr.Blocks():
-        page = ThresholdPage(gr.HTML(), gr.Slider(), gr.HTML())
+        page = ThresholdComponents(gr.HTML(), gr.Slider(), gr.HTML())
     return ThresholdEvents(lambda: words, lambda: there, page)
 
 

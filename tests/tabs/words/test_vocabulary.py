@@ -13,8 +13,8 @@ from earshot.tabs.shared.events import reporting
 from earshot.tabs.shared.sessions import SEVERAL, SessionStore
 from earshot.tabs.words.vocabulary import (
     EXAMPLE,
+    VocabularyComponents,
     VocabularyEvents,
-    VocabularyPage,
     new_vocabulary,
 )
 from tests.support.fake_words import getters, write_word
@@ -30,7 +30,7 @@ def events(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> VocabularyEvents:
     with gr.Blocks():
         store = SessionStore(new_vocabulary)
         html = [gr.HTML() for _ in range(4)]
-        page = VocabularyPage(html[0], store.state(), html[1], gr.Button(), html[2], html[3])
+        page = VocabularyComponents(html[0], store.state(), html[1], gr.Button(), html[2], html[3])
     return VocabularyEvents(*getters(tmp_path), store, page)  # type: ignore[arg-type]
 
 

@@ -20,7 +20,8 @@ from training.voice_conversion.any_voice.export import export
 from training.voice_conversion.any_voice.log_mel import LogMel
 from training.voice_conversion.any_voice.loop import Length
 from training.voice_conversion.any_voice.pack import pack, unpack
-from training.voice_conversion.any_voice.system import adapted_contour, relative_contour
+from training.voice_conversion.any_voice.system import adapted_contour
+from training.voice_conversion.contour import relative_contour
 
 CPU = torch.device("cpu")
 pytestmark = pytest.mark.slow
@@ -229,7 +230,7 @@ def test_contour_moves_as_widely_as_targets() -> None:
     vector = torch.zeros(1, 4)
     source = Voices(vector, torch.tensor([5.0]), torch.tensor([0.2]))
     target = Voices(vector, torch.tensor([4.6]), torch.tensor([0.3]))
-    contour = relative_contour(torch.tensor([[0.0, 180.0]]), source)
+    contour = relative_contour(torch.tensor([[0.0, 180.0]]), source.pitch_mean)
     assert contour[0, 0].tolist() == [0.0, 0.0]
     moved = adapted_contour(contour, source, target)
     assert float(moved[0, 1, 1] / contour[0, 1, 1]) == pytest.approx(1.5)

@@ -12,11 +12,8 @@ from earshot.media.constants import N_FFT, N_MELS
 from earshot.models.vqvae.inverter import CodebookInverterConfig
 from earshot.models.vqvae.vqvae import VQVAE, VQVAEConfig
 from training.common.spectral_loss import SpectralLoss
-from training.voice_conversion.train.inverter import (
-    contour_loss,
-    relative_contour,
-    spectrogram_loss,
-)
+from training.voice_conversion.contour import relative_contour
+from training.voice_conversion.train.inverter import contour_loss, spectrogram_loss
 from training.voice_conversion.train.units import contrastive_loss
 
 

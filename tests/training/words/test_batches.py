@@ -9,7 +9,7 @@ import torch
 from earshot.media.text.phonemes import from_arpabet, from_pinyin, numbers
 from tests.support.word_arrays import rng, write_arrays
 from training.words.data.batch import Mixture
-from training.words.data.batches import Words
+from training.words.data.batches import TrainingWords
 from training.words.data.columns import Columns
 from training.words.data.padding import padded
 
@@ -22,7 +22,7 @@ def test_batches_pair_words_with_utterances(
     """Batches leave out words of validation."""
     write_arrays(tmp_path)
     held_out = {tuple(numbers(from_arpabet("K AE T")))}
-    words = Words(tmp_path, 1, held_out)
+    words = TrainingWords(tmp_path, 1, held_out)
     assert len(words.recorded) == 5 and len(words.synthetic) == 6 and len(words.validation) == 6
     batch = next(words.batches(8, torch.Generator().manual_seed(0)))
     assert sum(len(mel) for mel, _ in batch.chunks) == len(batch.labels) == 16
@@ -40,7 +40,7 @@ def test_batches_hold_words_of_other_tones(tmp_path: Path) -> None:
     for tone in "1234":
         columns.add(np.zeros(4800, np.float32), from_pinyin(f"bei{tone} jing2"), "", "zh")
     columns.write(tmp_path / "tone-changed.npz")
-    words = Words(tmp_path, 1, mixture=Mixture(tone_changed=0.25))
+    words = TrainingWords(tmp_path, 1, mixture=Mixture(tone_changed=0.25))
     batch = next(words.batches(8, torch.Generator().manual_seed(3)))
     spelled = {tuple(n for n in row if n) for row in batch.phonemes.tolist()}
     tone_changed = {tuple(numbers(from_pinyin(f"bei{tone} jing2"))) for tone in "1234"}
@@ -52,7 +52,7 @@ def test_unrecorded_words_have_only_validation_speakers(
     tmp_path: Path,
 ) -> None:
     write_arrays(tmp_path)
-    words = Words(tmp_path, 1)
+    words = TrainingWords(tmp_path, 1)
     new = words.unrecorded(20)
     assert not {word for word, _ in new} & set(words.recorded)
     rows = {utterance.number for utterance in words.validation}
@@ -74,7 +74,7 @@ def test_batches_sample_by_speaker(tmp_path: Path) -> None:
     columns.write(tmp_path / "recorded.npz")
     np.save(tmp_path / "starts.npy", np.zeros((9, 2), np.uint16))
     np.savez(tmp_path / "noise.npz", frames=np.zeros((1, 500, 80), np.float16))
-    words = Words(tmp_path, 0)
+    words = TrainingWords(tmp_path, 0)
     for seed in range(5):
         utterances = words._utterances(next(iter(words.recorded)), rng(seed))
         assert sorted(len(utterance) == len(words.mel(8)) for utterance in utterances) == [
@@ -94,7 +94,7 @@ def test_swapped_channel_limits_band(tmp_path: Path) -> None:
     columns.write(tmp_path / "recorded.npz")
     np.save(tmp_path / "starts.npy", np.zeros((2, 1), np.uint16))
     np.savez(tmp_path / "noise.npz", frames=np.zeros((1, 500, 80), np.float16))
-    words = Words(tmp_path, 0, mixture=Mixture(channel_swapped=0.8))
+    words = TrainingWords(tmp_path, 0, mixture=Mixture(channel_swapped=0.8))
     own, other = words.mel(0), words.mel(1)
     highest = other.max(axis=0)[75:80]
     utterances = [words._utterance(0, rng(seed)) for seed in range(20)]

@@ -13,7 +13,7 @@ from earshot.media.text.phonemes import TONES, from_pinyin
 from tests.support.word_arrays import write_arrays
 from training.common.zero_shot import zero_shot
 from training.words.data.batch import Mixture
-from training.words.data.batches import Words
+from training.words.data.batches import TrainingWords
 from training.words.data.columns import Columns
 from training.words.data.concatenation import TONE_NUMBERS
 from training.words.data.converted import voices
@@ -98,7 +98,7 @@ def test_words_in_other_voices_are_synthetic(tmp_path: Path) -> None:
     for phonemes in (from_pinyin("ma1"), from_pinyin("shi2")):
         columns.append(np.zeros((40, 80)), phonemes, "", "zh")
     columns.write(tmp_path / "converted.npz")
-    plain, words = Words(tmp_path, 1), Words(tmp_path, 1, converted=True)
+    plain, words = TrainingWords(tmp_path, 1), TrainingWords(tmp_path, 1, converted=True)
     assert len(words.synthetic) == len(plain.synthetic) + 2
     assert words.recorded.keys() == plain.recorded.keys()
 
@@ -106,7 +106,7 @@ def test_words_in_other_voices_are_synthetic(tmp_path: Path) -> None:
 def test_words_with_tones_keep_pitch(tmp_path: Path) -> None:
     """The pitch of other words is liftered away."""
     write_arrays(tmp_path)
-    words = Words(tmp_path, 1, mixture=Mixture(liftered=1.0, noisy=0.0, narrow_band=0.0))
+    words = TrainingWords(tmp_path, 1, mixture=Mixture(liftered=1.0, noisy=0.0, narrow_band=0.0))
     harmonics = np.tile(np.where(np.arange(80) % 2, 2.0, -2.0), (60, 1))
     tone = next(iter(TONE_NUMBERS))
     roughness = []

@@ -33,9 +33,9 @@ from training.voice_conversion.any_voice.system import (
     System,
     adapted_contour,
     hertz,
-    relative_contour,
 )
 from training.voice_conversion.any_voice.vocoder import CONFIG as VOCODER_CONFIG
+from training.voice_conversion.contour import relative_contour
 
 VOCODER: Final = "any-voice-vocoder"  # the checkpoint that conversions are heard through
 WINDOW: Final = 320  # frames
@@ -204,7 +204,7 @@ def measure(
     content = system.adapter(batch.states)
     vector = system.reference(system.inverter.normalize(batch.reference))
     voices = Voices(vector, pitch_mean, pitch_std)
-    contour = relative_contour(batch.pitch, voices)
+    contour = relative_contour(batch.pitch, voices.pitch_mean)
     real = system.inverter.normalize(batch.mel)
     heard = listener.speech(batch.waveform)
     order = torch.arange(len(real), device=real.device).roll(len(real) // 2)

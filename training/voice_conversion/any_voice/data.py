@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from earshot.media.constants import HOP_LENGTH
+from earshot.media.constants import HOP_LENGTH, LOG_F0_BELIEF, LOG_F0_VARIANCE
 
 STEP: Final = 2  # frames between the first frames of windows
 FULL_SCALE: Final = 32767
@@ -169,11 +169,12 @@ def pitch_statistics(speech: Speech) -> tuple[Tensor, Tensor]:
     """
     voiced = speech.pitch > 0
     log_f0, of = speech.pitch[voiced].double().log(), speech.speaker[voiced]
-    n_speakers, belief = len(speech.speakers), 50.0  # frames' worth
+    n_speakers, belief = len(speech.speakers), LOG_F0_BELIEF
     n = torch.bincount(of, minlength=n_speakers)
     total = torch.bincount(of, log_f0, n_speakers) + belief * log_f0.mean()
     mean = total / (n + belief)
-    square = torch.bincount(of, (log_f0 - mean[of]).square(), n_speakers) + belief * 0.05
+    square = torch.bincount(of, (log_f0 - mean[of]).square(), n_speakers)
+    square = square + belief * LOG_F0_VARIANCE
     return mean.float(), (square / (n + belief)).sqrt().float()
 
 

@@ -22,6 +22,7 @@ from training.voice_conversion.any_voice.auxiliary import (
     SpeakerClassifier,
     frozen,
 )
+from training.voice_conversion.contour import relative_contour
 
 # How often each bottleneck is chosen: continuous, 64 … 512, the residual ones.
 CHOSEN: Final = (0.5, 0.03, 0.04, 0.05, 0.2, 0.09, 0.09)
@@ -106,7 +107,7 @@ class System(nn.Module):
         with torch.autocast(content.device.type, enabled=False):
             passed, commitment = self.bottleneck(content.float(), chosen)
         voices = self.voices(batch.reference, batch.speaker)
-        contour = relative_contour(batch.pitch, voices)
+        contour = relative_contour(batch.pitch, voices.pitch_mean)
         made = self.inverter(passed, contour, voices, chosen).float()
         half = len(made) // 2
         sources, targets = slice(0, half), slice(half, 2 * half)
@@ -164,13 +165,6 @@ class System(nn.Module):
             "real": REAL_WEIGHT * torch.stack(fooled).mean(),
             "features": FEATURE_WEIGHT * torch.stack(matching).mean(),
         }
-
-
-def relative_contour(pitch: Tensor, voices: Voices) -> Tensor:
-    """Map pitch in Hz (B, S), 0 where unvoiced, to voicing and relative log-F0 (B, S, 2)."""
-    voiced = pitch > 0
-    relative = torch.where(voiced, pitch.clamp(min=1).log() - voices.pitch_mean[:, None], 0.0)
-    return torch.stack([voiced.float(), relative], dim=-1)
 
 
 def hertz(contour: Tensor, voices: Voices) -> Tensor:

@@ -13,12 +13,13 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from earshot.media.constants import HOP_LENGTH, N_FFT
-from earshot.models.any_voice.kmeans import KMeans, KMeansConfig
 from earshot.models.vqvae.inverter import CodebookInverter, CodebookInverterConfig
+from earshot.models.vqvae.kmeans import KMeans, KMeansConfig
 from earshot.models.vqvae.vqvae import VQVAE, VQVAEConfig
 from training.common.front_end import front_end_of
 from training.common.loop import device, fit, save
 from training.common.windows import Windows
+from training.voice_conversion.contour import relative_contour
 from training.voice_conversion.data.augment import augment
 from training.voice_conversion.data.cepstra import Cepstra
 
@@ -113,17 +114,6 @@ def contour_loss(predicted: Tensor, contour: Tensor) -> Tensor:
     voicing = F.binary_cross_entropy_with_logits(predicted[..., 0], contour[..., 0])
     log_f0 = F.l1_loss(predicted[..., 1][voiced], contour[..., 1][voiced])
     return VOICING_WEIGHT * voicing + PITCH_WEIGHT * log_f0
-
-
-def relative_contour(pitch: Tensor, mean: Tensor) -> Tensor:
-    """Compute the log-F0 contour relative to the voice's mean: (B, S, 2), voicing and log-F0, 0 if
-    unvoiced.
-
-    pitch: (B, S) in Hz, 0 where unvoiced; mean: (B,), of log-F0.
-    """
-    voiced = pitch > 0
-    relative = torch.where(voiced, pitch.clamp(min=1).log() - mean[:, None], 0.0)
-    return torch.stack([voiced.float(), relative], dim=-1)
 
 
 def _spectrogram(target: Tensor) -> Tensor:

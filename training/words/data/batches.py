@@ -35,7 +35,7 @@ SAMPLE: Final = 10_000  # frames that mean and deviation are taken of
 SYNTHETIC_VOICE: Final = 0.2  # share of synthetic utterances of words that were also recorded
 
 
-class Words:
+class TrainingWords:
     """Every recorded and synthetic word of a run.
 
     held_out: words that are not trained on; speakers of the validation split never are. shards: how

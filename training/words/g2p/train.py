@@ -24,7 +24,7 @@ BATCH: Final = 128
 LEARNING_RATE: Final = 2e-3
 SPLITS: Final = {0: "val", 1: "test"}  # of 20 parts; the other 18 are for training
 
-Words = Mapping[str, Sequence[str]]  # spelling → each of its pronunciations, "K AE T"
+Pronunciations = Mapping[str, Sequence[str]]  # spelling → each of its pronunciations, "K AE T"
 
 
 def prepare_g2p(out: Path) -> None:
@@ -122,7 +122,7 @@ def evaluate_g2p(out: Path, checkpoints: Path) -> None:
     (folder / "README.md").write_text(card(folder), encoding="utf-8")
 
 
-def majority_rule(words: Words) -> Callable[[str], tuple[str, ...]]:
+def majority_rule(words: Pronunciations) -> Callable[[str], tuple[str, ...]]:
     """Make a baseline: each letter becomes its most frequent phone, counted over words with as many
     phones as letters.
     """
@@ -136,7 +136,9 @@ def majority_rule(words: Words) -> Callable[[str], tuple[str, ...]]:
     return lambda spelling: tuple(rule[letter] for letter in spelling if letter in rule)
 
 
-def error_rates(pronounce: Callable[[str], Sequence[str]], words: Words) -> dict[str, float]:
+def error_rates(
+    pronounce: Callable[[str], Sequence[str]], words: Pronunciations
+) -> dict[str, float]:
     """Measure per and wer: phone and word error rates in %, against the closest pronunciation of
     each word; milliseconds: CPU time per word.
     """
@@ -159,7 +161,7 @@ def error_rates(pronounce: Callable[[str], Sequence[str]], words: Words) -> dict
     }
 
 
-def _buckets(words: Words) -> list[list[tuple[list[int], list[int]]]]:
+def _buckets(words: Pronunciations) -> list[list[tuple[list[int], list[int]]]]:
     """Group numbers of letters and phones of each pronunciation by the number of letters; those
     with more phones (and blanks between equal ones) than output slots are left out.
     """
@@ -174,7 +176,7 @@ def _buckets(words: Words) -> list[list[tuple[list[int], list[int]]]]:
     return list(buckets.values())
 
 
-def _read(out: Path, split: str) -> Words:
+def _read(out: Path, split: str) -> Pronunciations:
     return json.loads(_path(out).read_text())[split]
 
 

@@ -12,7 +12,7 @@ from torch import Tensor
 from earshot.models.words.word_embedder import MultiViewEmbedder, WordEmbedderConfig, build_embedder
 from training.common.loop import device, fit, save
 from training.words.data.batch import MIXTURE, Batch, Mixture
-from training.words.data.batches import Words
+from training.words.data.batches import TrainingWords
 from training.words.data.concatenation import Word
 from training.words.train.losses import LOSSES
 from training.words.train.schedule import DecayOnPlateau
@@ -46,7 +46,7 @@ class Stage:
 
 def train_stage(run: Path, name: str, config: WordEmbedderConfig, stage: Stage) -> None:
     """Train run/name.pt on the prepared arrays in ``run``; resumes from run/name-state.pt."""
-    words = Words(run, stage.shards, stage.held_out, stage.mixture, stage.converted)
+    words = TrainingWords(run, stage.shards, stage.held_out, stage.mixture, stage.converted)
     config = words.fitted(config)
     network = build_embedder(config).to(device())
     start: dict[str, Tensor] = {}
@@ -66,7 +66,7 @@ def train_stage(run: Path, name: str, config: WordEmbedderConfig, stage: Stage) 
 
 def _fit(
     network: MultiViewEmbedder,
-    words: Words,
+    words: TrainingWords,
     stage: Stage,
     validate: Callable[[], float],
     state: Path,

@@ -14,7 +14,7 @@ from torch import Tensor
 from earshot.media.text.phonemes import edit_distance
 from earshot.models.words.word_embedder import MultiViewEmbedder
 from training.common.loop import device
-from training.words.data.batches import Words
+from training.words.data.batches import TrainingWords
 from training.words.data.concatenation import Word
 from training.words.data.padding import padded, stacked
 from training.words.evaluate.metrics import average_precision
@@ -26,7 +26,7 @@ UNRECORDED: Final = 1500  # words that nobody recorded
 
 @torch.inference_mode()
 def cross_view_scores(
-    network: MultiViewEmbedder, words: Words, held_out: frozenset[Word]
+    network: MultiViewEmbedder, words: TrainingWords, held_out: frozenset[Word]
 ) -> dict[str, float]:
     """Measure the cross-view average precision of validation recordings with all recorded words,
     written: cross_view_ap and p_at_1 of all recordings; unseen_cross_view_ap of the held-out words;
@@ -58,7 +58,7 @@ def cross_view_scores(
 
 @torch.inference_mode()
 def phoneme_errors(
-    network: MultiViewEmbedder, words: Words, held_out: frozenset[Word]
+    network: MultiViewEmbedder, words: TrainingWords, held_out: frozenset[Word]
 ) -> dict[str, float]:
     """Measure the phoneme error rate of greedy CTC decoding on validation recordings:
     phoneme_errors of all words, unseen_phoneme_errors of the held-out words. score falls as the

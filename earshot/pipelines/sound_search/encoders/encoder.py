@@ -16,7 +16,7 @@ from earshot.models.sound_search.sound_embedder import (
     SoundEmbedder,
     SoundEmbedderConfig,
 )
-from earshot.pipelines.checkpoint import choose_device, load_weights, locate, read_config
+from earshot.pipelines.checkpoint import choose_device, kind_of, load_weights, locate, read_config
 from earshot.pipelines.sound_search.encoders.sentence import SentenceEncoder
 
 BATCH: Final = 8  # segments
@@ -89,16 +89,17 @@ class EarshotEncoder:
     def from_pretrained(
         cls, folders: str | Path | Sequence[str | Path], device: str = "auto"
     ) -> "EarshotEncoder":
-        """Load one or more folders or hub ids.
+        """Load one or more checkpoints: names of shipped ones, folders or hub ids.
 
-        Raises FileNotFoundError where there is no checkpoint, ValueError when their sentence
-        encoders differ.
+        Raises FileNotFoundError where there is none, CheckpointError for one that is of another
+        task or cannot be used, ValueError when their sentence encoders differ.
         """
         names = [folders] if isinstance(folders, str | Path) else list(folders)
         target = choose_device(device)
         members, encoders, thresholds, own = {}, set(), [], []
         for folder in map(locate, names):
             config = read_config(folder)
+            kind_of(folder, config, "sound search", ["sentence_encoder"])
             network = SoundEmbedder(SoundEmbedderConfig.from_dict(config["network"]))
             load_weights(network, folder, target)
             members[folder.name] = network

@@ -17,9 +17,10 @@ DEFAULT_MODEL: Final = ENSEMBLE[:1]  # as good as the ensemble on validation, an
 def load_encoder(
     model: str | Path | Sequence[str | Path] = DEFAULT_MODEL, device: str = "auto"
 ) -> SoundEncoder:
-    """Load our checkpoints (several form an ensemble) or one CLAP model: folders or hub ids.
+    """Load our checkpoints (several form an ensemble) or one CLAP model: names of shipped ones,
+    folders or hub ids.
 
-    Raises OSError where there is no such model.
+    Raises OSError where there is no such model, CheckpointError for a checkpoint of another task.
     """
     names = [model] if isinstance(model, str | Path) else list(model)
     if len(names) == 1 and _is_clap(names[0]):
@@ -28,7 +29,10 @@ def load_encoder(
 
 
 def _is_clap(name: str | Path) -> bool:
-    if len(Path(name).parts) == 3 and not Path(name).exists():
+    folder = Path(name)
+    if not (folder / "config.json").exists() and (CHECKPOINTS / folder / "config.json").exists():
+        return False  # one that is shipped
+    if len(folder.parts) == 3 and not folder.exists():
         return False  # USER/REPO/NAME: a folder of a hub repository, which only ours have
     config, _ = PreTrainedConfig.get_config_dict(name)
     return config.get("model_type") == "clap"

@@ -23,7 +23,10 @@ from earshot.pipelines.sound_search.sources.files import Hashes, fetched
 
 BATCH: Final = 16  # files that a worker takes at once, and that are lost when its machine is
 COLUMNS: Final = ("item", "digest", "entry", "lost")  # of what a worker returns
-MISSING: Final = "Ray is not installed here. Install it with: pip install -r requirements-scale.txt"
+MISSING: Final = (
+    "Ray is not installed here. Install it with: pip install -r requirements-scale.txt, or the "
+    "wheel with its extra [scale]."
+)
 
 
 class Workers:

@@ -19,14 +19,14 @@ def check_content(path: Path) -> None:
     """Check a file once a start. Raises ValueError unless its content has the hash in its name, as
     NAME-HASH.npy."""
     about = path.stat()
-    if content_hash(path, about.st_size, about.st_mtime_ns) != path.stem.rpartition("-")[2]:
+    if name_hash(path, about.st_size, about.st_mtime_ns) != path.stem.rpartition("-")[2]:
         raise ValueError(f"{path.name} does not hold what its name says.")
 
 
 @cache
-def content_hash(path: Path, *_: int) -> str:
-    """Compute the hash of a file's content, of an array without its header, once for each version
-    of the file."""
+def name_hash(path: Path, *_: int) -> str:
+    """Compute the hash that a file's name ends in: of its content, of an array without its header,
+    once for each version of the file."""
     with path.open("rb") as file:
         if path.suffix == ".npy":
             np.lib.format.read_magic(file)

@@ -52,7 +52,7 @@ class StoredLibrary(Library):
             self.rows = Rows(folder / files["rows"], folder.absolute().parent)
         except sqlite3.DatabaseError as error:
             raise ValueError(f"{files['rows']} is damaged.") from error
-        if self.rows.content_hash() not in files["rows"]:
+        if self.rows.name_hash() not in files["rows"]:
             raise ValueError(f"{files['rows']} does not hold what its name says.")
         counts = [len(self.vectors), len(self.seconds)]
         sizes = {len(self.layout), len(self.starts) - 1, len(self.rows)}

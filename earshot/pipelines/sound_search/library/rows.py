@@ -63,8 +63,8 @@ class Rows(Sequence[Sound]):
             for row in self._all(query, (begin, begin + AT_ONCE)):
                 yield self._sound(row)
 
-    def content_hash(self) -> str:
-        """Compute the hash of what the file holds, as RowWriter does."""
+    def name_hash(self) -> str:
+        """Compute the hash that the file's name ends in, of what it holds, as RowWriter does."""
         digest = hashlib.blake2b(digest_size=8)
         for begin in range(0, len(self), AT_ONCE):
             query = f"SELECT {COLUMNS} FROM sounds WHERE rowid > ? AND rowid <= ? ORDER BY rowid"

@@ -46,9 +46,10 @@ class SoundSearch:
     def from_pretrained(
         cls, model: str | Path | Sequence[str | Path] = DEFAULT_MODEL, device: str = "auto"
     ) -> "SoundSearch":
-        """Load our checkpoints (several form an ensemble) or one CLAP model: folders or hub ids.
+        """Load our checkpoints (several form an ensemble) or one CLAP model: names of shipped ones,
+        folders or hub ids.
 
-        Raises OSError if there is no such model.
+        Raises OSError if there is no such model, CheckpointError for a checkpoint of another task.
         """
         return cls(load_encoder(model, device))
 

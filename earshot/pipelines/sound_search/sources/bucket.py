@@ -28,7 +28,10 @@ from earshot.pipelines.sound_search.sources.address import (
     suffix_of,
 )
 
-MISSING: Final = "Buckets need pyarrow. Install it with: pip install -r requirements-scale.txt"
+MISSING: Final = (
+    "Buckets need pyarrow. Install it with: pip install -r requirements-scale.txt, or the wheel "
+    "with its extra [scale]."
+)
 LOST: Final = (
     "{name} cannot be read: {reason}. Check the name, and the keys in AWS_ACCESS_KEY_ID and "
     "AWS_SECRET_ACCESS_KEY or ~/.aws. Another store than Amazon's needs its address: "

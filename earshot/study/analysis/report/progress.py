@@ -17,7 +17,7 @@ from earshot.study.analysis.report.page import render
 from earshot.study.analysis.report.panels import BLUE, INK, QUIET
 from earshot.study.analysis.report.words import aim, counted
 from earshot.study.analysis.results import Results
-from earshot.study.storage.finishes import Finish
+from earshot.study.storage.conduct import Finish
 
 HEIGHT: Final = 2.0  # inches
 MIN_FINISHED: Final = 3  # finished raters before there is a pace to speak of

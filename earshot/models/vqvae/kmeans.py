@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from earshot.models.vqvae.vqvae import Codebook
+from earshot.models.layers.codebook import Codebook
 
 
 @dataclass(frozen=True)
