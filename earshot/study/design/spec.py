@@ -1,4 +1,4 @@
-"""Read a test's YAML file: our own here, webMUSHRA's in study.design.webmushra."""
+"""Read a test's YAML file: our own here, webMUSHRA's in earshot.study.design.webmushra."""
 
 import re
 from dataclasses import replace

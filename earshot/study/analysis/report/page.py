@@ -53,7 +53,7 @@ class ScaleFindings:
 
 def page(results: Results, progress: str = "") -> str:
     """Write HTML with its styles and figures inside, in light and dark. progress: of a test that
-    runs, as HTML (study.analysis.report.progress)."""
+    runs, as HTML (earshot.study.analysis.report.progress)."""
     scales = results.by_scale
     return render(
         "results.html",
