@@ -32,7 +32,7 @@ def test_is_invited_knows_its_links_and_no_other() -> None:
 
 def test_invited_test_lets_each_link_in_once_and_nobody_else(tmp_path: Path) -> None:
     write_test(tmp_path / "ab", "ab", 0.1, invited=True)
-    tests = library(tmp_path, least_time=0)
+    tests = library(tmp_path, min_time=0)
     opened = tests.open("ab")
     mine, yours = (invitations.token(opened.key, number) for number in (1, 2))
     with TestClient(app(tests)) as client:

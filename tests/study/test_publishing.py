@@ -23,7 +23,7 @@ def workspace(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def tests(tmp_path: Path) -> TestLibrary:
-    return library(tmp_path / "open", least_time=0)
+    return library(tmp_path / "open", min_time=0)
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_delete_with_the_key_leaves_neither_sounds_nor_answers(
 
 def test_delete_of_a_test_of_whoever_runs_the_server_leaves_its_files(tmp_path: Path) -> None:
     folder = write_test(tmp_path / "own", "ab", pairing="adaptive")
-    for tests in (library(tmp_path, least_time=0), library(folder, least_time=0)):
+    for tests in (library(tmp_path, min_time=0), library(folder, min_time=0)):
         key = tests.open("own").key
         with TestClient(app(tests)) as client:
             rater = Rater(client, "own")
@@ -109,7 +109,7 @@ def test_delete_of_a_test_of_whoever_runs_the_server_leaves_its_files(tmp_path: 
 
 def test_results_of_a_public_test_show_the_report_and_no_answers(tmp_path: Path) -> None:
     write_test(tmp_path / "ab", "ab")
-    tests = library(tmp_path, public={"ab"}, least_time=0)
+    tests = library(tmp_path, public={"ab"}, min_time=0)
     key = tests.open("ab").key
     with TestClient(app(tests)) as client:
         rater = Rater(client, "ab")

@@ -130,7 +130,7 @@ class Design:
         """Say whether raters may hear an open reference."""
         return self.reference in ("open", "optional")
 
-    def least_systems(self, reference: bool) -> int:
+    def min_systems(self, reference: bool) -> int:
         """Count the systems that a test needs, with a reference or without."""
         return 1
 
@@ -197,7 +197,7 @@ class Pair(Design):
 
     paired: ClassVar[bool] = True
 
-    def least_systems(self, reference: bool) -> int:
+    def min_systems(self, reference: bool) -> int:
         return 1 if reference else 2
 
     def groups(

@@ -198,7 +198,7 @@ def _scored(document: Value, design: Design, folder: Path) -> tuple[tuple[str, .
         document.problem(f'{design.name} needs "reference": the pattern of its files.')
     for name in {REFERENCE, *ANCHORS} & set(given):
         given[name].problem(f'a system cannot be called "{name}": that is another sound.')
-    fewest = design.least_systems(reference is not None)
+    fewest = design.min_systems(reference is not None)
     if len(systems) < fewest:
         document.at("systems").problem(f"{design.name} needs {fewest} or more systems.")
     mentioned = document.take("mention_reference", bool, True)

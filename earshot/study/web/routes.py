@@ -30,7 +30,7 @@ from earshot.study.web.bodies import (
     Reply,
     RoomCheck,
 )
-from earshot.study.web.checks import NO_SOUND, check_invitation, checked, item_at, least_seconds
+from earshot.study.web.checks import NO_SOUND, check_invitation, checked, item_at, min_seconds
 from earshot.study.web.plainly import RETRY, PlainErrors, explained
 from earshot.study.web.raters import Raters, claimed
 
@@ -218,7 +218,7 @@ def router(library: TestLibrary) -> APIRouter:
         with explained(422):
             if not all(body.plays):
                 raise InputError(UNHEARD)
-            least = library.least_time * least_seconds(opened, rater, body.order)
+            least = library.min_time * min_seconds(opened, rater, body.order)
             kept.answer(test, body.rater, *given, least, body.version)
         told = lesson(opened.test, item_at(rater, body.order), body.answer)
         return after(opened, body.rater) | {"lesson": told and vars(told)}

@@ -208,8 +208,8 @@ def test_read_of_a_flac_of_kilobytes_that_unpacks_to_gigabytes_is_refused(tmp_pa
 
 def test_check_with_a_budget_for_all_sounds_names_it(tmp_path: Path) -> None:
     test = load(make_folder(tmp_path / "t"))
-    assert check(test, most_samples=6 * 9600) == []
-    (problem,) = check(test, most_samples=6 * 9600 - 1)
+    assert check(test, max_samples=6 * 9600) == []
+    (problem,) = check(test, max_samples=6 * 9600 - 1)
     assert "last too long together" in problem
 
 

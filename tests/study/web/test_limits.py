@@ -134,7 +134,7 @@ def test_answer_to_a_locked_store_is_told_and_stored_later(
 ) -> None:
     monkeypatch.setattr(database, "WAIT", 0.1)
     write_test(tmp_path / "acr", "acr")
-    with TestClient(app(library(tmp_path, least_time=0))) as client:
+    with TestClient(app(library(tmp_path, min_time=0))) as client:
         rater = Rater(client, "acr")
         trial = rater.session()["trials"][0]
         other = sqlite3.connect(tmp_path / "answers.db", isolation_level=None)
@@ -183,7 +183,7 @@ def test_rate_limit_after_a_pause_allows_again() -> None:
 
 def test_completion_code_is_known_to_nobody_before_the_last_answer(tmp_path: Path) -> None:
     write_test(tmp_path / "acr", "acr")
-    tests = library(tmp_path, least_time=0)
+    tests = library(tmp_path, min_time=0)
     key = tests.open("acr").key
     with TestClient(app(tests)) as client:
         rater = Rater(client, "acr")
