@@ -113,7 +113,7 @@ class TestLibrary:
         return self._open(name, wait=True, max_samples=max_samples)
 
     def with_key(self, name: str, key: str) -> Opened:
-        """Open the test for who has its key. Raises InputError where that is another."""
+        """Open the test for whoever has its key. Raises InputError where that is another."""
         opened = self.get(name)
         if not secrets.compare_digest(opened.key.encode(), key.encode()):
             raise InputError(WRONG_KEY)

@@ -172,7 +172,7 @@ def _sentences(
         document.problem('"sentences" is missing: write sentences: and the pattern of text files.')
     if typed and shown:
         document.at("show_sentence").problem(
-            "who reads a sentence cannot write down what they hear."
+            "whoever reads a sentence cannot write down what they hear."
         )
     return sentences
 

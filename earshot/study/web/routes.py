@@ -93,7 +93,7 @@ def router(library: TestLibrary) -> APIRouter:
         kept, test = raters.store_for(opened, rater)
         known = kept.resume(test, checked(rater)) if rater else None
         if first and known is None and kept is store:
-            with suppress(*UNAVAILABLE):  # who comes matters more than that they are counted
+            with suppress(*UNAVAILABLE):  # raters matter more than that they are counted
                 store.visit(test)
         if rater and known:
             kept.draw(test, rater)
@@ -132,7 +132,7 @@ def router(library: TestLibrary) -> APIRouter:
             try:
                 new = kept.enrol(test, token, hashes, body.language, body.device, claim)
                 return {"rater": new.token}
-            except UNAVAILABLE:  # who could not be stored may come again
+            except UNAVAILABLE:  # whoever could not be stored may come again
                 newcomers.give_back(address)
                 raise
 
