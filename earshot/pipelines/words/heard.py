@@ -50,7 +50,7 @@ class LogMel(Hearing):
     views = (3, 6, 9)
 
     def __init__(self, pitch: bool) -> None:
-        """pitch: whether the network looks at it."""
+        """Hear speech for a network; pitch: whether it looks at the pitch too."""
         self._pitch = pitch
 
     def _frames(self, waveform: np.ndarray) -> np.ndarray:
