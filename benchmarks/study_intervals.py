@@ -60,8 +60,8 @@ def coverage() -> Iterator[str]:
 
 
 def covered(raters: int, stimuli: int, world: str, partial: bool = False) -> np.ndarray:
-    """Measure the shares for a mean, and for a difference; partial: who hears a stimulus hears it
-    from one system only.
+    """Measure the shares for a mean, and for a difference; partial: whoever hears a stimulus
+    hears it from one system only.
     """
     rng, truth = np.random.default_rng(raters * stimuli), WORLDS[world].mos
     rater, stimulus, system = np.indices((raters, stimuli, SYSTEMS))

@@ -134,7 +134,7 @@ def words(items: Sequence[Item], rng: np.random.Generator) -> Iterator[Speech]:
 
 
 def quieter(speech: Speech, gain: float) -> Speech:
-    """Record it so much quieter (dB), with 24 bits."""
+    """Record the speech so much quieter (dB), with 24 bits."""
     quiet = np.round(speech.waveform * 10 ** (gain / 20) * 2**23) / 2**23
     return Speech(quiet.astype(np.float32), speech.start, speech.end)
 

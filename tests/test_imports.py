@@ -1,4 +1,5 @@
-"""The rule of the packages: data flows tabs → pipelines → models → media, and nothing imports up.
+"""The rule of the packages: data flows tabs → pipelines → models → media → core, and nothing
+imports up.
 
 Inside a package no system imports another: what two of them need lies below both.
 

@@ -29,7 +29,7 @@ HEAD: Final = (
 
 
 def main() -> None:
-    """Measure, and print the tables."""
+    """Measure the load, and print the tables."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.load", description=__doc__)
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS))
     parser.add_argument("--visitors", type=int, default=20)

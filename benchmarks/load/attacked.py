@@ -51,7 +51,7 @@ TICKS: Final = os.sysconf("SC_CLK_TCK")
 
 
 class Record:
-    """What happened, a line of JSON each, in a file that grows.
+    """The record of what happened, a line of JSON each, in a file that grows.
 
     turn: minutes; the first is quiet. Seconds are those of all runs into this file.
     """
@@ -67,13 +67,13 @@ class Record:
         return time.monotonic() - self._begun
 
     def phase(self) -> str:
-        """Tell which phase it is, "" where none is yet."""
+        """Tell which of PHASES the record is in, "" where attacks of the one before still end."""
         turn, into = divmod(self.now(), self._turn)
         phase = PHASES[int(turn) % len(PHASES)]
         return phase if phase == ATTACKED or into > SETTLING or not turn else ""
 
     def note(self, **row: Any) -> None:
-        """Add a line."""
+        """Add a line to the record."""
         line = json.dumps({"at": round(self.now(), 3), **row})
         with self._lock:
             print(line, file=self._file)
@@ -91,7 +91,7 @@ class Record:
 
 
 def main() -> None:
-    """Measure, or print what was measured."""
+    """Measure the app, or print what was measured."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.load.attacked",
         description=__doc__,
@@ -180,7 +180,9 @@ def table(file: Path, since: float = 0) -> str:
 
 
 def _course(rows: list[dict[str, Any]]) -> list[str]:
-    """Memory and work each half hour, of what was noted each minute."""
+    """Tabulate memory each half hour, and say how much the app worked, of what was noted each
+    minute.
+    """
     minutes = [row for row in rows if "memory" in row]
     if not minutes:
         return []
@@ -252,7 +254,7 @@ def _cpu_seconds(process: int) -> float:
 
 
 def _until(ended: threading.Event, step: Callable[[], None]) -> None:
-    """Do something again and again; where it fails, after a while."""
+    """Repeat a step until the end; after one that fails, go on when AGAIN seconds have passed."""
     while not ended.is_set():
         try:
             step()
@@ -261,7 +263,7 @@ def _until(ended: threading.Event, step: Callable[[], None]) -> None:
 
 
 def _visit(record: Record, address: str, number: int, ended: threading.Event) -> None:
-    """A visitor who opens the page, does all tasks, and listens after each."""
+    """Act as a visitor who opens the page, does all tasks, and listens after each."""
     choice = random.Random(number)
     visitor = Visitor(address, source=f"127.0.1.{number + 1}")
     tasks = itertools.islice(itertools.cycle(TASKS), number, None)
@@ -281,7 +283,7 @@ def _visit(record: Record, address: str, number: int, ended: threading.Event) ->
 
 
 def _rate(record: Record, address: str, number: int, key: str, ended: threading.Event) -> None:
-    """One rater after the other, who listen to every sound and think."""
+    """Act as one rater after the other, who listen to every sound and think."""
     choice = random.Random(number)
     source = httpx.HTTPTransport(local_address=f"127.0.2.{number + 1}")
     client = httpx.Client(base_url=address, timeout=PATIENCE, transport=source)

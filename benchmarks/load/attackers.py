@@ -69,13 +69,13 @@ KEY: Final = re.compile(r"/results/([\w-]+)\?key=([\w-]+)")
 
 
 def bodies(attacker: Visitor) -> Iterator[Came]:
-    """Bodies that are too large, too wide and too deep, to the framework's routes."""
+    """Send bodies that are too large, too wide and too deep to the framework's routes."""
     for route, body in itertools.cycle(itertools.product(JSON_ROUTES, BODIES.values())):
         yield _sent(attacker, f"/gradio_api/{route}", content=body, headers=JSON | MCP)
 
 
 def addresses(attacker: Visitor) -> Iterator[Came]:
-    """Addresses in place of files, by the page's endpoint and by the tool of agents."""
+    """Send addresses in place of files, to the page's endpoint and to the tool of agents."""
     file = {"path": NOWHERE, "url": NOWHERE, "meta": {"_type": "gradio.FileData"}}
     while True:
         yield _told(attacker.ask, "convert", [file, *CHOICES])
@@ -83,7 +83,7 @@ def addresses(attacker: Visitor) -> Iterator[Came]:
 
 
 def own_voice(attacker: Visitor) -> Iterator[Came]:
-    """A voice of a recording without the text that is to be read."""
+    """Ask for the voice of a recording in which the text to be read is not."""
     recorder = "Your voice, 10 to 30 s"
     while True:
         attacker.open_page()
@@ -92,7 +92,7 @@ def own_voice(attacker: Visitor) -> Iterator[Came]:
 
 
 def never_fetched(attacker: Visitor) -> Iterator[Came]:
-    """Results that are asked for and never fetched, of one session."""
+    """Ask for results in one session, and never fetch them."""
     attacker.ask("embed_text", ["butterfly"])
     typed = "Type a word"
     event = attacker.reading(typed)
@@ -102,7 +102,7 @@ def never_fetched(attacker: Visitor) -> Iterator[Came]:
 
 
 def reports(attacker: Visitor) -> Iterator[Came]:
-    """Many reports at once of a test of their own."""
+    """Open a test, and ask for many of its reports at once."""
     name, key = _opened(attacker)
     attacker.client.post(f"/results/{name}/look", params={"key": key})
     with ThreadPoolExecutor(REPORTS) as pool:
@@ -117,7 +117,7 @@ def reports(attacker: Visitor) -> Iterator[Came]:
 
 
 def units(attacker: Visitor) -> Iterator[Came]:
-    """Files of units of 90 MB."""
+    """Load files of units of 90 MB."""
     button = "Load units"
     while True:
         sent = attacker.client.post(
@@ -131,21 +131,21 @@ def units(attacker: Visitor) -> Iterator[Came]:
 
 
 def uploads(attacker: Visitor) -> Iterator[Came]:
-    """One upload of 95 MB after the other."""
+    """Upload files of 95 MB, one after the other."""
     body = _file(bytes(UPLOAD), b"wav")
     while True:
         yield _sent(attacker, "/gradio_api/upload", content=body, headers=FORM)
 
 
 def unfinished_uploads(attacker: Visitor) -> Iterator[Came]:
-    """Uploads without their last boundary."""
+    """Upload files without their last boundary."""
     body = PART % b"wav" + bytes(10 * MB)
     while True:
         yield _sent(attacker, "/gradio_api/upload", content=body, headers=FORM)
 
 
 def replies(attacker: Visitor) -> Iterator[Came]:
-    """Replies without end of one rater of a test of their own."""
+    """Open a test, and send replies of one of its raters without end."""
     name, _ = _opened(attacker)
     rater = Rater(attacker.client, name)
     for number in itertools.count():
@@ -154,7 +154,7 @@ def replies(attacker: Visitor) -> Iterator[Came]:
 
 
 def half_heads(attacker: Visitor) -> Iterator[Came]:
-    """Connections that send half a head."""
+    """Open connections that send half of a request's head."""
     place = urlsplit(str(attacker.client.base_url))
     while True:
         opened = []
@@ -170,20 +170,20 @@ def half_heads(attacker: Visitor) -> Iterator[Came]:
 
 
 def forged(attacker: Visitor) -> Iterator[Came]:
-    """Consents to the raters' test under made-up addresses."""
+    """Consent to the raters' test under made-up addresses."""
     while True:
         made_up = {"X-Forwarded-For": f"198.51.{random.randrange(256)}.{random.randrange(256)}"}
         yield _sent(attacker, "/listen/ab/consent", json={}, headers=made_up)
 
 
 def openings(attacker: Visitor) -> Iterator[Came]:
-    """Tests that are opened, each from a new session."""
+    """Open tests to raters, each in a new session."""
     while True:
         yield _told(_opened, attacker)
 
 
 def agents(attacker: Visitor) -> Iterator[Came]:
-    """Loops of an agent that converts."""
+    """Convert as an agent does that runs in several loops."""
     speech = f"data:audio/ogg;base64,{base64.b64encode(SPEECH.read_bytes()).decode()}"
     with ThreadPoolExecutor(AGENTS) as pool:
 
@@ -195,7 +195,7 @@ def agents(attacker: Visitor) -> Iterator[Came]:
 
 
 def foreign_files(attacker: Visitor) -> Iterator[Came]:
-    """Files of the server."""
+    """Ask for files of the server."""
     for name in itertools.cycle(FILES):
         yield _asked(attacker, f"/gradio_api/file={ROOT / name}")
 
@@ -266,7 +266,7 @@ def _answered(send: Callable[[], httpx.Response]) -> Came:
 
 
 def _told(do: Callable[..., object], *given: Any) -> Came:
-    """What the visitor is told of what they do: by an error, or by a message of the page."""
+    """Find what the attacker is told of what they do: by an error, or by a message of the page."""
     try:
         done = do(*given)
     except (RuntimeError, httpx.HTTPError) as error:
@@ -306,7 +306,7 @@ def _opened(attacker: Visitor) -> tuple[str, str]:
 
 @cache
 def _file(content: bytes, kind: bytes) -> bytes:
-    """The body of an upload."""
+    """Make the body of an upload."""
     return PART % kind + content + END
 
 
@@ -322,6 +322,6 @@ def _end(connection: socket.socket) -> str:
 
 
 def _message(outputs: str) -> str:
-    """What outputs of an event, as JSON, tell the visitor in their message, if they hold one."""
+    """Find the message in the outputs of an event, as JSON; "" where there is none."""
     found = MESSAGE.search(outputs)
     return unescape(TAGS.sub("", found[1])).strip() if found else ""

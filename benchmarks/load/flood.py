@@ -59,7 +59,7 @@ def flood(port: int, connections: int, seconds: float) -> None:
 
 
 def main() -> None:
-    """Measure, and print the table."""
+    """Measure the flood, and print the table."""
     spawn = multiprocessing.get_context("spawn")
     with tempfile.TemporaryDirectory(prefix="load-") as place:
         write_test(Path(place) / TEST, TEST)

@@ -1,4 +1,4 @@
-"""What the app does with what stalls, with too many, and with files that visitors leave."""
+"""The limits of the app: stalled connections, too many visitors, and files that they leave."""
 
 import socket
 import tempfile
@@ -29,7 +29,7 @@ PAGE: Final = "GET / HTTP/1.1\r\nHost: here\r\n\r\n"
 
 
 def measure() -> list[str]:
-    """Rows of a Markdown table: what was tried, what happened."""
+    """Measure the limits: rows of a Markdown table, of what was tried and what happened."""
     with tempfile.TemporaryDirectory(prefix="load-") as place:
         temporary = Path(place) / "temporary"
         options = ["--preload", "--max-queue", str(QUEUE), "--studies", f"{place}/studies", *PROXY]
@@ -66,7 +66,7 @@ def _full_queue(address: str) -> str:
 
 
 def _stalled(port: int, temporary: Path) -> str:
-    """Uploads that stop in the middle, and pages that are asked for and never read."""
+    """Stop uploads in the middle, ask for pages that nobody reads, and count what is cut: a row."""
     before = {*files(temporary)}
     sent = [_connection(port, request) for request in (UPLOAD, PAGE) for _ in range(STALLED)]
     time.sleep(max(SILENT, DEAD) + MARGIN)
@@ -85,7 +85,7 @@ def _connection(port: int, request: str) -> socket.socket:
 
 
 def _is_cut(connection: socket.socket) -> bool:
-    """Whether the server has ended it."""
+    """Say whether the server has ended the connection."""
     connection.settimeout(MARGIN)
     try:
         while connection.recv(65_536):
@@ -100,7 +100,7 @@ def _is_cut(connection: socket.socket) -> bool:
 
 
 def _abandoned(served: Served, temporary: Path) -> str:
-    """Files of visitors who left, and of an app that was killed."""
+    """Count the files of a visitor who left, and of an app that was killed: two rows."""
     before = {*files(temporary)}
     visitor = Visitor(served.address)
     visitor.call("convert")

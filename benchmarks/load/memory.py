@@ -1,4 +1,4 @@
-"""What the app holds: memory as visits go by, and files of visitors."""
+"""Memory that the app holds as visits go by, and files of visitors."""
 
 import os
 from collections.abc import Sequence
@@ -12,12 +12,12 @@ MIX: Final = (*["embed_text", "search_sounds"] * 4, "convert", "lip_to_speech")
 
 
 def megabytes(process: int) -> float:
-    """Memory of a process and its children, without what they only share (PSS)."""
+    """Measure the memory of a process and its children; what others share counts in part (PSS)."""
     return sum(_kilobytes(each) for each in (process, *_children(process))) / 1024
 
 
 def growth(address: str, process: int, counts: Sequence[int]) -> dict[int, float]:
-    """Memory in MB after that many requests."""
+    """Measure the memory in MB after each of these numbers of requests."""
     visitor, found, done = Visitor(address), {}, 0
     for count in counts:
         while done < count:
@@ -29,7 +29,7 @@ def growth(address: str, process: int, counts: Sequence[int]) -> dict[int, float
 
 
 def files(folder: Path) -> list[Path]:
-    """The files of visitors in a temporary folder: all but the lock."""
+    """List the files of visitors in a temporary folder: all but the lock."""
     return [path for path in folder.rglob("*") if path.is_file() and path.name != "lock"]
 
 

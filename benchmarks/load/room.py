@@ -15,13 +15,13 @@ from benchmarks.load.visitor import TASKS, Visitor
 
 @dataclass
 class Times:
-    """Seconds that each task took, and what was said of those that were refused or failed."""
+    """The seconds that each task took, and what was said of those that were refused or failed."""
 
     seconds: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
     failures: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
 
     def call(self, visitor: Visitor, task: str) -> None:
-        """Runs the task, and notes how it went."""
+        """Run the task, and note how it went."""
         begun = time.monotonic()
         try:
             visitor.call(task)
@@ -30,7 +30,7 @@ class Times:
             self.failures[task].append(str(error))
 
     def rows(self) -> Iterator[str]:
-        """Rows of a Markdown table: task, done, p50, p95, max, refused or failed."""
+        """Write the rows of a Markdown table: task, done, p50, p95, max, refused or failed."""
         for task in TASKS:
             p50, p95, longest = np.percentile(self.seconds[task] or [np.nan], [50, 95, 100])
             done, failed = len(self.seconds[task]), len(self.failures[task])
@@ -38,7 +38,7 @@ class Times:
 
 
 def alone(address: str, repeats: int) -> Times:
-    """One visitor, one task after the other."""
+    """Let one visitor do one task after the other."""
     times, visitor = Times(), Visitor(address)
     for task in TASKS:
         for _ in range(repeats):
@@ -47,8 +47,8 @@ def alone(address: str, repeats: int) -> Times:
 
 
 def together(address: str, visitors: int, seconds: float, pause: float) -> Times:
-    """Visitors at once, each of whom does the tasks in turn and pauses after each, to listen. They
-    come in one after the other within a round of pauses."""
+    """Let visitors use the app at once, each of whom does the tasks in turn and pauses after each,
+    to listen. They come in one after the other within a round of pauses."""
     times, ends = Times(), time.monotonic() + seconds
 
     def visit(number: int) -> None:

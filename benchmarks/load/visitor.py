@@ -39,7 +39,7 @@ class Visitor:
         self.session, self.source = uuid.uuid4().hex, source
 
     def open_page(self) -> None:
-        """Load the page, as a new session."""
+        """Load the page, in a new session."""
         self.session = uuid.uuid4().hex
         for path in ("/", "/config"):
             self.client.get(path, headers={"Accept": "text/html"}).raise_for_status()

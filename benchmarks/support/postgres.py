@@ -75,7 +75,7 @@ class Postgres:
 
     def close(self) -> None:
         """End the server, and delete its data."""
-        self._process.send_signal(signal.SIGINT)  # without waiting for who is still connected
+        self._process.send_signal(signal.SIGINT)  # without waiting for whoever is connected
         self._process.wait(30)
         shutil.rmtree(self._folder)
 

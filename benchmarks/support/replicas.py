@@ -62,7 +62,7 @@ class Replicas:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End all of them."""
+        """End the processes."""
         self._started.close()
 
 

@@ -22,7 +22,9 @@ from earshot.media.constants import HOP_LENGTH, N_FFT, N_MELS, SAMPLE_RATE
 
 @dataclass(frozen=True)
 class VocoderConfig:
-    """Sizes of the network, and the analysis of its input: that of media.audio.features.log_mel."""
+    """Sizes of the network, and the analysis of its input: that of
+    earshot.media.audio.features.log_mel.
+    """
 
     n_mels: int = N_MELS
     width: int = 256

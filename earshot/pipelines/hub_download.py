@@ -53,8 +53,8 @@ class HubPermission:
         cls, off: bool, host: str | None, share: bool, environment: Mapping[str, str]
     ) -> "HubPermission":
         """Decide for a server which models visitors may load. On a Space without a GPU these models
-        are too slow for its visitors; any id can be named only by who sits at this machine, whose
-        disk it fills.
+        are too slow for its visitors; any id can be named only by whoever sits at this machine,
+        whose disk it fills.
         """
         if off:
             return cls("Whoever runs this server has switched off models of the hub.")

@@ -15,7 +15,7 @@ BYTES: Final = 18  # of a signature, 24 characters
 
 
 def token(key: str, number: int) -> str:
-    """Sign what the link of the invited rater with this number, from 1, says of who it is for.
+    """Sign what the link of the invited rater with this number, from 1, says of them.
 
     key: the test's, which no rater knows.
     """

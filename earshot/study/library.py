@@ -69,7 +69,7 @@ class TestLibrary:
     holds folders of tests; new tests go into the first, and so do copies of sounds whose folder is
     none of ours.
 
-    public: tests whose report anybody may see. least_time: how much of the length of a trial's
+    public: tests whose report anybody may see. min_time: how much of the length of a trial's
     sounds must pass before its answer is taken. permission: who may add tests of their own.
     """
 
@@ -80,11 +80,11 @@ class TestLibrary:
         folders: Sequence[Path],
         store: Store,
         public: Collection[str] = (),
-        least_time: float = 0.9,
+        min_time: float = 0.9,
         permission: Permission = ANYBODY,
     ) -> None:
         self.folders, self.store = [folder.resolve() for folder in folders], store
-        self.public, self.least_time, self.permission = public, least_time, permission
+        self.public, self.min_time, self.permission = public, min_time, permission
         self._entries: dict[str, Entry] = {}
         self._readers = threading.BoundedSemaphore(READERS)
 
@@ -106,14 +106,14 @@ class TestLibrary:
         except spec.SpecError as error:
             raise InputError(CLOSED) from error
 
-    def open(self, name: str, most_samples: int | None = None) -> Opened:
+    def open(self, name: str, max_samples: int | None = None) -> Opened:
         """Open the same test, but wait, and raise SpecError with all that is wrong, for organisers.
-        most_samples: that all sounds together may hold.
+        max_samples: that all sounds together may hold.
         """
-        return self._open(name, wait=True, most_samples=most_samples)
+        return self._open(name, wait=True, max_samples=max_samples)
 
     def with_key(self, name: str, key: str) -> Opened:
-        """Open the test for who has its key. Raises InputError where that is another."""
+        """Open the test for whoever has its key. Raises InputError where that is another."""
         opened = self.get(name)
         if not secrets.compare_digest(opened.key.encode(), key.encode()):
             raise InputError(WRONG_KEY)
@@ -124,7 +124,7 @@ class TestLibrary:
         no such link."""
         return self.with_key(*parsed(link))
 
-    def _open(self, name: str, wait: bool, most_samples: int | None = None) -> Opened:
+    def _open(self, name: str, wait: bool, max_samples: int | None = None) -> Opened:
         file = self._file(name)
         if file is None:
             raise InputError(UNKNOWN)
@@ -137,7 +137,7 @@ class TestLibrary:
                 raise BusyError(BUSY)
             try:
                 if entry.changed != changed or (wait and entry.failure):
-                    self._read(file, entry, wait, most_samples)
+                    self._read(file, entry, wait, max_samples)
                     entry.changed = changed
             finally:
                 entry.lock.release()
@@ -156,7 +156,7 @@ class TestLibrary:
                 return file
         return None
 
-    def _read(self, file: Path, entry: Entry, wait: bool, most_samples: int | None) -> None:
+    def _read(self, file: Path, entry: Entry, wait: bool, max_samples: int | None) -> None:
         """Read a test into its entry. What is wrong with it is remembered too, or everybody who
         comes to a broken test would have all of its sounds decoded.
         """
@@ -169,7 +169,7 @@ class TestLibrary:
             test = spec.load(file)
             if problems := test.unwritten:
                 raise spec.SpecError("\n".join(problems))
-            copies = stimuli.prepare(test, self._copies(test), most_samples)
+            copies = stimuli.prepare(test, self._copies(test), max_samples)
             entry.opened = Opened(test, copies, self.store.open(test), test.name in self.public)
         except spec.SpecError as error:
             entry.failure = error

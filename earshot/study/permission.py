@@ -8,7 +8,9 @@ from typing import Final
 from earshot.core.errors import InputError
 
 SPACE: Final = "SPACE_ID"  # in the environment of a Space of Hugging Face's
-NO_KEY: Final = "Type the key of this server: only who has it from its owner can open tests here."
+NO_KEY: Final = (
+    "Type the key of this server: only those who have it from its owner can open tests here."
+)
 NOBODY: Final = (
     "Nobody opens tests on this server but whoever runs it. Download yours, and serve it with "
     "python -m earshot.study serve."

@@ -1,8 +1,8 @@
 """The tools that the renderers share: the canvas and its coordinates, soft shapes, light on relief.
 
 Places are in units from the middle between the eyes, to the right and down, as in
-media.video.face: a unit is half the distance between the outer corners of the eyes. Images are
-float32 in [0, 1].
+earshot.media.video.face: a unit is half the distance between the outer corners of the eyes. Images
+are float32 in [0, 1].
 Shapes: H rows and W columns of the canvas, which has FINE times the resolution of the video.
 """
 

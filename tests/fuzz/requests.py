@@ -38,7 +38,7 @@ def _server() -> TestClient:
     root = Path(folder.name)
     for design in {name.split("/")[0] for name in REQUESTS}:
         write_test(root / design, design, 0.1)
-    client = TestClient(app(library(root, least_time=0)))
+    client = TestClient(app(library(root, min_time=0)))
     client.folder = folder  # type: ignore[attr-defined]
     for name, body in REQUESTS.items():
         Rater(client, name.split("/")[0], body.get("rater", TOKEN))

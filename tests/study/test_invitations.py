@@ -33,7 +33,7 @@ def test_is_invited_knows_only_its_links() -> None:
 def test_invited_test_admits_each_link_once(tmp_path: Path) -> None:
     """It lets in nobody else."""
     write_test(tmp_path / "ab", "ab", 0.1, invited=True)
-    tests = library(tmp_path, least_time=0)
+    tests = library(tmp_path, min_time=0)
     opened = tests.open("ab")
     mine, yours = (invitations.token(opened.key, number) for number in (1, 2))
     with TestClient(app(tests)) as client:

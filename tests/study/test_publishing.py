@@ -23,7 +23,7 @@ def workspace(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def tests(tmp_path: Path) -> TestLibrary:
-    return library(tmp_path / "open", least_time=0)
+    return library(tmp_path / "open", min_time=0)
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_delete_leaves_no_sounds_or_answers(workspace: Path, tests: TestLibrary)
 def test_delete_leaves_files_of_operator(tmp_path: Path) -> None:
     """A test of whoever runs the server loses its answers only."""
     folder = write_test(tmp_path / "own", "ab", pairing="adaptive")
-    for tests in (library(tmp_path, least_time=0), library(folder, least_time=0)):
+    for tests in (library(tmp_path, min_time=0), library(folder, min_time=0)):
         key = tests.open("own").key
         with TestClient(app(tests)) as client:
             rater = Rater(client, "own")
@@ -111,7 +111,7 @@ def test_delete_leaves_files_of_operator(tmp_path: Path) -> None:
 def test_public_results_show_no_answers(tmp_path: Path) -> None:
     """They show the report."""
     write_test(tmp_path / "ab", "ab")
-    tests = library(tmp_path, public={"ab"}, least_time=0)
+    tests = library(tmp_path, public={"ab"}, min_time=0)
     key = tests.open("ab").key
     with TestClient(app(tests)) as client:
         rater = Rater(client, "ab")

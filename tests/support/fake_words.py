@@ -73,7 +73,7 @@ class FakeLibrary:
 
 
 class FakeWords:
-    """Answers like pipelines.words.Words."""
+    """Answers like earshot.pipelines.words.Words."""
 
     threshold = 0.6
     fingerprint = "fake"

@@ -9,7 +9,7 @@ from earshot.study.storage.answers import rows
 
 
 def events(test: Test, lines: Iterable[Mapping[str, Any]]) -> list[Event]:
-    """The choices in the lines of an export (study.storage.export.lines)."""
+    """The choices in the lines of an export (earshot.study.storage.export.lines)."""
     found = []
     for rater in (line["rater"] for line in lines if "rater" in line):
         for item in rater["items"]:

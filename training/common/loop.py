@@ -1,4 +1,6 @@
-"""The training loop of the networks: it schedules the learning rate, resumes, and reports."""
+"""The training loop of networks with a given number of steps: it schedules the learning rate,
+resumes, and reports.
+"""
 
 import json
 import math

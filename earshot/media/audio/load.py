@@ -96,7 +96,9 @@ def to_int16(waveform: np.ndarray) -> np.ndarray:
 
 
 def wav_bytes(waveform: np.ndarray, sample_rate: int, comment: str = "") -> bytes:
-    """Make a mono 16-bit WAV file of the waveform (T,), with a comment (ASCII) for who opens it."""
+    """Make a mono 16-bit WAV file of the waveform (T,), with a comment (ASCII) for those who open
+    it.
+    """
     buffer = io.BytesIO()
     with wave.open(buffer, "wb") as file:
         file.setnchannels(1)

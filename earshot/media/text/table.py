@@ -27,7 +27,7 @@ NO_CSV: Final = (
 WORKBOOK: Final = (
     "This is not a CSV file but a spreadsheet's own: open it there, and save it as CSV in UTF-8."
 )
-PACKED: Final = "This is not a CSV file but an archive: unpack it, and bring what is in it."
+PACKED: Final = "This is not a CSV file but an archive: unpack it, and choose what is in it."
 PAGE: Final = (
     "This is not a CSV file but a web page, as a download gives that wants a login, or failed."
 )

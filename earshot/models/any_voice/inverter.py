@@ -111,7 +111,7 @@ class Inverter(nn.Module):
         return (mel - self.output_mean) / self.output_std
 
     def denormalize(self, mel: Tensor) -> Tensor:
-        """Undo normalize."""
+        """Turn normalised frames (B, S, M) back into a log-mel spectrogram in nepers."""
         return mel * self.output_std + self.output_mean
 
     def _condition(self, voices: Voices, chosen: Tensor) -> Tensor:

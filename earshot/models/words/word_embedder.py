@@ -2,7 +2,7 @@
 2017; Settle et al. 2019; Rhodes & Bains).
 
 Shapes: B batch, S frames of 10 ms or phonemes, S' steps of the acoustic encoder (S / 4), M mel
-bands and the pitch after them (media.audio.pitch), which networks without ``pitch`` do not
+bands and the pitch after them (earshot.media.audio.pitch), which networks without ``pitch`` do not
 look at, P phonemes of the inventory, C width of an encoder, D dimensions of the shared space.
 """
 

@@ -35,8 +35,8 @@ def fit(
 ) -> Voice:
     """Fit the voice to its reference speech (T,), of at least 2 s; only its vector changes.
 
-    on_progress: called with the share that is done. Can be stopped (core.cancellation) at every
-    step.
+    on_progress: called with the share that is done. Can be stopped (earshot.core.cancellation) at
+    every step.
     """
     content, contour, mel = _windows(networks, speech, voice)
     vector = torch.from_numpy(voice.vector.copy()).to(networks.device).requires_grad_()

@@ -23,7 +23,7 @@ def compare(spoken: np.ndarray, written: np.ndarray, frames: Sequence[np.ndarray
     """Compare spoken words with each other and with written words.
 
     spoken: their unit vectors (n, D); written: unit vectors (m, D); frames: of each spoken word,
-    (S, 39), as media.audio.dtw.mfcc_frames returns them.
+    (S, 39), as earshot.media.audio.dtw.mfcc_frames returns them.
     """
     dtw = np.zeros((len(frames), len(frames)))
     for i, one in enumerate(frames):

@@ -29,8 +29,8 @@ OCTAVES: Final = 7.0  # pitch is in octaves above 128 Hz, 2 ** 7
 
 
 class Hearing(ABC):
-    """A way to hear speech. views: indices of media.audio.vtlp.FACTORS over whose vectors a word's
-    is averaged; none where frames have no mel bands.
+    """A way to hear speech. views: indices of earshot.media.audio.vtlp.FACTORS over whose vectors a
+    word's is averaged; none where frames have no mel bands.
     """
 
     views: tuple[int, ...] = ()
@@ -50,7 +50,7 @@ class LogMel(Hearing):
     views = (3, 6, 9)
 
     def __init__(self, pitch: bool) -> None:
-        """pitch: whether the network looks at it."""
+        """Hear speech for a network; pitch: whether it looks at the pitch too."""
         self._pitch = pitch
 
     def _frames(self, waveform: np.ndarray) -> np.ndarray:

@@ -41,8 +41,8 @@ PUNCTUATION: Final = '.,;:!?"“”„«»()…'
 
 @dataclass(frozen=True)
 class Pronunciation:
-    """A pronunciation. phonemes: of media.text.phonemes.PHONEMES; source: "guess" where any part
-    was predicted, "Arabic guess" where vowels were.
+    """A pronunciation. phonemes: of earshot.media.text.phonemes.PHONEMES; source: "guess" where any
+    part was predicted, "Arabic guess" where vowels were.
     """
 
     phonemes: tuple[str, ...]

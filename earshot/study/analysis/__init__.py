@@ -1,4 +1,6 @@
-"""The way from ratings to results: analyse, then write, or show study.analysis.report.page."""
+"""The way from ratings to results: analyse, then write, or show
+earshot.study.analysis.report.page.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -24,7 +24,9 @@ def quartiles(ratings: Table) -> Table:
 
 
 def by_rater(ratings: Table) -> Table:
-    """Average the answers of each rater (rows) to each system (columns), without who lacks one."""
+    """Average the answers of each rater (rows) to each system (columns), without those who lack
+    one.
+    """
     return ratings.pivot_table(
         index="rater", columns="system", values="answer", aggfunc="mean", sort=False
     ).dropna()
@@ -85,9 +87,9 @@ def signed_rank(gaps: np.ndarray) -> float:
 def post_screening(ratings: Table) -> dict[str, list[str]]:
     """Find whom BS.1534-3 (4.1.2) excludes, each with the reasons.
 
-    Who rates the hidden reference below 90, or the mid-range anchor above 90, in more than 15 % of
-    their trials. Where more than a quarter of raters take that anchor so high, the trial says
-    nothing of a rater and does not count.
+    Those who rate the hidden reference below 90, or the mid-range anchor above 90, in more than
+    15 % of their trials. Where more than a quarter of raters take that anchor so high, the trial
+    says nothing of a rater and does not count.
     """
     reference = ratings[ratings["system"] == REFERENCE]
     anchor = ratings[ratings["system"] == MIDDLE_ANCHOR]

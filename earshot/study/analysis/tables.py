@@ -43,7 +43,7 @@ def codes(ratings: Table) -> tuple[np.ndarray, np.ndarray]:
 
 
 def simulated(ratings: Table) -> bool:
-    """Say whether any of the raters is made up (study.simulation)."""
+    """Say whether any of the raters is made up (earshot.study.simulation)."""
     return bool(ratings["rater"].str.startswith(SIMULATED).any())
 
 

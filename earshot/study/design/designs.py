@@ -1,7 +1,8 @@
 """The designs of listening tests: one object says all that is particular to one, from what raters
 are asked to how the answers are counted. A new design is a new object in DESIGNS.
 
-More than 400 lines, so that who adds a design finds all others, and what they are made of, here.
+More than 400 lines, so that whoever adds a design finds all others, and what they are made of,
+here.
 
 Sources: ITU-T P.800 (ACR, DCR, CCR), ITU-R BS.1534-3 (MUSHRA), and the Voice Conversion Challenges
 (similarity).
@@ -95,8 +96,8 @@ class Scale:
 class Design:
     """One sound in a trial, which is rated by itself, or as compared with an open reference.
 
-    title, source: what a report calls it, and what it is taken from; summary: a line for who
-    chooses among designs. tested: how differences are tested, in sentences. reference: "none";
+    title, source: what a report calls it, and what it is taken from; summary: a line for
+    those who choose a design. tested: how differences are tested, in sentences. reference: "none";
     "open", heard in every trial; "optional", open and hidden among the systems, where there is one;
     or "system", what every system is paired with, where there is one. about_reference: what a new
     test's YAML says of it. cards: what the sounds to play are called (keys of the page's texts);
@@ -130,7 +131,7 @@ class Design:
         """Say whether raters may hear an open reference."""
         return self.reference in ("open", "optional")
 
-    def least_systems(self, reference: bool) -> int:
+    def min_systems(self, reference: bool) -> int:
         """Count the systems that a test needs, with a reference or without."""
         return 1
 
@@ -197,7 +198,7 @@ class Pair(Design):
 
     paired: ClassVar[bool] = True
 
-    def least_systems(self, reference: bool) -> int:
+    def min_systems(self, reference: bool) -> int:
         return 1 if reference else 2
 
     def groups(
@@ -299,7 +300,7 @@ class Multiple(Design):
 
     together: ClassVar[bool] = True
     near: ClassVar[float] = 15.0  # nobody finds a number of a hundred to the point
-    SEEN: ClassVar = 90  # the least that who listens gives the hidden reference
+    SEEN: ClassVar = 90  # the least that whoever listens gives the hidden reference
 
     def groups(
         self, systems: Mapping[str, Sound], reference: Sound | None, anchors: Mapping[str, Sound]

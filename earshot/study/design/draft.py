@@ -50,7 +50,7 @@ class Draft:
         self.items[item.system, item.stimulus] = item
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Forget the items of the draft."""
         self.items.clear()
 
     def write(self, folder: Path) -> None:

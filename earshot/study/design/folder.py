@@ -31,7 +31,7 @@ FILES: Final = (FILE, "test.yml")  # what the test's own file may be called
 UTF8: Final = 0x800  # the flag of a zip's entry whose name is in UTF-8
 MAX_NAMES: Final = 5  # of files that a message repeats
 NOTHING: Final = (
-    "There are no sounds in this{found}. Bring a zip with a folder for each system, in which the "
+    "There are no sounds in this{found}. Upload a zip with a folder for each system, in which the "
     "same sentence has the same file name, or sounds that are named system_sentence.wav; sounds "
     f"are {', '.join(SOUNDS)}."
 )

@@ -77,7 +77,7 @@ class Test:
     stimulus; show_sentence: whether raters read it. environment: the test of a rater's room, None:
     there is none. break_every: after how many trials raters are asked to rest. blocks: whether a
     rater gets the trials of each system, or pair, one after the other. source: what its ratings
-    were collected with, where it was not us (study.imports).
+    were collected with, where it was not us (earshot.study.imports).
     """
 
     __test__: ClassVar[bool] = False  # it is no test of pytest's

@@ -14,8 +14,8 @@ from earshot.study.design.patterns import inside
 from earshot.study.design.yaml_lines import Value
 
 # How it ends for a rater. Screened out are those who fail the headphone check, the test of their
-# room, or too many of the attention checks; full is said to who finds no place, and closed where
-# the test has ended.
+# room, or too many of the attention checks; full is said to those who find no place, and closed
+# where the test has ended.
 Outcome = Literal[
     "complete",
     "headphones",

@@ -19,8 +19,8 @@ class Rules:
     failed_checks: in more than this share of attention checks and gold trials, the answer was
     farther from the expected one than the trial tolerates. too_fast: the median time for an answer
     was under this share of the median rater's, judged from `fewest` raters on. headphones: the
-    headphone check was failed (who skipped it stays). post_screening: that of BS.1534-3, in MUSHRA
-    with an open reference. environment: the test of the room was failed. least_seconds,
+    headphone check was failed (whoever skipped it stays). post_screening: that of BS.1534-3, in
+    MUSHRA with an open reference. environment: the test of the room was failed. least_seconds,
     most_seconds: an answer that took less, or more, is left out, and the rater's others stay.
     most_minutes: the rater took longer, from their consent to their last answer, breaks and all.
     """

@@ -1,4 +1,4 @@
-"""Read a test's YAML file: our own here, webMUSHRA's in study.design.webmushra."""
+"""Read a test's YAML file: our own here, webMUSHRA's in earshot.study.design.webmushra."""
 
 import re
 from dataclasses import replace
@@ -172,7 +172,7 @@ def _sentences(
         document.problem('"sentences" is missing: write sentences: and the pattern of text files.')
     if typed and shown:
         document.at("show_sentence").problem(
-            "who reads a sentence cannot write down what they hear."
+            "whoever reads a sentence cannot write down what they hear."
         )
     return sentences
 
@@ -198,7 +198,7 @@ def _scored(document: Value, design: Design, folder: Path) -> tuple[tuple[str, .
         document.problem(f'{design.name} needs "reference": the pattern of its files.')
     for name in {REFERENCE, *ANCHORS} & set(given):
         given[name].problem(f'a system cannot be called "{name}": that is another sound.')
-    fewest = design.least_systems(reference is not None)
+    fewest = design.min_systems(reference is not None)
     if len(systems) < fewest:
         document.at("systems").problem(f"{design.name} needs {fewest} or more systems.")
     mentioned = document.take("mention_reference", bool, True)

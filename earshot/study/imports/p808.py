@@ -114,7 +114,7 @@ def _votes(rows: Iterable[Row], clips: Clips, scale: str) -> tuple[str, Design, 
     kinds = [kind for kind in found if TYPES[kind][1] in ("", scale)]
     if len(kinds) != 1:
         known = ", ".join(found) or "nothing"
-        raise InputError(f"This file has votes of {known}. Bring those of one method.")
+        raise InputError(f"This file has votes of {known}. Keep those of one method in it.")
     design, scale = TYPES[kinds[0]]
     return _source(scale), design, found[kinds[0]]
 

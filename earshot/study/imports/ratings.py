@@ -86,8 +86,8 @@ def imported(
     given: Sequence[Rating],
     notes: Sequence[str] = (),
 ) -> Imported:
-    """Make the test that these ratings are of, from this source. Who rates the same sound more than
-    once is taken at their first word, which notes then say.
+    """Make the test that these ratings are of, from this source. Whoever rates the same sound more
+    than once is taken at their first word, which notes then say.
 
     Raises InputError where there are none, or too many of anything for an analysis to end.
     """

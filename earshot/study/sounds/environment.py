@@ -1,6 +1,6 @@
 """Whether a rater's room is quiet enough, and their sound loud enough, to hear what differs.
 
-Pairs of the same tones, with a hiss behind them that is fainter in one: who sits in noise, or
+Pairs of the same tones, with a hiss behind them that is fainter in one: whoever sits in noise, or
 listens too softly, hears neither and guesses. After the environment test of ITU-T P.808 (2021) with
 signal-to-noise ratios of Naderi and Cutler, An open source implementation of ITU-T Recommendation
 P.808 (2020): 40 against 50 dB.

@@ -29,14 +29,14 @@ class Format(NamedTuple):
 
 def check(
     test: Test,
-    most_samples: int | None = None,
+    max_samples: int | None = None,
     keep: Callable[[Source, Stimulus], None] | None = None,
 ) -> list[str]:
     """List what must be mended before the test can open, a sentence each; nothing when all is well.
 
     Every file must be there, be decodable and neither silent nor clipped, and reach the stated
     loudness within 0.5 LU; sounds to be compared must have one rate and one number of channels, in
-    a strict mushra one length too. With most_samples, all sounds together may hold so many
+    a strict mushra one length too. With max_samples, all sounds together may hold so many
     (channels × rate × seconds). keep gets every sound as raters hear it.
     """
     held = 0
@@ -57,8 +57,8 @@ def check(
     problems: list[str] = []
     for trial in test.trials:
         found = [form(source) for source in _sources(trial)]
-        if most_samples is not None and held > most_samples:
-            minutes = most_samples / 48_000 / 60
+        if max_samples is not None and held > max_samples:
+            minutes = max_samples / 48_000 / 60
             return [f"The sounds last too long together: {minutes:.0f} min at 48 kHz are the most."]
         problems += [each for each in found if isinstance(each, str)]
         forms = [each for each in found if isinstance(each, Format)]
@@ -66,7 +66,7 @@ def check(
     return list(dict.fromkeys(problems))
 
 
-def prepare(test: Test, folder: Path, most_samples: int | None = None) -> dict[Path, Copy]:
+def prepare(test: Test, folder: Path, max_samples: int | None = None) -> dict[Path, Copy]:
     """Prepare what raters hear, by the path in the test's trials: copies in the folder, at the
     stated loudness; MUSHRA's anchors are made there too.
 
@@ -80,7 +80,7 @@ def prepare(test: Test, folder: Path, most_samples: int | None = None) -> dict[P
     }
     copies = Copies(folder, test, sources.values())
     if not copies.checked():
-        if problems := check(test, most_samples, copies.write):
+        if problems := check(test, max_samples, copies.write):
             raise SpecError("\n".join(problems))
         copies.mark()
     return {path: copies.of(source) for path, source in sources.items()}

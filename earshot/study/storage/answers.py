@@ -112,8 +112,8 @@ def _rows(test: Test, item: Item, scale: Scale, answer: One, plays: Sequence[int
 
 def errors_in(text: str, sentence: str) -> float:
     """Count the words that were left out, put in or exchanged, as a share of the sentence's words:
-    1 at most, so that who writes much else counts no more than who heard nothing; NaN where no
-    sentence is known."""
+    1 at most, so that raters who write much else count no more than those who heard nothing; NaN
+    where no sentence is known."""
     said = words_in(sentence)
     if not said:
         return math.nan

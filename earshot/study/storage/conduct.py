@@ -15,11 +15,11 @@ from earshot.study.storage.tables import RaterRow, TestRow
 
 @dataclass(frozen=True)
 class Conduct:
-    """The counts of raters by outcome. consented: who agreed to take part; of these, withdrew;
-    failed_headphones, failed_environment and failed_attention: who was screened out by the page and
-    could not go on; unfinished: who left, or is still at it; finished. opened: how many browsers
-    have opened the page, None where it was not counted. looks: how often estimates were shown
-    before the test was closed.
+    """The counts of raters by outcome. consented: raters who agreed to take part; of these,
+    withdrew; failed_headphones, failed_environment and failed_attention: screened out by the page,
+    so that they could not go on; unfinished: left, or still at it; finished. opened: how many
+    browsers have opened the page, None where it was not counted. looks: how often estimates were
+    shown before the test was closed.
     """
 
     consented: int

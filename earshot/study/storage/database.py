@@ -10,12 +10,12 @@ from sqlalchemy.pool import QueuePool
 
 from earshot.study.storage.migrations import upgrade
 
-# Seconds for others who write. Each who waits holds a thread of the server, and the page of a rater
-# who is refused sends again.
+# Seconds for others who write. Each of those who wait holds a thread of the server, and the page of
+# a rater who is refused sends again.
 WAIT = 10
 MEMORY = "sqlite://"
 PRAGMAS = (
-    "journal_mode = WAL",  # who reads waits for nobody
+    "journal_mode = WAL",  # readers wait for nobody
     "synchronous = FULL",  # a commit returns when it is on the disk
     "foreign_keys = ON",
     "secure_delete = ON",  # what is withdrawn is overwritten

@@ -71,7 +71,7 @@ def unanswered(session: Session, rater: RaterRow) -> int:
 
 def rater_row(session: Session, test: Test, token: str) -> RaterRow:
     """Find the rater's row, locked until the transaction ends. Raises InputError for nobody's
-    token, and for who has withdrawn or was screened out."""
+    token, and for those who have withdrawn or were screened out."""
     row = session.get(RaterRow, rater_id(test, token), with_for_update=True)
     if row is None or row.withdrawn:
         raise InputError(NOBODY)

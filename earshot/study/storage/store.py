@@ -101,8 +101,8 @@ class Store:
         """
         token = token or secrets.token_urlsafe(16)
         # Sequences are drawn one after the other, so that all trials stay equally often rated. This
-        # takes time for a large test, so the database is not locked meanwhile: who enrols in
-        # another process is noticed by the number of raters, and the sequence is drawn again.
+        # takes time for a large test, so the database is not locked meanwhile: another who enrols
+        # in a second process is noticed by the number of raters, and the sequence is drawn again.
         with self._drawing[test.name]:
             while (known := self.resume(test, token)) is None:
                 with Session(self.engine) as session:
@@ -200,9 +200,9 @@ class Store:
     ) -> str | None:
         """Keep the answer to the item at that place → the completion code once all is answered.
 
-        Who fails too many attention checks of a test that screens by them cannot go on; that answer
-        is kept too. plays: how often each position was played, then the open reference where there
-        is one. least: seconds that must have passed since the rater's answer before, or their
+        Raters who fail too many attention checks of a test that screens by them cannot go on; that
+        answer is kept too. plays: how often each position was played, then the open reference where
+        there is one. least: seconds that must have passed since the rater's answer before, or their
         consent. version: how often the item had been answered as the page knew: an answer replaces
         another only where it knew that one, and the one before goes into the log of changes. What
         is sent again changes nothing.
@@ -429,7 +429,7 @@ class Store:
             session.execute(row.where(TestRow.name == name))
 
     def finishes(self, test: Test) -> list[Finish]:
-        """List who has finished, and in which hour."""
+        """List the raters who have finished, and in which hour."""
         with Session(self.engine) as session:
             return finishes(session, test)
 

@@ -13,10 +13,10 @@ class Base(DeclarativeBase):
 
 class TestRow(Base):
     """A test that has been opened; key lets its organiser see the results. closed: by them. events:
-    how many choices and votes there are in an adaptive test (study.pairing.adaptive). sounds: what
-    raters heard when the first one came (study.sounds.hashes). looks: how many raters had finished
-    each time the organiser looked at estimates before the test was closed. visits: how many
-    browsers have opened the raters' page."""
+    how many choices and votes there are in an adaptive test (earshot.study.pairing.adaptive).
+    sounds: what raters heard when the first one came (earshot.study.sounds.hashes). looks: how many
+    raters had finished each time the organiser looked at estimates before the test was closed.
+    visits: how many browsers have opened the raters' page."""
 
     __tablename__ = "tests"
 
@@ -34,15 +34,15 @@ class RaterRow(Base):
     """A person who agreed to take a test; id is a hash of the token in their link.
 
     seen is when they agreed or gave their last new answer, in UTC without a zone; no more than its
-    hour leaves the store, and that of who has finished. attempts counts their headphone checks;
+    hour leaves the store, and that of whoever has finished. attempts counts their headphone checks;
     headphones is the final result; rooms and environment are those of the test of their room. code
     is the completion code, None until all is answered; outcome is how it ended
-    (study.design.panel), None for who is at it. language is the one that the page spoke to them,
-    panel holds keyed hashes of what a panel's link said (study.storage.panel). replies:
-    {"question", "trials", "reply"}, where trials were answered before. device: its kind and the
-    browser's family, as in "phone, Firefox". claim: a keyed hash of the secret by which their
-    browser is known again, where a panel's link alone does not prove who comes. Of who has
-    withdrawn, this row alone is left.
+    (earshot.study.design.panel), None for whoever is at it. language is the one that the page spoke
+    to them, panel holds keyed hashes of what a panel's link said (earshot.study.storage.panel).
+    replies: {"question", "trials", "reply"}, where trials were answered before. device: its kind
+    and the browser's family, as in "phone, Firefox". claim: a keyed hash of the secret by which
+    their browser is known again, where a panel's link alone does not prove who comes. Of whoever
+    has withdrawn, this row alone is left.
     """
 
     __tablename__ = "raters"
@@ -70,9 +70,9 @@ class ItemRow(Base):
 
     milliseconds is how long the trial took as the page says, server_milliseconds the time since the
     rater's answer before (or their consent) by the server's clock. In an adaptive test, knew, drawn
-    and voted are the log of the choice (study.pairing.adaptive.Event). version counts the answers
-    that were given here. missing: the position of a sound that never came, so that the trial was
-    skipped; it counts as done, and has no answer.
+    and voted are the log of the choice (earshot.study.pairing.adaptive.Event). version counts the
+    answers that were given here. missing: the position of a sound that never came, so that the
+    trial was skipped; it counts as done, and has no answer.
     """
 
     __tablename__ = "items"

@@ -52,7 +52,7 @@ class Leaving(Body):
 class Check(Body):
     rater: Token
     attempt: int = Field(ge=0, lt=headphones.ATTEMPTS)
-    loudspeakers: bool = False  # who says so is not asked again
+    loudspeakers: bool = False  # whoever says so is not asked again
     answers: list[Whole] = Field(min_length=headphones.TRIALS, max_length=headphones.TRIALS)
 
 

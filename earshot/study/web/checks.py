@@ -46,7 +46,7 @@ def item_at(rater: Rater, order: int) -> Item:
     return found
 
 
-def least_seconds(opened: Opened, rater: Rater, order: int) -> float:
+def min_seconds(opened: Opened, rater: Rater, order: int) -> float:
     """Compute how long the page plays before it takes an answer: each sound once to its end, in
     MUSHRA a second of each. 0 where there is no such trial.
     """

@@ -48,8 +48,8 @@ class Raters:
     def member(
         self, opened: Opened, said: Mapping[str, str], signed: str | None, claim: str | None
     ) -> tuple[str, Rater | None]:
-        """Find the token of who comes by a panel's link, which does not hold it, and the rater:
-        None for somebody new.
+        """Find the token of a member who comes by a panel's link, which does not hold it, and the
+        rater: None for somebody new.
 
         said, signed: what the link says, and what the panel has signed of it; claim: the secret of
         the browser. Raises InputError where the link is no member's, and for a member who began

@@ -30,7 +30,7 @@ from earshot.study.web.bodies import (
     Reply,
     RoomCheck,
 )
-from earshot.study.web.checks import NO_SOUND, check_invitation, checked, item_at, least_seconds
+from earshot.study.web.checks import NO_SOUND, check_invitation, checked, item_at, min_seconds
 from earshot.study.web.plainly import RETRY, PlainErrors, explained
 from earshot.study.web.raters import Raters, claimed
 
@@ -93,7 +93,7 @@ def router(library: TestLibrary) -> APIRouter:
         kept, test = raters.store_for(opened, rater)
         known = kept.resume(test, checked(rater)) if rater else None
         if first and known is None and kept is store:
-            with suppress(*UNAVAILABLE):  # who comes matters more than that they are counted
+            with suppress(*UNAVAILABLE):  # raters matter more than that they are counted
                 store.visit(test)
         if rater and known:
             kept.draw(test, rater)
@@ -132,7 +132,7 @@ def router(library: TestLibrary) -> APIRouter:
             try:
                 new = kept.enrol(test, token, hashes, body.language, body.device, claim)
                 return {"rater": new.token}
-            except UNAVAILABLE:  # who could not be stored may come again
+            except UNAVAILABLE:  # whoever could not be stored may come again
                 newcomers.give_back(address)
                 raise
 
@@ -218,7 +218,7 @@ def router(library: TestLibrary) -> APIRouter:
         with explained(422):
             if not all(body.plays):
                 raise InputError(UNHEARD)
-            least = library.least_time * least_seconds(opened, rater, body.order)
+            least = library.min_time * min_seconds(opened, rater, body.order)
             kept.answer(test, body.rater, *given, least, body.version)
         told = lesson(opened.test, item_at(rater, body.order), body.answer)
         return after(opened, body.rater) | {"lesson": told and vars(told)}

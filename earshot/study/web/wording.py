@@ -10,8 +10,8 @@ from earshot.study.web import languages
 
 @dataclass(frozen=True)
 class Wording:
-    """The texts of a test in one language: see study.design.Test; words are those of the scale.
-    scales: where a trial has several.
+    """The texts of a test in one language: see earshot.study.design.Test; words are those of the
+    scale. scales: where a trial has several.
     """
 
     title: str

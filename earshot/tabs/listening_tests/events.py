@@ -34,7 +34,7 @@ TRY: Final = """
 test</a>
 <a href="{results}" target="_blank" rel="noopener">What others said</a></div></div>
 """
-NO_TEST: Final = "Bring your sounds first: this YAML is the example’s."
+NO_TEST: Final = "Upload your sounds first: this YAML is the example’s."
 MAX_OPENED: Final = 5  # tests of one address, a day
 MAX_PREVIEWS: Final = 30
 MAX_ADDRESS: Final = 300  # characters of a page's: a QR code holds more, which no camera reads
@@ -112,7 +112,7 @@ class StudyEvents:
         if workspace.has_test and workspace.brought == (*files,):
             return self._shown(workspace, workspace.edited(values[self.parts.yaml], form))
         if not files:
-            raise InputError("Bring your sounds first: a zip, or sounds one by one.")
+            raise InputError("Upload your sounds first: a zip, or sounds one by one.")
         folder.unpack([Path(file) for file in files], workspace.empty())
         workspace.brought = (*files,)
         return self._shown(workspace, workspace.yaml(form))

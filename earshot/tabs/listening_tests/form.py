@@ -21,7 +21,7 @@ TOO_LONG: Final = f"A text of the form has {MAX_TEXT:,} characters at most."
 
 @dataclass(frozen=True)
 class FormFields:
-    """The components of the form, by what they say in study.design.form.Form."""
+    """The components of the form, by what they say in earshot.study.design.form.Form."""
 
     design: gr.Dropdown
     title: gr.Textbox

@@ -161,7 +161,7 @@ class _TidyParser(route_utils.GradioMultiPartParser):
             raise MultiPartException("A field of this upload is too long.")
 
     async def parse(self) -> FormData:
-        """Read all of it. Raises MultiPartException where it breaks off, or cannot be stored."""
+        """Read the upload. Raises MultiPartException where it breaks off, or cannot be stored."""
         whole: set[str] = set()
         try:
             form = await super().parse()

@@ -42,7 +42,7 @@ def known(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_new_design_works_throughout(tmp_path: Path) -> None:
     """It is read, taken, simulated and reported."""
     write_test(tmp_path / "liked", "hedonic")
-    tests = library(tmp_path, least_time=0)
+    tests = library(tmp_path, min_time=0)
     with TestClient(app(tests)) as client:
         rater = Rater(client, "liked")
         trials = rater.session()["trials"]

@@ -210,8 +210,8 @@ def test_read_of_flac_bomb_is_refused(tmp_path: Path) -> None:
 def test_check_with_budget_names_it(tmp_path: Path) -> None:
     """The budget is for all sounds together."""
     test = load(make_folder(tmp_path / "t"))
-    assert check(test, most_samples=6 * 9600) == []
-    (problem,) = check(test, most_samples=6 * 9600 - 1)
+    assert check(test, max_samples=6 * 9600) == []
+    (problem,) = check(test, max_samples=6 * 9600 - 1)
     assert "last too long together" in problem
 
 

@@ -24,7 +24,7 @@ QUESTIONS = [
 
 @pytest.fixture
 def tests(tmp_path: Path) -> TestLibrary:
-    return library(tmp_path, least_time=0)
+    return library(tmp_path, min_time=0)
 
 
 @pytest.fixture

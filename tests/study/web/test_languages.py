@@ -57,7 +57,7 @@ def tests(tmp_path: Path) -> TestLibrary:
     german = {"title": "Ein Test", "question": "Welches klingt besser?", "consent": "Freiwillig."}
     write_test(tmp_path / "ab", "ab", texts={"de": german}, question="Which sounds better?")
     write_test(tmp_path / "acr", "acr")
-    return library(tmp_path, least_time=0)
+    return library(tmp_path, min_time=0)
 
 
 @pytest.fixture

@@ -133,7 +133,7 @@ def test_locked_store_takes_answer_later(tmp_path: Path, monkeypatch: pytest.Mon
     """Until then the rater is told."""
     monkeypatch.setattr(database, "WAIT", 0.1)
     write_test(tmp_path / "acr", "acr")
-    with TestClient(app(library(tmp_path, least_time=0))) as client:
+    with TestClient(app(library(tmp_path, min_time=0))) as client:
         rater = Rater(client, "acr")
         trial = rater.session()["trials"][0]
         other = sqlite3.connect(tmp_path / "answers.db", isolation_level=None)
@@ -185,7 +185,7 @@ def test_rate_limit_after_pause_allows_again() -> None:
 def test_completion_code_follows_last_answer(tmp_path: Path) -> None:
     """Nobody knows it before, the organiser included."""
     write_test(tmp_path / "acr", "acr")
-    tests = library(tmp_path, least_time=0)
+    tests = library(tmp_path, min_time=0)
     key = tests.open("acr").key
     with TestClient(app(tests)) as client:
         rater = Rater(client, "acr")

@@ -35,7 +35,7 @@ MEMBER = {"PROLIFIC_PID": "5f1e9ab2c03d", "STUDY_ID": "s1"}
 def tests(tmp_path: Path) -> TestLibrary:
     write_test(tmp_path / "ab", "ab", panel=PANEL, raters=2)
     write_test(tmp_path / "open", "ab")
-    return library(tmp_path, least_time=0)
+    return library(tmp_path, min_time=0)
 
 
 @pytest.fixture

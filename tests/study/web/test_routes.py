@@ -22,7 +22,7 @@ STEP = 2**-23  # of samples of 24 bits
 def tests(tmp_path: Path) -> TestLibrary:
     for design in DESIGNS:
         write_test(tmp_path / design, design)
-    return library(tmp_path, least_time=0)
+    return library(tmp_path, min_time=0)
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def test_session_resumes_after_restart(client: TestClient, tmp_path: Path) -> No
     before = rater.session()["trials"]
     heard = [rater.get(f"sound/{trial['order']}/0").content for trial in before]
     rater.answer(before[0], 3)
-    with TestClient(app(library(tmp_path, least_time=0))) as restarted:
+    with TestClient(app(library(tmp_path, min_time=0))) as restarted:
         rater.client = restarted
         after = rater.session()["trials"]
         assert [trial["answered"] for trial in after] == [True] + [False] * (len(before) - 1)

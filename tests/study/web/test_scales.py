@@ -39,7 +39,7 @@ def tests(tmp_path: Path) -> TestLibrary:
     write_test(tmp_path / "several", "smos", scales=SCALES, **more)
     write_test(tmp_path / "shown", "acr", sentences=SAID, show_sentence=True)
     write_test(tmp_path / "noted", "mushra", comment=True)
-    return library(tmp_path, least_time=0)
+    return library(tmp_path, min_time=0)
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ def tests(tmp_path: Path) -> TestLibrary:
     write_test(tmp_path / "acr", "acr", **sitting)
     write_test(tmp_path / "panel", "acr", environment={"pairs": 2, "right": 2}, panel=SCREENED)
     write_test(tmp_path / "plain", "acr")
-    return library(tmp_path, least_time=0)
+    return library(tmp_path, min_time=0)
 
 
 @pytest.fixture

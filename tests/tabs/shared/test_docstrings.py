@@ -1,6 +1,13 @@
 """Docstrings of endpoints, taken apart."""
 
+from collections.abc import Callable, Iterable
+
+import pytest
+
+from earshot.pipelines.voice_conversion import settings
+from earshot.tabs.lip_to_speech.api import LipAPI
 from earshot.tabs.shared.docstrings import read_docstring
+from earshot.tabs.voice_conversion.api import ConversionAPI
 
 
 def test_read_docstring_joins_lines_of_entries() -> None:
@@ -26,3 +33,25 @@ def test_read_docstring_joins_lines_of_entries() -> None:
         "two": "the second, which goes on in another line: this one.",
     }
     assert doc.returns == {"made": "something that goes on too."}
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "parameter", "values"),
+    [
+        (ConversionAPI.convert, "target", settings.VOICES),
+        (ConversionAPI.decode, "target", settings.VOICES),
+        (LipAPI.read, "voice", settings.VOICES),
+        (ConversionAPI.convert, "model", settings.MODELS),
+        (ConversionAPI.encode, "model", settings.MODELS),
+    ],
+)
+def test_docstring_of_endpoint_names_all_values(
+    endpoint: Callable, parameter: str, values: Iterable[str]
+) -> None:
+    *others, last = values
+    text = read_docstring(endpoint, ()).parameters[parameter]
+    assert f"{', '.join(others)} or {last}." in text
+
+
+def test_vqvae_models_have_the_first_five_voices_as_their_docstring_says() -> None:
+    assert settings.VOICES[:5] == settings.VQVAE_VOICES

@@ -12,11 +12,11 @@ from torch import Tensor, nn
 
 from earshot.media.constants import HOP_LENGTH, N_FFT
 
-FLOOR: Final = 1e-5  # of the magnitude, as in media.audio.features
+FLOOR: Final = 1e-5  # of the magnitude, as in earshot.media.audio.features
 
 
 class LogMel(nn.Module):
-    """A log-mel spectrogram of waveforms, as media.audio.features.log_mel makes it, on any
+    """A log-mel spectrogram of waveforms, as earshot.media.audio.features.log_mel makes it, on any
     device.
     """
 

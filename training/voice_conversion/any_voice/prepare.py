@@ -7,7 +7,7 @@ Written below OUT/SPLIT (train, val), one file an array, N frames of 10 ms of al
                                     of one recording
   corpus.npy     int8 (N,)          rows of corpora.txt
 and OUT/noise.npy, int16 (T,): the beginnings of the sounds of assets/sounds, for noise;
-OUT/constants.npz: the mel filters that training shares with media.audio.features.
+OUT/constants.npz: the mel filters that training shares with earshot.media.audio.features.
 
 Where hibari-tts is installed, the synthetic voice Heart reads captions of AudioCaps and lists of
 words of a pronouncing dictionary, and is a corpus like the others.

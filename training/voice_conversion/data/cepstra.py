@@ -11,7 +11,9 @@ from earshot.media.constants import DELTA_WIDTH
 
 
 class Cepstra:
-    """MFCC with Δ and ΔΔ of log bands, as media.audio.features makes them, on any device."""
+    """MFCC with Δ and ΔΔ of log bands, as earshot.media.audio.features makes them, on any
+    device.
+    """
 
     def __init__(self, constants: Path) -> None:
         with np.load(constants) as file:

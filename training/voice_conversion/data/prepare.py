@@ -1,7 +1,8 @@
 """Turn the speech corpora into compact arrays, so that training needs only torch and numpy.
 
 Written below OUT:
-  constants.npz         the mel filters and DCT that training shares with media.audio.features
+  constants.npz         the mel filters and DCT that training shares with
+                        earshot.media.audio.features
   units-SPLIT.npz       all the speech, end to end: log_bands (N, 40), speaker (N,)
   voices-SPLIT.npz      the target voices: waveform int16 (N * HOP_LENGTH,), log_bands (N, 40),
                         log_mel (N, 80), pitch in Hz (N,), voice (N,) as index of TARGET_VOICES

@@ -1,8 +1,8 @@
 """The addresses of sounds: paths of this machine, and of buckets.
 
 A bucket has a path here as a folder has one: s3://BUCKET/KEY?OPTIONS is /s3:/BUCKET?OPTIONS/KEY. So
-an index names, sorts and compares its sounds as it does any others, and only who opens one asks for
-it in files.py. Only the command line makes such paths.
+an index names, sorts and compares its sounds as it does any others, and only whoever opens one asks
+for it in files.py. Only the command line makes such paths.
 """
 
 import re

@@ -1,8 +1,8 @@
 """python -m earshot.pipelines.voice_conversion.live CHECKPOINT: live conversions, one by one.
 
-Reads messages of media.workers.protocol from its input, answers to its output, and ends with its
-input. {"begin": rate, "choice": …} begins a session; {"samples": T, "choice": …}, followed by T
-samples in float32, is answered by what is to be played. A choice is a document of Choice.
+Reads messages of earshot.media.workers.protocol from its input, answers to its output, and ends
+with its input. {"begin": rate, "choice": …} begins a session; {"samples": T, "choice": …}, followed
+by T samples in float32, is answered by what is to be played. A choice is a document of Choice.
 """
 
 import sys

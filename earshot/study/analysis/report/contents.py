@@ -47,7 +47,7 @@ def _asked(results: Results) -> Iterator[tuple[str, str]]:
     for each in results.by_scale:
         yield each.named("Scale"), scale(each.scale)
     if test.comment:
-        yield "Comments", "a text on every trial, for who wants"
+        yield "Comments", "a text on every trial, for those who want to"
     if test.show_sentence:
         yield "What is said", "shown with every sound"
     yield "Systems", ", ".join(test.conditions)

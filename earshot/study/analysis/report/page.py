@@ -24,8 +24,8 @@ from earshot.study.analysis.results import REHEARSED, Analysis, Results
 from earshot.study.design import Scale, Test
 
 HIDDEN: Final = (
-    "What raters have answered is shown once the test is closed: who looks at it before, and stops "
-    "when it pleases, finds differences that are not there."
+    "What raters have answered is shown once the test is closed: whoever looks at it before, and "
+    "stops when it pleases, finds differences that are not there."
 )
 
 
@@ -53,7 +53,7 @@ class ScaleFindings:
 
 def page(results: Results, progress: str = "") -> str:
     """Write HTML with its styles and figures inside, in light and dark. progress: of a test that
-    runs, as HTML (study.analysis.report.progress)."""
+    runs, as HTML (earshot.study.analysis.report.progress)."""
     scales = results.by_scale
     return render(
         "results.html",
@@ -74,8 +74,8 @@ def page(results: Results, progress: str = "") -> str:
 
 def running(results: Results, standing: str = "") -> str:
     """Write the page of a test that runs: who came and how far it is, and no estimate of anything,
-    for who looks at those while raters still come, and stops when they please, finds differences
-    that are not there (see benchmarks/study.md). standing: how it stands, as HTML."""
+    for whoever looks at those while raters still come, and stops when they please, finds
+    differences that are not there (see benchmarks/study.md). standing: how it stands, as HTML."""
     return render(
         "running.html",
         **_head(results),

@@ -25,7 +25,7 @@ from earshot.study.analysis.report.words import TOO_LITTLE, concluded, facts, mo
 from earshot.study.analysis.results import Results
 
 REGULAR, BOLD = "DejaVuSans", "DejaVuSans-Bold"  # with Greek letters and signs of mathematics
-# Chinese and Japanese, which the others lack. It is not in the file: who reads it has the font.
+# Chinese and Japanese, which the others lack. It is not in the file: readers have the font.
 CHINESE: Final = "STSong-Light"
 IDEOGRAMS: Final = re.compile("[\u2e80-\ua4cf\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef]+")
 FONTS: Final = Path(matplotlib.get_data_path()) / "fonts" / "ttf"

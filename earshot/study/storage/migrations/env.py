@@ -1,4 +1,6 @@
-"""Run by Alembic for each of its commands, over the connection of study.storage.migrations."""
+"""Run by Alembic for each of its commands, over the connection of
+earshot.study.storage.migrations.
+"""
 
 from alembic import context
 

@@ -262,7 +262,7 @@ function learn(trial, { right, answer }, go_on) {
     actions(button(t("trial.next"), () => go(go_on)))));
 }
 
-// The last page, whatever led here; who has done everything is asked what comes after first.
+// The last page, whatever led here; whoever has done everything is asked what comes after first.
 function over() {
   return test.outcome === "complete" ? ask_about("after", bid_farewell) : bid_farewell();
 }

@@ -109,8 +109,8 @@ function start(track) {
   // A sound that is over starts again; else tracks change places under the same playhead.
   if (time >= (player.duration || seconds()) - 0.05) time = 0;
   player.currentTime = time;
-  // A browser that wants to be asked once more says no: the buttons are there. And who pauses at
-  // once aborts what has not begun.
+  // A browser that wants to be asked once more says no: the buttons are there. And whoever pauses
+  // at once aborts what has not begun.
   player.play().catch((error) => {
     if (!["NotAllowedError", "AbortError"].includes(error.name)) throw error;
   });
