@@ -248,8 +248,7 @@ def test_launch_refuses_deep_links_and_calls_around_the_queue(address: str) -> N
 def test_launch_forgets_the_pages_of_visits_long_ago(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert launch.SESSIONS <= 200  # 4 MB each
-    monkeypatch.setattr(launch, "SESSIONS", 3)
+    monkeypatch.setattr(launch, "MAX_SESSIONS", 3)
     page = site.build("cpu", tmp_path)
     address = launch.launch(page, launch.options([], {}), block=False)
     try:
@@ -317,7 +316,7 @@ def test_session_has_no_copy_of_the_page() -> None:
 def test_calls_of_programs_without_a_page_keep_no_more_sessions_than_pages_do(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(launch, "SESSIONS", 3)
+    monkeypatch.setattr(launch, "MAX_SESSIONS", 3)
     with gr.Blocks() as page:
         gr.Button().click(lambda n: n, gr.State(0), gr.State(0), api_name="keep")
     address = launch.launch(page, launch.options([], {}), block=False)

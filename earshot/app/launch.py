@@ -54,6 +54,7 @@ from earshot.tabs.shared.gradio_internals import (
     limit_unread,
     limit_waiting,
     refuse_strange,
+    share_sessions,
     shipped_examples,
     upload_folder,
     write_results_whole,
@@ -66,7 +67,7 @@ if TYPE_CHECKING:
     from earshot.study.library import TestLibrary
 
 UPLOAD: Final = "100mb"
-SESSIONS: Final = 200  # whose page Gradio remembers: 4 MB each
+MAX_SESSIONS: Final = 1_000  # of visitors, whose work is kept
 MAX_WAITING: Final = 2  # jobs of one visitor
 # A conference shares one address: it may take most of the queue, and never all of it.
 SHARE_OF_ADDRESS: Final = 0.75
@@ -121,6 +122,7 @@ def launch(
     sys.setswitchinterval(SWITCH)
     keep_uploads_apart()
     keep_sessions_light()
+    share_sessions(address_of)
     write_results_whole()
     shipped_examples()  # also for pages that were open before the app was started again
     fill_in_defaults(page)
@@ -143,7 +145,7 @@ def launch(
         run_history=False,
         enable_monitoring=False,
         ssr_mode=False,
-        state_session_capacity=SESSIONS,
+        state_session_capacity=MAX_SESSIONS,
         mcp_server=True,
         # Or Gradio would stop where its own first request takes longer than 3 s, on a busy machine.
         _frontend=False,

@@ -1,6 +1,7 @@
 """Everything that Earshot takes from inside Gradio, in one place: check it when Gradio is upgraded.
 
-Nothing here is part of Gradio's public interface.
+Nothing here is part of Gradio's public interface. More than 400 lines, for whoever upgrades Gradio
+has one file to check.
 """
 
 import functools
@@ -9,7 +10,7 @@ import logging
 import re
 import secrets
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -29,8 +30,9 @@ from gradio.context import Context, LocalContext, get_blocks_context
 from gradio.data_classes import FileData, PredictBodyInternal
 from gradio.queueing import Event
 from gradio.route_utils import API_PREFIX
+from gradio.routes import App
 from gradio.server_messages import EventMessage
-from gradio.state_holder import SessionState
+from gradio.state_holder import SessionState, StateHolder
 from gradio.utils import get_upload_folder
 from starlette.datastructures import FormData, UploadFile
 from starlette.formparsers import MultiPartException
@@ -54,6 +56,7 @@ REFUSED: Final = "queue_full"  # Gradio's word for an event that may not wait
 # take for parts of an address. Browsers send a quotation mark as %22.
 OF_ADDRESSES: Final = re.compile("%22|[%#]")
 SESSION: Final = SessionState.__init__  # Gradio's own
+RESTORE: Final = route_utils.restore_session_state  # Gradio's own
 WRITERS: Final = (  # of results, each under the hash of its content
     processing_utils.save_audio_to_cache,
     processing_utils.save_bytes_to_cache,
@@ -198,6 +201,40 @@ def keep_sessions_light() -> None:
     SessionState.__init__ = light  # type: ignore[method-assign]
     for copying in ("_update_config", "_update_value_in_config"):
         setattr(SessionState, copying, lambda *_: None)
+
+
+def share_sessions(address: Callable[[Request], str]) -> None:
+    """Let go of the oldest session of the address that has most, where there are too many from now
+    on, and delete what it kept: Gradio would forget the oldest of all, and leave its files.
+
+    address: whom a request comes from.
+    """
+    whose: WeakKeyDictionary[SessionState, str] = WeakKeyDictionary()
+
+    def restored(app: App, body: PredictBodyInternal) -> tuple[SessionState, Any]:
+        session, iterator = RESTORE(app, body)
+        if body.request:
+            whose[session] = address(body.request)
+        return session, iterator
+
+    def update(holder: StateHolder, name: str) -> None:
+        with holder.lock:
+            sessions = holder.session_data
+            if name in sessions:
+                sessions.move_to_end(name)
+            if len(sessions) <= holder.capacity:
+                return
+            # Those in which nothing has run yet are of nobody: they have nothing to lose.
+            owners = {each: whose.get(session, "") for each, session in sessions.items()}
+            counts = Counter(owners.values())
+            evicted = max(owners, key=lambda each: counts[owners[each]])
+            session = sessions.pop(evicted)
+            holder.time_last_used.pop(evicted, None)
+        for state, kept, _ in session.state_components:
+            state.delete_callback(kept)
+
+    route_utils.restore_session_state = restored
+    StateHolder.update = update  # type: ignore[method-assign]
 
 
 def write_results_whole() -> None:

@@ -35,7 +35,7 @@ def handlers(tests: TestLibrary) -> Iterator[StudyEvents]:
     with gr.Blocks():
         shown = (gr.State(), gr.HTML(), gr.Code(), gr.HTML(), gr.HTML(), gr.DownloadButton())
         parts = Parts(*shown, gr.File(), form.build(), gr.Textbox())
-        yield StudyEvents(tests, Drafts(), SessionStore(Workspace), parts)
+        yield StudyEvents(tests, Drafts(), SessionStore(Workspace.new), parts)
 
 
 def _open_button(page: gr.Blocks) -> gr.Button:
@@ -195,6 +195,15 @@ def test_open_test_comes_back_by_its_link_and_is_changed_by_the_form(
         handlers.edit(values, request)
     with pytest.raises(InputError, match="key in this link"):
         handlers.edit({**values, parts.link: f"{link}x"}, request)
+
+
+def test_workspace_nobody_clears_deletes_its_files() -> None:
+    workspace = Workspace.new()
+    places = [workspace.folder, workspace.zip.parent, workspace.reports()]
+    workspace.zip.parent.mkdir()
+    assert all(place.exists() for place in places)
+    del workspace
+    assert not any(place.exists() for place in places)
 
 
 def test_rehearsal_is_shown_of_a_whole_test_only(tmp_path: Path, handlers: StudyEvents) -> None:

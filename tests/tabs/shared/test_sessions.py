@@ -9,12 +9,16 @@ from typing import Any
 
 import gradio as gr
 import pytest
+from fastapi import Request
 from fastapi.testclient import TestClient
+from gradio import route_utils
+from gradio.data_classes import PredictBodyInternal
 from gradio.processing_utils import save_bytes_to_cache
 from gradio.routes import App
 
+from earshot.core.http import address_of
 from earshot.tabs.shared import sessions
-from earshot.tabs.shared.gradio_internals import keep_uploads_apart
+from earshot.tabs.shared.gradio_internals import keep_uploads_apart, share_sessions
 from earshot.tabs.shared.sessions import SessionStore, delete_after_use
 
 
@@ -73,6 +77,35 @@ def test_state_is_forgotten_when_the_page_is_closed_and_when_its_time_is_up() ->
     words = Words(["lamp"])
     state.delete_callback(words)
     assert not words
+
+
+def test_session_too_many_evicts_of_fullest_address() -> None:
+    share_sessions(address_of)
+    deleted: list[str] = []
+    with gr.Blocks() as page:
+        kept = gr.State(delete_callback=deleted.append)
+        gr.Button().click(lambda given: given, gr.Textbox(), kept, queue=False)
+    page.state_session_capacity = 3
+    app = App.create_app(page)
+    sent = [("192.0.2.1", "mine"), *(("192.0.2.2", f"theirs-{number}") for number in range(5))]
+    for address, session in sent:
+        body = {"data": [session], "fn_index": 0, "session_hash": session}
+        client = TestClient(app, client=(address, 1))
+        assert client.post("/gradio_api/run/keep", json=body).status_code == 200
+    assert [*app.state_holder.session_data] == ["mine", "theirs-3", "theirs-4"]
+    assert deleted == ["theirs-0", "theirs-1", "theirs-2"]
+
+
+def test_session_without_events_is_evicted_first() -> None:
+    share_sessions(address_of)
+    app = App.create_app(gr.Blocks())
+    app.state_holder.capacity = 2
+    request = Request({"type": "http", "client": ("192.0.2.1", 1)})
+    mine = PredictBodyInternal(session_hash="mine", data=[], request=request)
+    route_utils.restore_session_state(app=app, body=mine)
+    for session in ("asked-0", "asked-1"):
+        app.state_holder[session]
+    assert [*app.state_holder.session_data] == ["mine", "asked-1"]
 
 
 @pytest.fixture
