@@ -79,6 +79,16 @@ OPENING: Final = 1.5  # seconds in which a page is shown
 SWITCH: Final = 0.0005
 CALLS: Final = ("/gradio_api/call/", "/gradio_api/run/", "/gradio_api/mcp/")  # pages make none
 COLLECTIONS: Final = (10_000, 10, 50)  # see gc.set_threshold; Python's own are 700, 10, 10
+# Of Gradio's routes, those that the page never asks. A deep link would write a visitor's whole page
+# to the disk, for whoever knows their session; recordings of screens stay, and ffmpeg reads them
+# without a limit; calls of a component make sessions; what is asked of custom ones is printed.
+UNSERVED: Final = (
+    "deep_link",
+    "process_recording",
+    "component_server",
+    "component_server/",
+    "custom_component/{id}/{environment}/{type}/{file_name}",
+)
 WAITING: Final = (
     f"You have {MAX_WAITING} jobs waiting already. Wait until one of them is done, or stop it."
 )
@@ -128,8 +138,10 @@ def launch(
     fill_in_defaults(page)
     limit_queue(page, chosen.max_queue, chosen.allow_urls)
     offer_tools(page)
-    # A deep link would write a visitor's whole page to the disk, for whoever knows their session.
-    routes: list[BaseRoute] = [Route("/gradio_api/deep_link", _not_found), manual_route(page)]
+    routes: list[BaseRoute] = [
+        Route(f"/gradio_api/{path}", _not_found, methods=["GET", "POST"]) for path in UNSERVED
+    ]
+    routes += [manual_route(page)]
     routes += page.routes if isinstance(page, Site) else []
     _, address, _ = page.launch(
         server_name=chosen.host,

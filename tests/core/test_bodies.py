@@ -128,6 +128,28 @@ def test_check_json_takes_linear_time(unit: bytes) -> None:
     assert time.process_time() - begun < 1
 
 
+def test_route_no_page_asks_is_unserved(address: str, capfd: pytest.CaptureFixture[str]) -> None:
+    recording = {"video": ("a.webm", b"a" * 5000)}
+    called = {"session_hash": "a", "component_id": 1, "fn_name": "x", "data": 0}
+    place = f"{address}gradio_api/"
+    replies = [
+        httpx.post(f"{place}process_recording", files=recording),
+        httpx.post(f"{place}component_server", json=called),
+        httpx.post(f"{place}component_server/", files=recording),
+        httpx.get(f"{place}custom_component/a%0aforged/client/a/b"),
+    ]
+    assert [(reply.status_code, reply.text) for reply in replies] == 4 * [(404, "Not found")]
+    assert "forged" not in capfd.readouterr().out
+
+
+def test_strange_request_writes_a_short_line(
+    address: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    reply = httpx.post(f"{address}gradio_api/call/v2/decode", json={"a" * 100_000: 1})
+    assert (reply.status_code, len(caplog.messages)) == (422, 1)
+    assert len(caplog.text) < 1000
+
+
 def test_upload_that_stalls_is_cut_and_leaves_no_file(address: str) -> None:
     with _begin(address) as connection:
         reply = b""

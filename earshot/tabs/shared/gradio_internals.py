@@ -367,7 +367,8 @@ async def refuse_strange(request: Request, error: Exception) -> JSONResponse:
     route is another's."""
     if not request.url.path.startswith(API_PREFIX):
         raise error
-    logger.warning("a request to %s: %r", request.url.path, error)
+    # Both are the visitor's words: quoted, and no more than a line of them.
+    logger.warning("a request to %.200r: %.500r", request.url.path, error)
     return JSONResponse({"detail": STRANGE}, 422)
 
 
