@@ -23,14 +23,13 @@ from weakref import WeakKeyDictionary
 
 import gradio as gr
 from fastapi import Request
-from gradio import processing_utils, route_utils
+from gradio import processing_utils, route_utils, routes
 from gradio.block_function import BlockFunction
 from gradio.blocks import BlocksConfig
 from gradio.context import Context, LocalContext, get_blocks_context
 from gradio.data_classes import FileData, PredictBodyInternal
 from gradio.queueing import Event
 from gradio.route_utils import API_PREFIX
-from gradio.routes import App
 from gradio.server_messages import EventMessage
 from gradio.state_holder import SessionState, StateHolder
 from gradio.utils import get_upload_folder
@@ -49,6 +48,7 @@ STRANGE: Final = "This request names what is not there. See /agents.md for what 
 MAX_UNREAD: Final = 20  # messages of a session, of up to 0.8 MB each
 MAX_SESSIONS: Final = 20  # of an address, that fetch nothing
 FORGOTTEN: Final = 300.0  # seconds after which a session that fetches nothing is gone
+MAX_TRACKED: Final = 300  # uploads whose progress is kept for who asks
 MAX_FIELD: Final = 1_000_000  # bytes of what is sent there and is no file
 logger = logging.getLogger("earshot")
 REFUSED: Final = "queue_full"  # Gradio's word for an event that may not wait
@@ -181,12 +181,36 @@ class _TidyParser(route_utils.GradioMultiPartParser):
                     Path(file.name).unlink(missing_ok=True)
 
 
+class _Progress(route_utils.FileUploadProgress):
+    """The progress of uploads, of which nothing stays where no upload comes, or nobody reads it."""
+
+    async def is_tracked(self, upload_id: str) -> bool:
+        """Wait for the upload: a page asks before it begins."""
+        try:
+            return await super().is_tracked(upload_id)
+        finally:
+            if upload_id not in self._statuses:
+                self._signals.pop(upload_id, None)
+
+    def track(self, upload_id: str) -> None:
+        """Begin to track the upload, and let go of the oldest of too many."""
+        super().track(upload_id)
+        for oldest in [*self._statuses][:-MAX_TRACKED]:
+            self.stop_tracking(oldest)
+
+    def stop_tracking(self, upload_id: str) -> None:
+        """Let go of the upload."""
+        super().stop_tracking(upload_id)
+        self._signals.pop(upload_id, None)
+
+
 def keep_uploads_apart() -> None:
     """Give two visitors who send the same file two files from now on: one may be deleted. What
-    breaks off is deleted at once.
+    breaks off is deleted at once, and of progress that nobody reads little is kept.
     """
     route_utils.GradioUploadFile = _PrivateUpload
     route_utils.GradioMultiPartParser = _TidyParser
+    routes.file_upload_statuses = _Progress()
 
 
 def keep_sessions_light() -> None:
@@ -211,7 +235,7 @@ def share_sessions(address: Callable[[Request], str]) -> None:
     """
     whose: WeakKeyDictionary[SessionState, str] = WeakKeyDictionary()
 
-    def restored(app: App, body: PredictBodyInternal) -> tuple[SessionState, Any]:
+    def restored(app: routes.App, body: PredictBodyInternal) -> tuple[SessionState, Any]:
         session, iterator = RESTORE(app, body)
         if body.request:
             whose[session] = address(body.request)

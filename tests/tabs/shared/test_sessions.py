@@ -1,5 +1,6 @@
 """A visitor's state and uploads: isolation, expiry and deletion."""
 
+import asyncio
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -11,14 +12,14 @@ import gradio as gr
 import pytest
 from fastapi import Request
 from fastapi.testclient import TestClient
-from gradio import route_utils
+from gradio import route_utils, routes
 from gradio.data_classes import PredictBodyInternal
 from gradio.processing_utils import save_bytes_to_cache
 from gradio.routes import App
 
 from earshot.core.http import address_of
 from earshot.tabs.shared import sessions
-from earshot.tabs.shared.gradio_internals import keep_uploads_apart, share_sessions
+from earshot.tabs.shared.gradio_internals import MAX_TRACKED, keep_uploads_apart, share_sessions
 from earshot.tabs.shared.sessions import SessionStore, delete_after_use
 
 
@@ -163,6 +164,30 @@ def test_upload_of_the_same_file_by_two_visitors_gives_each_their_own(client: Te
     with delete_after_use(str(mine)):
         pass
     assert not mine.exists() and yours.read_bytes() == b"RIFF"
+
+
+def test_progress_of_no_upload_leaves_nothing() -> None:
+    keep_uploads_apart()
+    progress = routes.file_upload_statuses
+    with pytest.raises(TimeoutError):
+        asyncio.run(asyncio.wait_for(progress.is_tracked("none"), 0.01))
+    assert not progress._signals
+    for number in range(MAX_TRACKED + 1):  # whose progress nobody reads
+        progress.set_done(f"upload-{number}")
+    assert len(progress._signals) == len(progress._statuses) == MAX_TRACKED
+
+
+def test_progress_asked_before_its_upload_comes() -> None:
+    keep_uploads_apart()
+    progress = routes.file_upload_statuses
+
+    async def asked() -> bool:
+        before = asyncio.create_task(progress.is_tracked("mine"))
+        await asyncio.sleep(0)  # it waits
+        progress.append("mine", "word.wav", b"RIFF")
+        return await before and await progress.is_tracked("mine")
+
+    assert asyncio.run(asked()) and progress.pop("mine").chunk_size == 4
 
 
 @pytest.mark.parametrize("name", ["a\"b'c.wav", "100%25.wav", "take #2?.wav"])
