@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import cv2
+import gradio as gr
 import httpx
 import numpy as np
 import pytest
@@ -101,6 +102,20 @@ def test_pages_made_for_one_address_are_limited() -> None:
     assert (refused.status_code, "Try again" in refused.text) == (429, True)
     kept = visitor.get("/", headers={"Host": f"{MAX_MADE - 1}.example"})
     assert (kept.text, other.get("/").text) == ("a", "a")
+
+
+def test_info_names_server_as_asked() -> None:
+    with gr.Blocks() as page:
+        gr.Button().click(lambda: None, api_name="say")
+    address = launch.launch(page, launch.options([], {}), block=False)
+    try:
+        asked = f"{address}gradio_api/info"
+        theirs = httpx.get(asked, headers={"Host": "theirs.example"}).text
+        ours = httpx.get(asked).text
+    finally:
+        page.close()
+    assert "theirs.example" in theirs and "theirs.example" not in ours
+    assert address.removesuffix("/") in ours
 
 
 @pytest.mark.parametrize("text", ["http://192.168.1.7:7860/", "https://user-name.hf.space/" * 3])

@@ -25,7 +25,8 @@ GRADIOS: Final = re.compile(
     rb'<meta\s+(?:property|name)="(?:og|twitter):[^"]*"\s+content="[^"]*"\s*/>\s*'
 )
 # What is large and text, in addition to what Gradio compresses by itself.
-COMPRESSED: Final = ("/", "/config", "/gradio_api/info", "/gradio_api/openapi.json")
+INFO: Final = "/gradio_api/info"
+COMPRESSED: Final = ("/", "/config", INFO, "/gradio_api/openapi.json")
 # What Gradio's answers to them depend on, in addition to the address: where the page says it is.
 NAMING: Final = ("host", "x-forwarded-host", "x-forwarded-proto", "x-gradio-server")
 MAX_KEPT: Final = 16  # answers
@@ -63,6 +64,9 @@ class FrontPage:
         if path == "/":
             self._opened.set()
             query = b""  # it is read in the browser
+        if path == INFO:
+            # Of no page Gradio gives to all what names the server as who came first called it.
+            query += b"&page="
         scope = {**scope, "path": path, "query_string": query}
         headers = Headers(scope=scope)
         zipped = "gzip" in headers.get("Accept-Encoding", "")
