@@ -2,6 +2,7 @@
 
 import errno
 import json
+import os
 import shutil
 import socket
 import threading
@@ -237,6 +238,17 @@ def test_uploads_of_few_leave_room_for_others(
     # One takes nearly half of the room, and gets no more; another's upload still finds some.
     assert uploads("127.0.3.1", 4) == [200, 200, 429, 429]
     assert uploads("127.0.3.2", 1) == [200]
+
+
+def test_uploads_that_are_gone_leave_no_folder(tmp_path: Path) -> None:
+    gone, arriving, kept = (tmp_path / f"upload-{name}" for name in ("gone", "arriving", "kept"))
+    for place in (gone, arriving, kept):
+        place.mkdir()
+    (kept / "a.wav").write_bytes(b"RIFF")
+    for place in (gone, kept):
+        os.utime(place, (0, 0))
+    assert bodies.bytes_of_uploads(tmp_path) == 4
+    assert {*tmp_path.iterdir()} == {arriving, kept}
 
 
 def test_uploads_are_counted_while_others_come_and_go(tmp_path: Path) -> None:
