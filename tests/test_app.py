@@ -254,8 +254,7 @@ def test_launch_refuses_calls_around_queue(address: str) -> None:
 def test_launch_forgets_pages_of_old_visits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert launch.SESSIONS <= 200  # 4 MB each
-    monkeypatch.setattr(launch, "SESSIONS", 3)
+    monkeypatch.setattr(launch, "MAX_SESSIONS", 3)
     page = site.build("cpu", tmp_path)
     address = launch.launch(page, launch.options([], {}), block=False)
     try:
@@ -325,7 +324,7 @@ def test_programs_keep_few_sessions(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Calls without a page keep no more sessions than pages do."""
-    monkeypatch.setattr(launch, "SESSIONS", 3)
+    monkeypatch.setattr(launch, "MAX_SESSIONS", 3)
     with gr.Blocks() as page:
         gr.Button().click(lambda n: n, gr.State(0), gr.State(0), api_name="keep")
     address = launch.launch(page, launch.options([], {}), block=False)

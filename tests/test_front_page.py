@@ -6,16 +6,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import cv2
+import gradio as gr
 import httpx
 import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 from gradio import route_utils
+from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
 from earshot.app import launch, site
-from earshot.app.front_page import DESCRIPTION, MAX_KEPT, FrontPage, qr_code
+from earshot.app.front_page import DESCRIPTION, MAX_KEPT, MAX_MADE, FrontPage, qr_code
 from earshot.core.paths import ASSETS
 
 pytestmark = pytest.mark.slow
@@ -76,6 +78,44 @@ def test_pages_that_are_kept_are_few() -> None:
     assert len(made) == 2 * MAX_KEPT
     client.get("/config?0")  # it was let go
     assert len(made) == 2 * MAX_KEPT + 1
+
+
+@pytest.mark.parametrize("paths", [("/", "/?1", "/?__theme=dark"), ("/config", "/config/")])
+def test_page_of_any_query_is_made_once(paths: tuple[str, ...]) -> None:
+    made: list[str] = []
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        made.append(Request(scope).url.path)
+        await PlainTextResponse("a")(scope, receive, send)
+
+    client = TestClient(FrontPage(answer, threading.Event()))
+    assert [client.get(path).text for path in paths] == ["a"] * len(paths)
+    assert made == [paths[0]]
+
+
+def test_pages_made_for_one_address_are_limited() -> None:
+    page = FrontPage(PlainTextResponse("a"), threading.Event())
+    visitor, other = (TestClient(page, client=(f"192.0.2.{last}", 1)) for last in (1, 2))
+    for number in range(MAX_MADE):
+        assert visitor.get("/", headers={"Host": f"{number}.example"}).text == "a"
+    refused = visitor.get("/", headers={"Host": "more.example"})
+    assert (refused.status_code, "Try again" in refused.text) == (429, True)
+    kept = visitor.get("/", headers={"Host": f"{MAX_MADE - 1}.example"})
+    assert (kept.text, other.get("/").text) == ("a", "a")
+
+
+def test_info_names_server_as_asked() -> None:
+    with gr.Blocks() as page:
+        gr.Button().click(lambda: None, api_name="say")
+    address = launch.launch(page, launch.options([], {}), block=False)
+    try:
+        asked = f"{address}gradio_api/info"
+        theirs = httpx.get(asked, headers={"Host": "theirs.example"}).text
+        ours = httpx.get(asked).text
+    finally:
+        page.close()
+    assert "theirs.example" in theirs and "theirs.example" not in ours
+    assert address.removesuffix("/") in ours
 
 
 @pytest.mark.parametrize("text", ["http://192.168.1.7:7860/", "https://user-name.hf.space/" * 3])

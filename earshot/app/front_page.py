@@ -7,11 +7,12 @@ from typing import Final
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware.gzip import GZipResponder
-from starlette.requests import Request
+from starlette.requests import HTTPConnection, Request
 from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from earshot.core.http import LOCAL, RateLimit, address_of
 from earshot.core.paths import ASSETS
 
 TITLE: Final = "Earshot"
@@ -24,10 +25,14 @@ GRADIOS: Final = re.compile(
     rb'<meta\s+(?:property|name)="(?:og|twitter):[^"]*"\s+content="[^"]*"\s*/>\s*'
 )
 # What is large and text, in addition to what Gradio compresses by itself.
-COMPRESSED: Final = ("/", "/config", "/gradio_api/info", "/gradio_api/openapi.json")
+INFO: Final = "/gradio_api/info"
+COMPRESSED: Final = ("/", "/config", INFO, "/gradio_api/openapi.json")
 # What Gradio's answers to them depend on, in addition to the address: where the page says it is.
 NAMING: Final = ("host", "x-forwarded-host", "x-forwarded-proto", "x-gradio-server")
 MAX_KEPT: Final = 16  # answers
+MAX_MADE: Final = 60  # answers that were not kept, for one address at once
+MAX_MADE_PER_MINUTE: Final = 10  # thereafter
+MANY: Final = "Your network asks for too many pages just now. Try again in a minute."
 LEVEL: Final = 5  # of 9: a fifth of the size in a sixth of the time
 MARGIN: Final = 4  # modules around a QR code
 MAX_ADDRESS: Final = 500  # characters of an address that is drawn as one
@@ -47,21 +52,33 @@ class FrontPage:
     def __init__(self, app: ASGIApp, opened: threading.Event) -> None:
         """Wrap the app. opened: is set when the page is first asked for."""
         self.app, self._opened = app, opened
+        self._makings = RateLimit(MAX_MADE, MAX_MADE_PER_MINUTE)
         self._kept: dict[tuple, list[Message]] = {}  # the oldest first
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve the request."""
-        if scope["type"] != "http" or scope["path"] not in COMPRESSED:
+        if scope["type"] != "http" or (path := scope["path"].rstrip("/") or "/") not in COMPRESSED:
             await self.app(scope, receive, send)
             return
-        if scope["path"] == "/":
+        query = scope["query_string"]
+        if path == "/":
             self._opened.set()
+            query = b""  # it is read in the browser
+        if path == INFO:
+            # Of no page Gradio gives to all what names the server as who came first called it.
+            query += b"&page="
+        scope = {**scope, "path": path, "query_string": query}
         headers = Headers(scope=scope)
         zipped = "gzip" in headers.get("Accept-Encoding", "")
         where = (scope["scheme"], scope.get("root_path"), *map(headers.get, NAMING))
-        asked = (scope["method"], scope["path"], scope["query_string"], zipped, *where)
+        asked = (scope["method"], path, query, zipped, *where)
         answer = self._kept.get(asked)
         if answer is None:
+            address = address_of(HTTPConnection(scope))
+            if address not in LOCAL and self._makings.take(address):
+                refusal = PlainTextResponse(MANY, 429, {"Retry-After": "60"})
+                await refusal(scope, receive, send)
+                return
             answer = await self._made(scope, receive, zipped)
             if answer[0]["status"] == 200:
                 self._kept[asked] = answer

@@ -54,6 +54,7 @@ from earshot.tabs.shared.gradio_internals import (
     limit_unread,
     limit_waiting,
     refuse_strange,
+    share_sessions,
     shipped_examples,
     upload_folder,
     write_results_whole,
@@ -66,7 +67,7 @@ if TYPE_CHECKING:
     from earshot.study.library import TestLibrary
 
 UPLOAD: Final = "100mb"
-SESSIONS: Final = 200  # whose page Gradio remembers: 4 MB each
+MAX_SESSIONS: Final = 1_000  # of visitors, whose work is kept
 MAX_WAITING: Final = 2  # jobs of one visitor
 # A conference shares one address: it may take most of the queue, and never all of it.
 SHARE_OF_ADDRESS: Final = 0.75
@@ -78,6 +79,16 @@ OPENING: Final = 1.5  # seconds in which a page is shown
 SWITCH: Final = 0.0005
 CALLS: Final = ("/gradio_api/call/", "/gradio_api/mcp/")  # of programs: pages make none
 COLLECTIONS: Final = (10_000, 10, 50)  # see gc.set_threshold; Python's own are 700, 10, 10
+# Of Gradio's routes, those that the page never asks. A deep link would write a visitor's whole page
+# to the disk, for whoever knows their session; recordings of screens stay, and ffmpeg reads them
+# without a limit; calls of a component make sessions; what is asked of custom ones is printed.
+UNSERVED: Final = (
+    "deep_link",
+    "process_recording",
+    "component_server",
+    "component_server/",
+    "custom_component/{id}/{environment}/{type}/{file_name}",
+)
 WAITING: Final = (
     f"You have {MAX_WAITING} jobs waiting already. Wait until one of them is done, or stop it."
 )
@@ -121,13 +132,16 @@ def launch(
     sys.setswitchinterval(SWITCH)
     keep_uploads_apart()
     keep_sessions_light()
+    share_sessions(address_of)
     write_results_whole()
     shipped_examples()  # also for pages that were open before the app was started again
     fill_in_defaults(page)
     limit_queue(page, chosen.max_queue, chosen.allow_urls)
     offer_tools(page)
-    # A deep link would write a visitor's whole page to the disk, for whoever knows their session.
-    routes: list[BaseRoute] = [Route("/gradio_api/deep_link", _not_found), manual_route(page)]
+    routes: list[BaseRoute] = [
+        Route(f"/gradio_api/{path}", _not_found, methods=["GET", "POST"]) for path in UNSERVED
+    ]
+    routes += [manual_route(page)]
     routes += page.routes if isinstance(page, Site) else []
     _, address, _ = page.launch(
         server_name=chosen.host,
@@ -143,7 +157,7 @@ def launch(
         run_history=False,
         enable_monitoring=False,
         ssr_mode=False,
-        state_session_capacity=SESSIONS,
+        state_session_capacity=MAX_SESSIONS,
         mcp_server=True,
         # Or Gradio would stop where its own first request takes longer than 3 s, on a busy machine.
         _frontend=False,

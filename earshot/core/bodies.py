@@ -27,6 +27,7 @@ MB: Final = 1_000_000
 MAX_UPLOADED: Final = 5_000 * MB  # of the uploads of all visitors that are there at a time
 SHARED: Final = 0.5  # of that: what is left beyond it is for addresses that upload little
 SPARE: Final = 1_000 * MB  # of the disk, for answers of raters
+MIN_EMPTY: Final = 60.0  # seconds until an empty folder waits for no file that is arriving
 TOO_LARGE: Final = f"This request has more than {MAX_BYTES // 1000:,} kB. Upload a file instead."
 BROKE_OFF: Final = "This request broke off. Send it again."
 NO_ROOM: Final = "This server has no room for more uploads just now. Try again in an hour."
@@ -172,12 +173,16 @@ def _fits(folder: Path, size: int) -> bool:
 
 
 def bytes_of_uploads(folder: Path) -> int:
-    """Add up the uploads that lie in a folder, each in a folder "upload-…"."""
+    """Add up the uploads that lie in a folder, each in a folder "upload-…", and delete those
+    folders whose uploads are gone."""
     folder.mkdir(parents=True, exist_ok=True)
     total = 0
     for place in folder.glob("upload-*"):
-        with suppress(FileNotFoundError, NotADirectoryError):  # used, and deleted, just now
-            total += sum(each.stat().st_size for each in os.scandir(place))
+        with suppress(OSError):  # used, and deleted, just now
+            sizes = [each.stat().st_size for each in os.scandir(place)]
+            total += sum(sizes)
+            if not sizes and time.time() - place.stat().st_mtime > MIN_EMPTY:
+                place.rmdir()
     return total
 
 

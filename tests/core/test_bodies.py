@@ -2,6 +2,7 @@
 
 import errno
 import json
+import os
 import shutil
 import socket
 import threading
@@ -130,6 +131,28 @@ def test_check_json_takes_linear_time(unit: bytes) -> None:
     assert time.process_time() - begun < 1
 
 
+def test_route_no_page_asks_is_unserved(address: str, capfd: pytest.CaptureFixture[str]) -> None:
+    recording = {"video": ("a.webm", b"a" * 5000)}
+    called = {"session_hash": "a", "component_id": 1, "fn_name": "x", "data": 0}
+    place = f"{address}gradio_api/"
+    replies = [
+        httpx.post(f"{place}process_recording", files=recording),
+        httpx.post(f"{place}component_server", json=called),
+        httpx.post(f"{place}component_server/", files=recording),
+        httpx.get(f"{place}custom_component/a%0aforged/client/a/b"),
+    ]
+    assert [(reply.status_code, reply.text) for reply in replies] == 4 * [(404, "Not found")]
+    assert "forged" not in capfd.readouterr().out
+
+
+def test_strange_request_writes_a_short_line(
+    address: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    reply = httpx.post(f"{address}gradio_api/call/v2/decode", json={"a" * 100_000: 1})
+    assert (reply.status_code, len(caplog.messages)) == (422, 1)
+    assert len(caplog.text) < 1000
+
+
 def test_stalled_upload_leaves_no_file(address: str) -> None:
     """An upload that stalls is cut."""
     with _begin(address) as connection:
@@ -218,6 +241,17 @@ def test_uploads_of_few_leave_room(address: str, monkeypatch: pytest.MonkeyPatch
     # One takes nearly half of the room, and gets no more; another's upload still finds some.
     assert uploads("127.0.3.1", 4) == [200, 200, 429, 429]
     assert uploads("127.0.3.2", 1) == [200]
+
+
+def test_uploads_that_are_gone_leave_no_folder(tmp_path: Path) -> None:
+    gone, arriving, kept = (tmp_path / f"upload-{name}" for name in ("gone", "arriving", "kept"))
+    for place in (gone, arriving, kept):
+        place.mkdir()
+    (kept / "a.wav").write_bytes(b"RIFF")
+    for place in (gone, kept):
+        os.utime(place, (0, 0))
+    assert bodies.bytes_of_uploads(tmp_path) == 4
+    assert {*tmp_path.iterdir()} == {arriving, kept}
 
 
 def test_uploads_are_counted_amid_changes(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from tests.fuzz.endpoints import JSON, SECONDS, served
 
 FORM: Final = {"Content-Type": "multipart/form-data; boundary=x"}
 MCP: Final = {**JSON, "Accept": "application/json, text/event-stream"}
-HEAD: Final = "web/head"
+HEADS: Final = ("web/head", "web/progress", "web/heartbeat", "web/messages", "web/result")
 # By the name of the request, out of seeds.FRAMEWORK: where it goes, and its headers.
 ROUTES: Final = {
     "web/join": ("queue/join", JSON),
@@ -19,7 +19,6 @@ ROUTES: Final = {
     "web/run": ("run/embed_text", JSON),
     "web/cancel": ("cancel", JSON),
     "web/reset": ("reset", JSON),
-    "web/component": ("component_server", JSON),
     "web/mcp": ("mcp/", MCP),
     "web/upload": ("upload", FORM),
 }
@@ -32,7 +31,7 @@ def send(name: str, body: bytes) -> None:
     serves others.
     """
     client = served()
-    if name == HEAD:
+    if name in HEADS:
         _send_head(body)
         status = client.get("/info").status_code
     else:

@@ -194,12 +194,16 @@ FRAMEWORK: Final[dict[str, Any]] = {
     "web/run": ANSWERED,
     "web/cancel": {"session_hash": "of-the-fuzzer", "fn_index": 0, "event_id": "a"},
     "web/reset": {"event_id": "a"},
-    "web/component": {"session_hash": "a", "component_id": 1, "fn_name": "a", "data": [1]},
     "web/mcp": {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": TOOL},
     "web/upload": b'--x\r\nContent-Disposition: form-data; name="files"; filename="a.wav"\r\n'
     b"Content-Type: audio/wav\r\n\r\n" + b"RIFF" * 50 + b"\r\n--x--\r\n",
     "web/head": b"GET /config HTTP/1.1\r\nHost: here\r\nX-Forwarded-For: 192.0.2.1\r\n"
     b"Accept-Encoding: gzip, br\r\nCookie: a=b; c=d\r\nRange: bytes=0-9\r\n\r\n",
+    # Answers without an end, and waits: they must end with their connection.
+    "web/progress": b"GET /gradio_api/upload_progress?upload_id=a HTTP/1.1\r\nHost: here\r\n\r\n",
+    "web/heartbeat": b"GET /gradio_api/heartbeat/a HTTP/1.1\r\nHost: here\r\n\r\n",
+    "web/messages": b"GET /gradio_api/queue/data?session_hash=a HTTP/1.1\r\nHost: here\r\n\r\n",
+    "web/result": b"GET /gradio_api/call/embed_text/a HTTP/1.1\r\nHost: here\r\n\r\n",
 }
 # By what it is to the live socket: a message.
 SOCKETS: Final[dict[str, bytes]] = {

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from tests.fuzz.framework import ROUTES
+from tests.fuzz.framework import HEADS, ROUTES
 from tests.fuzz.seeds import FRAMEWORK, seed_file
 from tests.fuzz.targets import read, run
 
@@ -14,10 +14,10 @@ SEEDS = range(9_000_000, 9_000_040)
 
 
 def test_routes_are_those_of_the_seeds() -> None:
-    assert {*ROUTES, "web/head"} == {*FRAMEWORK}
+    assert {*ROUTES, *HEADS} == {*FRAMEWORK}
 
 
-@pytest.mark.parametrize("name", ["web/join", "web/mcp", "web/upload", "web/head"])
+@pytest.mark.parametrize("name", ["web/join", "web/mcp", "web/upload", *HEADS])
 def test_undamaged_request_is_taken(name: str) -> None:
     read(name, seed_file(name))
 

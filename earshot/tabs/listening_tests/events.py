@@ -278,7 +278,7 @@ def check_listening_test(file: str | None) -> dict[str, Any]:
             "trials_per_rater": how many trials a rater gets, 0 where the YAML cannot be read;
             "yaml": the test's YAML, or one that fits the sounds}.
     """
-    workspace = Workspace()
+    workspace = Workspace.new()
     try:
         folder.unpack([Path(file)] if file else [], workspace.folder)
         yaml = workspace.yaml(Form())

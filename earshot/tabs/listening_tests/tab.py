@@ -74,7 +74,7 @@ def _layout(tab: gr.Blocks, tests: TestLibrary, drafts: Drafts, publishing: bool
     if os.environ.get("SPACE_ID"):
         kept = tests.store.engine.dialect.name != "sqlite"
         gr.HTML(say(NO_DISK if kept else NO_DISK + NO_DATABASE))
-    workspaces = SessionStore(Workspace)
+    workspaces = SessionStore(Workspace.new)
     workspace = workspaces.state()
     with gr.Row(elem_classes="room"):
         with gr.Column(scale=1, min_width=300, elem_classes="room-input"):

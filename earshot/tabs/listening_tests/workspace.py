@@ -2,7 +2,8 @@
 
 import shutil
 import tempfile
-from dataclasses import dataclass, field
+import weakref
+from dataclasses import dataclass
 from pathlib import Path
 
 from earshot.study.design import Test, folder, spec
@@ -18,10 +19,17 @@ class Workspace:
     that its sounds came in.
     """
 
-    folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="earshot-test-")))
+    folder: Path
     preview: str = ""
     open: str = ""
     brought: tuple[str, ...] = ()
+
+    @classmethod
+    def new(cls) -> "Workspace":
+        """Make a folder for a test, which goes with this object where nobody clears it before."""
+        workspace = cls(Path(tempfile.mkdtemp(prefix="earshot-test-")))
+        weakref.finalize(workspace, _delete, workspace.folder)
+        return workspace
 
     @property
     def zip(self) -> Path:
@@ -40,9 +48,7 @@ class Workspace:
 
     def clear(self) -> None:
         """Delete the test, and what was made of it."""
-        shutil.rmtree(self._reports, ignore_errors=True)
-        shutil.rmtree(self.folder, ignore_errors=True)
-        shutil.rmtree(self.zip.parent, ignore_errors=True)
+        _delete(self.folder)
 
     def yaml(self, form: Form) -> str:
         """Give the YAML that came with the sounds, else that of the form."""
@@ -98,3 +104,8 @@ class Workspace:
         self.open, self.brought = "", ()
         self.folder.mkdir()
         return self.folder
+
+
+def _delete(folder: Path) -> None:
+    for place in ("", "-zip", "-reports"):
+        shutil.rmtree(folder.with_name(folder.name + place), ignore_errors=True)

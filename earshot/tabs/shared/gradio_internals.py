@@ -1,6 +1,7 @@
 """Everything that Earshot takes from inside Gradio, in one place: check it when Gradio is upgraded.
 
-Nothing here is part of Gradio's public interface.
+Nothing here is part of Gradio's public interface. More than 400 lines, for whoever upgrades Gradio
+has one file to check.
 """
 
 import functools
@@ -9,7 +10,7 @@ import logging
 import re
 import secrets
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -22,7 +23,7 @@ from weakref import WeakKeyDictionary
 
 import gradio as gr
 from fastapi import Request
-from gradio import processing_utils, route_utils
+from gradio import processing_utils, route_utils, routes
 from gradio.block_function import BlockFunction
 from gradio.blocks import BlocksConfig
 from gradio.context import Context, LocalContext, get_blocks_context
@@ -30,7 +31,7 @@ from gradio.data_classes import FileData, PredictBodyInternal
 from gradio.queueing import Event
 from gradio.route_utils import API_PREFIX
 from gradio.server_messages import EventMessage
-from gradio.state_holder import SessionState
+from gradio.state_holder import SessionState, StateHolder
 from gradio.utils import get_upload_folder
 from starlette.datastructures import FormData, UploadFile
 from starlette.formparsers import MultiPartException
@@ -48,6 +49,7 @@ STRANGE: Final = "This request names what is not there. See /agents.md for what 
 MAX_UNREAD: Final = 20  # messages of a session, of up to 0.8 MB each
 MAX_SESSIONS: Final = 20  # of an address, that fetch nothing
 FORGOTTEN: Final = 300.0  # seconds after which a session that fetches nothing is gone
+MAX_TRACKED: Final = 300  # uploads whose progress is kept for who asks
 MAX_FIELD: Final = 1_000_000  # bytes of what is sent there and is no file
 logger = logging.getLogger("earshot")
 REFUSED: Final = "queue_full"  # Gradio's word for an event that may not wait
@@ -55,6 +57,7 @@ REFUSED: Final = "queue_full"  # Gradio's word for an event that may not wait
 # take for parts of an address. Browsers send a quotation mark as %22.
 OF_ADDRESSES: Final = re.compile("%22|[%#]")
 SESSION: Final = SessionState.__init__  # Gradio's own
+RESTORE: Final = route_utils.restore_session_state  # Gradio's own
 WRITERS: Final = (  # of results, each under the hash of its content
     processing_utils.save_audio_to_cache,
     processing_utils.save_bytes_to_cache,
@@ -179,12 +182,36 @@ class _TidyParser(route_utils.GradioMultiPartParser):
                     Path(file.name).unlink(missing_ok=True)
 
 
+class _Progress(route_utils.FileUploadProgress):
+    """The progress of uploads, of which nothing stays where no upload comes, or nobody reads it."""
+
+    async def is_tracked(self, upload_id: str) -> bool:
+        """Wait for the upload: a page asks before it begins."""
+        try:
+            return await super().is_tracked(upload_id)
+        finally:
+            if upload_id not in self._statuses:
+                self._signals.pop(upload_id, None)
+
+    def track(self, upload_id: str) -> None:
+        """Begin to track the upload, and let go of the oldest of too many."""
+        super().track(upload_id)
+        for oldest in [*self._statuses][:-MAX_TRACKED]:
+            self.stop_tracking(oldest)
+
+    def stop_tracking(self, upload_id: str) -> None:
+        """Let go of the upload."""
+        super().stop_tracking(upload_id)
+        self._signals.pop(upload_id, None)
+
+
 def keep_uploads_apart() -> None:
     """Give two visitors who send the same file two files from now on: one may be deleted. What
-    breaks off is deleted at once.
+    breaks off is deleted at once, and of progress that nobody reads little is kept.
     """
     route_utils.GradioUploadFile = _PrivateUpload
     route_utils.GradioMultiPartParser = _TidyParser
+    routes.file_upload_statuses = _Progress()
 
 
 def keep_sessions_light() -> None:
@@ -199,6 +226,40 @@ def keep_sessions_light() -> None:
     SessionState.__init__ = light  # type: ignore[method-assign]
     for copying in ("_update_config", "_update_value_in_config"):
         setattr(SessionState, copying, lambda *_: None)
+
+
+def share_sessions(address: Callable[[Request], str]) -> None:
+    """Let go of the oldest session of the address that has most, where there are too many from now
+    on, and delete what it kept: Gradio would forget the oldest of all, and leave its files.
+
+    address: whom a request comes from.
+    """
+    whose: WeakKeyDictionary[SessionState, str] = WeakKeyDictionary()
+
+    def restored(app: routes.App, body: PredictBodyInternal) -> tuple[SessionState, Any]:
+        session, iterator = RESTORE(app, body)
+        if body.request:
+            whose[session] = address(body.request)
+        return session, iterator
+
+    def update(holder: StateHolder, name: str) -> None:
+        with holder.lock:
+            sessions = holder.session_data
+            if name in sessions:
+                sessions.move_to_end(name)
+            if len(sessions) <= holder.capacity:
+                return
+            # Those in which nothing has run yet are of nobody: they have nothing to lose.
+            owners = {each: whose.get(session, "") for each, session in sessions.items()}
+            counts = Counter(owners.values())
+            evicted = max(owners, key=lambda each: counts[owners[each]])
+            session = sessions.pop(evicted)
+            holder.time_last_used.pop(evicted, None)
+        for state, kept, _ in session.state_components:
+            state.delete_callback(kept)
+
+    route_utils.restore_session_state = restored
+    StateHolder.update = update  # type: ignore[method-assign]
 
 
 def write_results_whole() -> None:
@@ -309,7 +370,8 @@ async def refuse_strange(request: Request, error: Exception) -> JSONResponse:
     route is another's."""
     if not request.url.path.startswith(API_PREFIX):
         raise error
-    logger.warning("a request to %s: %r", request.url.path, error)
+    # Both are the visitor's words: quoted, and no more than a line of them.
+    logger.warning("a request to %.200r: %.500r", request.url.path, error)
     return JSONResponse({"detail": STRANGE}, 422)
 
 

@@ -35,7 +35,7 @@ def handlers(tests: TestLibrary) -> Iterator[StudyEvents]:
     with gr.Blocks():
         shown = (gr.State(), gr.HTML(), gr.Code(), gr.HTML(), gr.HTML(), gr.DownloadButton())
         parts = StudyComponents(*shown, gr.File(), form.build(), gr.Textbox())
-        yield StudyEvents(tests, Drafts(), SessionStore(Workspace), parts)
+        yield StudyEvents(tests, Drafts(), SessionStore(Workspace.new), parts)
 
 
 def _open_button(page: gr.Blocks) -> gr.Button:
@@ -196,6 +196,15 @@ def test_open_test_is_changed_by_form(tmp_path: Path, handlers: StudyEvents) -> 
         handlers.edit(values, request)
     with pytest.raises(InputError, match="key in this link"):
         handlers.edit({**values, parts.link: f"{link}x"}, request)
+
+
+def test_workspace_nobody_clears_deletes_its_files() -> None:
+    workspace = Workspace.new()
+    places = [workspace.folder, workspace.zip.parent, workspace.reports()]
+    workspace.zip.parent.mkdir()
+    assert all(place.exists() for place in places)
+    del workspace
+    assert not any(place.exists() for place in places)
 
 
 def test_rehearsal_is_of_whole_test_only(tmp_path: Path, handlers: StudyEvents) -> None:

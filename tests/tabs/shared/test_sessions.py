@@ -1,5 +1,6 @@
 """A visitor's state and uploads: isolation, expiry and deletion."""
 
+import asyncio
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -9,12 +10,16 @@ from typing import Any
 
 import gradio as gr
 import pytest
+from fastapi import Request
 from fastapi.testclient import TestClient
+from gradio import route_utils, routes
+from gradio.data_classes import PredictBodyInternal
 from gradio.processing_utils import save_bytes_to_cache
 from gradio.routes import App
 
+from earshot.core.http import address_of
 from earshot.tabs.shared import sessions
-from earshot.tabs.shared.gradio_internals import keep_uploads_apart
+from earshot.tabs.shared.gradio_internals import MAX_TRACKED, keep_uploads_apart, share_sessions
 from earshot.tabs.shared.sessions import SessionStore, delete_after_use
 
 
@@ -77,6 +82,35 @@ def test_state_is_forgotten_with_page() -> None:
     assert not words
 
 
+def test_session_too_many_evicts_of_fullest_address() -> None:
+    share_sessions(address_of)
+    deleted: list[str] = []
+    with gr.Blocks() as page:
+        kept = gr.State(delete_callback=deleted.append)
+        gr.Button().click(lambda given: given, gr.Textbox(), kept, queue=False)
+    page.state_session_capacity = 3
+    app = App.create_app(page)
+    sent = [("192.0.2.1", "mine"), *(("192.0.2.2", f"theirs-{number}") for number in range(5))]
+    for address, session in sent:
+        body = {"data": [session], "fn_index": 0, "session_hash": session}
+        client = TestClient(app, client=(address, 1))
+        assert client.post("/gradio_api/run/keep", json=body).status_code == 200
+    assert [*app.state_holder.session_data] == ["mine", "theirs-3", "theirs-4"]
+    assert deleted == ["theirs-0", "theirs-1", "theirs-2"]
+
+
+def test_session_without_events_is_evicted_first() -> None:
+    share_sessions(address_of)
+    app = App.create_app(gr.Blocks())
+    app.state_holder.capacity = 2
+    request = Request({"type": "http", "client": ("192.0.2.1", 1)})
+    mine = PredictBodyInternal(session_hash="mine", data=[], request=request)
+    route_utils.restore_session_state(app=app, body=mine)
+    for session in ("asked-0", "asked-1"):
+        app.state_holder[session]
+    assert [*app.state_holder.session_data] == ["mine", "asked-1"]
+
+
 @pytest.fixture
 def uploads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path / "gradio"))
@@ -133,6 +167,30 @@ def test_same_upload_is_each_visitors_own(client: TestClient) -> None:
     with delete_after_use(str(mine)):
         pass
     assert not mine.exists() and yours.read_bytes() == b"RIFF"
+
+
+def test_progress_of_no_upload_leaves_nothing() -> None:
+    keep_uploads_apart()
+    progress = routes.file_upload_statuses
+    with pytest.raises(TimeoutError):
+        asyncio.run(asyncio.wait_for(progress.is_tracked("none"), 0.01))
+    assert not progress._signals
+    for number in range(MAX_TRACKED + 1):  # whose progress nobody reads
+        progress.set_done(f"upload-{number}")
+    assert len(progress._signals) == len(progress._statuses) == MAX_TRACKED
+
+
+def test_progress_asked_before_its_upload_comes() -> None:
+    keep_uploads_apart()
+    progress = routes.file_upload_statuses
+
+    async def asked() -> bool:
+        before = asyncio.create_task(progress.is_tracked("mine"))
+        await asyncio.sleep(0)  # it waits
+        progress.append("mine", "word.wav", b"RIFF")
+        return await before and await progress.is_tracked("mine")
+
+    assert asyncio.run(asked()) and progress.pop("mine").chunk_size == 4
 
 
 @pytest.mark.parametrize("name", ["a\"b'c.wav", "100%25.wav", "take #2?.wav"])
