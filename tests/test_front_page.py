@@ -81,7 +81,7 @@ def test_pages_that_are_kept_are_few() -> None:
 
 
 @pytest.mark.parametrize("paths", [("/", "/?1", "/?__theme=dark"), ("/config", "/config/")])
-def test_page_of_any_query_is_made_once(paths: tuple[str, ...]) -> None:
+def test_page_is_one_for_any_query(paths: tuple[str, ...]) -> None:
     made: list[str] = []
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
@@ -93,7 +93,7 @@ def test_page_of_any_query_is_made_once(paths: tuple[str, ...]) -> None:
     assert made == [paths[0]]
 
 
-def test_pages_made_for_one_address_are_limited() -> None:
+def test_pages_made_for_address_are_limited() -> None:
     page = FrontPage(PlainTextResponse("a"), threading.Event())
     visitor, other = (TestClient(page, client=(f"192.0.2.{last}", 1)) for last in (1, 2))
     for number in range(MAX_MADE):

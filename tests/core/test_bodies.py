@@ -243,7 +243,7 @@ def test_uploads_of_few_leave_room(address: str, monkeypatch: pytest.MonkeyPatch
     assert uploads("127.0.3.2", 1) == [200]
 
 
-def test_uploads_that_are_gone_leave_no_folder(tmp_path: Path) -> None:
+def test_gone_uploads_leave_no_folder(tmp_path: Path) -> None:
     gone, arriving, kept = (tmp_path / f"upload-{name}" for name in ("gone", "arriving", "kept"))
     for place in (gone, arriving, kept):
         place.mkdir()

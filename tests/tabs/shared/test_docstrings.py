@@ -53,5 +53,5 @@ def test_docstring_of_endpoint_names_all_values(
     assert f"{', '.join(others)} or {last}." in text
 
 
-def test_vqvae_models_have_the_first_five_voices_as_their_docstring_says() -> None:
+def test_vqvae_models_have_first_five_voices() -> None:
     assert settings.VOICES[:5] == settings.VQVAE_VOICES

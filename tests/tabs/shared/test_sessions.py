@@ -82,7 +82,7 @@ def test_state_is_forgotten_with_page() -> None:
     assert not words
 
 
-def test_session_too_many_evicts_of_fullest_address() -> None:
+def test_eviction_is_of_fullest_address() -> None:
     share_sessions(address_of)
     deleted: list[str] = []
     with gr.Blocks() as page:
