@@ -1,12 +1,23 @@
-"""The choices that may change while a stream is spoken: the voice, the bits, the intonation."""
+"""The rate of a microphone, and the choices that may change while a stream is spoken: the voice,
+the bits, the intonation."""
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
+from earshot.core.errors import InputError
 from earshot.pipelines.voice import Voice
 from earshot.pipelines.voice_conversion.settings import DEFAULT_VOICE, INTONATIONS
+
+MIN_RATE: Final = 8_000  # Hz
+MAX_RATE: Final = 192_000
+
+
+def check_rate(rate: int) -> None:
+    """Check the rate of a microphone, in Hz. Raises InputError for one that no device has."""
+    if not MIN_RATE <= rate <= MAX_RATE:
+        raise InputError(f"A microphone at {rate} Hz cannot be used.")
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,17 +6,7 @@ from typing import Final
 import av
 import numpy as np
 
-from earshot.core.errors import InputError
-
-MIN_RATE: Final = 8_000  # Hz
-MAX_RATE: Final = 192_000
 HALF: Final = 16  # samples of the lower rate: half of libswresample's filter
-
-
-def check_rate(rate: int) -> None:
-    """Check the rate of a microphone, in Hz. Raises InputError for one that no device has."""
-    if not MIN_RATE <= rate <= MAX_RATE:
-        raise InputError(f"A microphone at {rate} Hz cannot be used.")
 
 
 class Resampler:

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from earshot.media.constants import SAMPLE_RATE
-from earshot.pipelines.voice_conversion.live.choice import Choice
+from earshot.pipelines.voice_conversion.live.choice import Choice, check_rate
 from earshot.pipelines.voice_conversion.live.conversion import LiveConversion
 from earshot.pipelines.voice_conversion.live.networks import LiveNetworks
-from earshot.pipelines.voice_conversion.live.resampler import Resampler, check_rate
+from earshot.pipelines.voice_conversion.live.resampler import Resampler
 from earshot.pipelines.voice_conversion.settings import MUTED
 
 
