@@ -4,11 +4,17 @@ import shutil
 import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
+from earshot.core.errors import InputError
 from earshot.study.design import Test, folder, spec
 from earshot.study.design.form import Form
 from earshot.study.design.yaml_lines import MAX_BYTES, SpecError
-from earshot.study.publishing import IGNORED
+from earshot.study.publishing import IGNORED, KEEP_FREE, size
+
+BEGINS: Final = "earshot-test-"  # of folders
+MAX_ALL_BYTES: Final = 5_000_000_000  # of the tests that all visitors work on
+NO_ROOM: Final = "This server has no room for another test just now. Try again in an hour."
 
 
 @dataclass
@@ -18,7 +24,7 @@ class Workspace:
     that its sounds came in.
     """
 
-    folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix="earshot-test-")))
+    folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix=BEGINS)))
     preview: str = ""
     open: str = ""
     brought: tuple[str, ...] = ()
@@ -92,8 +98,17 @@ class Workspace:
 
         return test, [*test.unwritten, *stimuli.check(test, stimuli.MAX_SAMPLES)]
 
+    def check_room(self) -> None:
+        """Raise InputError where the tests of all visitors, or what else is on the disk, leave no
+        room for one more."""
+        place = self.folder.parent
+        free = shutil.disk_usage(place).free - folder.MAX_BYTES
+        if free < KEEP_FREE or sum(map(size, place.glob(f"{BEGINS}*"))) > MAX_ALL_BYTES:
+            raise InputError(NO_ROOM)
+
     def empty(self) -> Path:
-        """Empty the folder."""
+        """Empty the folder. Raises InputError where there is no room for what is to come."""
+        self.check_room()
         self.clear()
         self.open, self.brought = "", ()
         self.folder.mkdir()
