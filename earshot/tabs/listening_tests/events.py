@@ -20,11 +20,11 @@ from earshot.study import preview
 from earshot.study.design import Test, folder, spec
 from earshot.study.design.form import Form
 from earshot.study.library import TestLibrary
-from earshot.study.publishing import NOT_HERE, change, delete, publish, published, size
+from earshot.study.publishing import NOT_HERE, change, publish, published, size
 from earshot.study.shipped import EXAMPLE
 from earshot.study.storage.store import BEGUN
 from earshot.tabs.listening_tests.form import FormFields
-from earshot.tabs.listening_tests.workspace import Workspace
+from earshot.tabs.listening_tests.workspace import Preview, Workspace
 from earshot.tabs.shared.drafts import Drafts
 from earshot.tabs.shared.events import Update, answering, say
 from earshot.tabs.shared.sessions import SessionStore
@@ -186,15 +186,14 @@ class StudyEvents:
             raise InputError(many)
         try:
             if workspace.preview:
-                delete(workspace.preview, self.tests)
-                workspace.preview = ""
-            name = publish(workspace.folder, test.title, self.tests)
+                workspace.preview.delete()
+                workspace.preview = None
+            name = publish(workspace.folder, test.title, self.tests, limit is self._trials)
         except BaseException:
             limit.give_back(address)
             raise
         if limit is self._trials:
-            self.tests.store.close(name)
-            workspace.preview = name
+            workspace.preview = Preview(name, self.tests)
         else:
             workspace.open = name
         links = shown(self.tests, name, _page(request))

@@ -2,6 +2,7 @@
 
 import shutil
 import tempfile
+import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -10,22 +11,35 @@ from earshot.core.errors import InputError
 from earshot.study.design import Test, folder, spec
 from earshot.study.design.form import Form
 from earshot.study.design.yaml_lines import MAX_BYTES, SpecError
-from earshot.study.publishing import IGNORED, KEEP_FREE, size
+from earshot.study.library import TestLibrary
+from earshot.study.publishing import IGNORED, KEEP_FREE, delete, published, size
 
 BEGINS: Final = "earshot-test-"  # of folders
 MAX_ALL_BYTES: Final = 5_000_000_000  # of the tests that all visitors work on
 NO_ROOM: Final = "This server has no room for another test just now. Try again in an hour."
 
 
+@dataclass(frozen=True)
+class Preview:
+    """A visitor's test among those that open, of that name, while only they can try it."""
+
+    name: str
+    tests: TestLibrary
+
+    def delete(self) -> None:
+        """Delete it, unless it is gone."""
+        if published(self.name, self.tests):
+            delete(self.name, self.tests)
+
+
 @dataclass
 class Workspace:
-    """The folder of a visitor's test while they work on it; preview: what it is called among those
-    that open, while only they can try it; open: the same once raters can come. brought: the files
-    that its sounds came in.
+    """The folder of a visitor's test while they work on it; open: what it is called among those
+    that open, once raters can come. brought: the files that its sounds came in.
     """
 
     folder: Path = field(default_factory=lambda: Path(tempfile.mkdtemp(prefix=BEGINS)))
-    preview: str = ""
+    preview: Preview | None = None
     open: str = ""
     brought: tuple[str, ...] = ()
 
@@ -46,6 +60,9 @@ class Workspace:
 
     def clear(self) -> None:
         """Delete the test, and what was made of it."""
+        if self.preview:  # in a thread, for the database may be busy, and the server asks for this
+            threading.Thread(target=self.preview.delete, daemon=True).start()
+            self.preview = None
         shutil.rmtree(self._reports, ignore_errors=True)
         shutil.rmtree(self.folder, ignore_errors=True)
         shutil.rmtree(self.zip.parent, ignore_errors=True)

@@ -1,5 +1,6 @@
 """The tab as the server holds it: what visitors may open, and how much at a time."""
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -118,12 +119,24 @@ def test_preview_lets_nobody_in_and_goes_when_the_test_is_opened(
     shown = handlers.preview(workspace, yaml, "", request)[handlers.parts.links]
     assert "?rater=preview-" in shown and shown.count("<a ") == 1
     first = workspace.preview
-    assert handlers.tests.store.places(handlers.tests.open(first).test).closed
+    assert first and handlers.tests.store.places(handlers.tests.open(first.name).test).closed
     handlers.preview(workspace, yaml, "", request)
-    assert first not in handlers.tests.files()
     last = workspace.preview
+    assert last and first.name not in handlers.tests.files()
     links = handlers.open(workspace, yaml, "", request)[handlers.parts.links]
-    assert last not in handlers.tests.files() and "QR code" in links and links.count("<a ") == 2
+    assert "QR code" in links and links.count("<a ") == 2
+    assert last.name not in handlers.tests.files()
+
+
+def test_preview_goes_with_its_workspace(tmp_path: Path, handlers: StudyEvents) -> None:
+    workspace = Workspace(write_test(tmp_path / "workspace", "ab", 0.1))
+    yaml = (workspace.folder / "test.yaml").read_text()
+    handlers.preview(workspace, yaml, "", gr.Request(headers={}, base_url="http://here/"))
+    preview, before = workspace.preview, {*threading.enumerate()}
+    workspace.clear()
+    for thread in {*threading.enumerate()} - before:
+        thread.join()
+    assert preview and preview.name not in handlers.tests.files()
 
 
 @pytest.fixture
