@@ -273,7 +273,7 @@ def limit_waiting(page: gr.Blocks, limits: Waiting, addresses: Addresses) -> Non
     push, get_events = queue.push, queue.get_events
     lines: defaultdict[str, Turns] = defaultdict(Turns)
     turns: WeakKeyDictionary[Event, int] = WeakKeyDictionary()
-    addresses.install()
+    addresses.install(page.upload_file_set)
 
     def in_turn() -> tuple[list[Event], bool, str] | None:
         found = get_events()
@@ -282,12 +282,9 @@ def limit_waiting(page: gr.Blocks, limits: Waiting, addresses: Addresses) -> Non
             lines[line].serve(turns.get(events[0], 0))
         return found
 
-    async def limited(
-        body: PredictBodyInternal, request: Request, username: str | None
-    ) -> tuple[bool, Any, Any]:
+    def refused(session: str | None, address: str) -> tuple[bool, Any, Any] | None:
         lanes = queue.event_queue_per_concurrency_id.values()
         waiting = [event for lane in lanes for event in lane.queue]
-        session, address = body.session_hash, limits.address(request)
         if session and sum(e.session_hash == session for e in waiting) >= limits.of_visitor:
             return False, limits.too_many, REFUSED
         unread = queue.pending_messages_per_session.get(session) if session else None
@@ -297,10 +294,20 @@ def limit_waiting(page: gr.Blocks, limits: Waiting, addresses: Addresses) -> Non
         others = [event.request for event in waiting if event.request]
         if sum(limits.address(other) == address for other in others) >= limits.of_address:
             return False, limits.full, REFUSED
+        return None
+
+    async def limited(
+        body: PredictBodyInternal, request: Request, username: str | None
+    ) -> tuple[bool, Any, Any]:
+        session, address = body.session_hash, limits.address(request)
+        if answer := refused(session, address):
+            return answer
         try:
-            body.data = await addresses.replaced(body.data)
+            body.data = await addresses.replaced(body.data, address)
         except gr.Error as error:
             return False, error.message, "error"
+        if answer := refused(session, address):  # others of theirs came while files were fetched
+            return answer
         success, answer, reason = await push(body, request, username)
         event = queue.event_ids_to_events.get(answer) if isinstance(answer, str) else None
         if event:
