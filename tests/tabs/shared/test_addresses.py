@@ -117,7 +117,7 @@ def test_address_that_gives_too_much_or_too_slowly_is_told_and_leaves_nothing(
     assert list(upload_folder().iterdir()) == []
 
 
-def test_address_that_waits_in_no_queue_is_refused(fetching: str, elsewhere: str) -> None:
+def test_address_outside_the_queue_is_refused(fetching: str, elsewhere: str) -> None:
     file = {"path": f"{elsewhere}/file.wav", "meta": {"_type": "gradio.FileData"}}
     body = {"data": [file]}
     ran = httpx.post(f"{fetching}gradio_api/run/hidden", json=body, timeout=PATIENCE)

@@ -156,7 +156,7 @@ def test_add_of_one_recording_or_of_nothing(
     own.clear()
 
 
-def test_sounds_deleted_during_their_adding_stay_deleted(
+def test_sounds_deleted_while_added_stay_deleted(
     search: SoundSearch, index: Path, view: ResultView, uploads: Path
 ) -> None:
     with gr.Blocks():

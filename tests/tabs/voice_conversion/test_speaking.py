@@ -154,7 +154,7 @@ def test_visits_keep_voices_of_their_own(visit: VoiceVisit) -> None:
     assert visit.own is None
 
 
-def test_voice_forgotten_during_its_fit_stays_forgotten(visit: VoiceVisit) -> None:
+def test_voice_forgotten_while_fitted_stays_forgotten(visit: VoiceVisit) -> None:
     request: Any = SimpleNamespace(session_hash="one")
 
     def fit(voice: Voice, *_: object) -> Voice:
