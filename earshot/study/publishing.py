@@ -103,6 +103,7 @@ def delete(name: str, tests: TestLibrary) -> None:
         tests.store.delete(name, answers_only=True)
     else:
         raise InputError(UNKNOWN)
+    tests.forget(name)
 
 
 def expire(tests: TestLibrary, now: datetime | None = None) -> list[str]:
