@@ -6,11 +6,13 @@ Nothing here is part of Gradio's public interface.
 import functools
 import inspect
 import logging
+import os
 import re
 import secrets
 import time
 from collections import defaultdict
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -198,6 +200,24 @@ def keep_sessions_light() -> None:
     SessionState.__init__ = light  # type: ignore[method-assign]
     for copying in ("_update_config", "_update_value_in_config"):
         setattr(SessionState, copying, lambda *_: None)
+
+
+def delete_while_files_come() -> None:
+    """Let Gradio delete old files from now on also where others come meanwhile: that would end its
+    task, and nothing would be deleted any more."""
+
+    def delete(page: gr.Blocks, age: int | None) -> None:
+        blocks = page.blocks.values()
+        kept = {file for block in blocks for file in getattr(block, "keep_in_cache", ())}
+        for files in page.temp_file_sets:
+            for file in files.copy() - kept:
+                with suppress(FileNotFoundError):
+                    if age is not None and time.time() - os.lstat(file).st_ctime <= age:
+                        continue
+                    os.remove(file)
+                files.discard(file)
+
+    route_utils.delete_files_created_by_app = delete
 
 
 def write_results_whole() -> None:
