@@ -207,10 +207,10 @@ def delete_while_files_come() -> None:
     """Let Gradio delete old files from now on also where others come meanwhile: that would end its
     task, and nothing would be deleted any more."""
 
-    def delete(page: gr.Blocks, age: int | None) -> None:
-        blocks = page.blocks.values()
-        kept = {file for block in blocks for file in getattr(block, "keep_in_cache", ())}
-        for files in page.temp_file_sets:
+    def delete(blocks: gr.Blocks, age: int | None) -> None:
+        parts = blocks.blocks.values()
+        kept = {file for part in parts for file in getattr(part, "keep_in_cache", ())}
+        for files in blocks.temp_file_sets:
             for file in files.copy() - kept:
                 with suppress(FileNotFoundError):
                     if age is not None and time.time() - os.lstat(file).st_ctime <= age:
