@@ -5,12 +5,15 @@ import json
 from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import anyio
+import gradio as gr
 import httpx
 import numpy as np
 import pytest
+from gradio.route_utils import delete_files_created_by_app
 from jsonschema import Draft202012Validator
 from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
@@ -22,7 +25,7 @@ from earshot.media.audio.load import wav_bytes
 from earshot.pipelines.sound_search import SoundSearch
 from earshot.tabs import listening_tests
 from earshot.tabs.shared.gradio_internals import upload_folder
-from earshot.tabs.shared.tool_server import INBOX, TOOLS
+from earshot.tabs.shared.tool_server import INBOX, TOOLS, ToolServer
 from tests.support.sounds import write_library
 
 pytestmark = pytest.mark.slow
@@ -216,3 +219,13 @@ def test_openapi_describes_every_endpoint(address: str) -> None:
     assert len(calls) >= len(TOOLS)
     for path, about in calls.items():
         assert "Returns" in about["summary"], path
+
+
+def test_units_are_deleted_with_uploads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
+    server: Any = SimpleNamespace(blocks=gr.Blocks())
+    returned = [{"units": {"notices": [], "codes": [1]}}]
+    ToolServer.postprocess_output_data(server, returned, "http://earshot")
+    (file,) = tmp_path.glob("*/units.json")
+    delete_files_created_by_app(server.blocks, None)
+    assert not file.exists()

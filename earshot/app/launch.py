@@ -47,6 +47,7 @@ from earshot.tabs.shared.gradio_internals import (
     STRANGE_ERRORS,
     UPLOADS,
     Waiting,
+    delete_while_files_come,
     fill_in_defaults,
     keep_sessions_light,
     keep_uploads_apart,
@@ -133,6 +134,7 @@ def launch(
     keep_uploads_apart()
     keep_sessions_light()
     share_sessions(address_of)
+    delete_while_files_come()
     write_results_whole()
     shipped_examples()  # also for pages that were open before the app was started again
     fill_in_defaults(page)

@@ -16,6 +16,8 @@ from typing import Any, Final
 import uvicorn
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
+from earshot.core.http import counted_for
+
 HEAD: Final = 10.0  # seconds in which the head of a request must have come
 MAX_CONNECTIONS: Final = 300  # of one address: a conference of fifty, with six each
 DEAD: Final = 60  # seconds in which the other side takes nothing of what is sent
@@ -80,7 +82,7 @@ def limit_connections(
             super().connection_made(transport)
             host = self.client[0] if self.client else ""
             if host and host not in believed:
-                self._host = host
+                self._host = host = counted_for(host)
                 open_now[host] += 1
                 if open_now[host] > most:
                     transport.abort()

@@ -1,6 +1,7 @@
 """Limits of what one request, and one address, may ask of the server."""
 
 import hashlib
+import ipaddress
 import secrets
 import threading
 import time
@@ -70,6 +71,19 @@ class RateLimit:
 
 
 def address_of(request: HTTPConnection) -> str:
-    """Tell whom a request, or a WebSocket, comes from. What a proxy says of it counts where the
-    server was told to believe that proxy (earshot.core.connections)."""
-    return request.client.host if request.client else ""
+    """Tell whom a request, or a WebSocket, comes from, as limits count them. What a proxy says of
+    it counts where the server was told to believe that proxy (earshot.core.connections)."""
+    return counted_for(request.client.host) if request.client else ""
+
+
+def counted_for(host: str) -> str:
+    """Tell whom limits count a host's address for. A host has a whole /64 of IPv6 addresses to
+    itself; an IPv4 address stays the same where a socket of IPv6 writes it as ::ffff:192.0.2.1."""
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return host
+    if isinstance(address, ipaddress.IPv6Address) and not address.is_loopback:
+        mapped = address.ipv4_mapped
+        return str(mapped or ipaddress.IPv6Network((int(address), 64), strict=False))
+    return str(address)

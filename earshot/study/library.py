@@ -31,7 +31,7 @@ class BusyError(InputError):
     """
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # each is itself alone, and what is kept of it goes with it
 class Opened:
     """A test that raters can take, what they hear by the path in its trials, and the key to its
     results; public: whether the report is shown without the key."""
@@ -124,9 +124,14 @@ class TestLibrary:
         no such link."""
         return self.with_key(*parsed(link))
 
+    def forget(self, name: str) -> None:
+        """Forget the test of that name, until it is asked for."""
+        self._entries.pop(name, None)
+
     def _open(self, name: str, wait: bool, max_samples: int | None = None) -> Opened:
         file = self._file(name)
         if file is None:
+            self.forget(name)
             raise InputError(UNKNOWN)
         entry = self._entries.setdefault(name, Entry())
         changed = file.stat().st_mtime

@@ -1,8 +1,10 @@
 """Tests that visitors open to raters: within a quota, and deleted again."""
 
+import os
 import re
 import secrets
 import shutil
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
@@ -14,10 +16,12 @@ from earshot.study.design.trials import PREPARED
 from earshot.study.library import UNKNOWN, TestLibrary
 
 MARK: Final = ".published"  # in the folder of a test that a visitor opened: when, in UTC
+PREVIEW: Final = ".preview"  # in that of one that only they can try
 MAX_TESTS: Final = 200  # of visitors
 MAX_BYTES: Final = 5_000_000_000  # of them, with the copies that raters hear
 KEEP_FREE: Final = 1_000_000_000  # bytes of the disk, for answers
 UNUSED: Final = timedelta(days=7)  # after which a test that nobody has taken is deleted
+TRIED: Final = timedelta(hours=1)  # the same of a preview, should its visitor not have deleted it
 IGNORED: Final = shutil.ignore_patterns(PREPARED, "results", ".*")
 NOT_HERE: Final = (
     "This test lies in a folder of whoever runs the server: change its YAML there, before anybody "
@@ -26,31 +30,28 @@ NOT_HERE: Final = (
 FULL: Final = "This server has no room for another test. Download yours, and serve it yourself."
 
 
-def publish(folder: Path, title: str, tests: TestLibrary) -> str:
-    """Copy a visitor's test among those that open → its name, which cannot be guessed.
+def publish(folder: Path, title: str, tests: TestLibrary, preview: bool = False) -> str:
+    """Copy a visitor's test among those that open → its name, which cannot be guessed. preview:
+    whether it is closed to raters, and soon gone.
 
     Raises SpecError with what is wrong, and InputError where there is no room; both leave nothing.
     """
     from earshot.study.sounds.stimuli import MAX_SAMPLES  # late, for it loads scipy
 
     expire(tests)
-    target = tests.folders[0]
-    others = _published(tests)
-    # The copies that raters hear may take as much again.
-    needed = 2 * size(folder)
-    free = shutil.disk_usage(target).free
-    if len(others) >= MAX_TESTS or free - needed < KEEP_FREE:
-        raise InputError(FULL)
-    if sum(map(size, others)) + needed > MAX_BYTES:
-        raise InputError(FULL)
+    _check_room(folder, tests)
     words = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:40].strip("-")
     name = f"{words or 'test'}-{secrets.token_hex(4)}"
-    target = target / name
+    target = tests.folders[0] / name
     try:
         target.mkdir()
         (target / MARK).write_text(datetime.now(UTC).isoformat())
+        if preview:
+            (target / PREVIEW).touch()
         shutil.copytree(folder, target, ignore=IGNORED, dirs_exist_ok=True)
         tests.open(name, MAX_SAMPLES)
+        if preview:
+            tests.store.close(name)
     except BaseException:
         shutil.rmtree(target, ignore_errors=True)
         raise
@@ -69,9 +70,8 @@ def change(folder: Path, name: str, tests: TestLibrary) -> None:
     # Below a name that no test can have, so that nobody finds it there.
     made = target.with_name(f".{name}") / name
     shutil.rmtree(made.parent, ignore_errors=True)
+    _check_room(folder, tests, instead_of=name)
     try:
-        if shutil.disk_usage(target).free - size(folder) < KEEP_FREE:
-            raise InputError(FULL)
         shutil.copytree(folder, made, ignore=IGNORED)
         for kept in (MARK, preregistration.FILE):  # of a frozen test: it is told what was changed
             if (target / kept).exists():
@@ -103,15 +103,18 @@ def delete(name: str, tests: TestLibrary) -> None:
         tests.store.delete(name, answers_only=True)
     else:
         raise InputError(UNKNOWN)
+    tests.forget(name)
 
 
 def expire(tests: TestLibrary, now: datetime | None = None) -> list[str]:
-    """Delete visitors' tests that nobody has taken within a week → their names."""
+    """Delete visitors' tests that nobody has taken within a week, and old previews → their
+    names."""
     now = now or datetime.now(UTC)
     old = [
         folder.name
         for folder in _published(tests)
-        if now - _when(folder) > UNUSED and not tests.store.raters(folder.name)
+        if now - _when(folder) > (TRIED if (folder / PREVIEW).exists() else UNUSED)
+        and not tests.store.raters(folder.name)
     ]
     for name in old:
         delete(name, tests)
@@ -120,7 +123,24 @@ def expire(tests: TestLibrary, now: datetime | None = None) -> list[str]:
 
 def size(folder: Path) -> int:
     """Add up the bytes of all files in a folder."""
-    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    total = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with suppress(FileNotFoundError):  # deleted just now
+                total += os.stat(os.path.join(place, name)).st_size
+    return total
+
+
+def _check_room(folder: Path, tests: TestLibrary, instead_of: str = "") -> None:
+    """Raise InputError where a visitor's test finds no room among others', without the one that it
+    replaces."""
+    others = [each for each in _published(tests) if each.name != instead_of]
+    # The copies that raters hear may take as much again.
+    needed = 2 * size(folder)
+    free = shutil.disk_usage(tests.folders[0]).free
+    taken = sum(map(size, others)) + needed
+    if len(others) >= MAX_TESTS or taken > MAX_BYTES or free - needed < KEEP_FREE:
+        raise InputError(FULL)
 
 
 def _published(tests: TestLibrary) -> list[Path]:

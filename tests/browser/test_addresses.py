@@ -80,3 +80,25 @@ def test_booth_left_alone_begins_anew(browser: Browser, booth: str, tmp_path: Pa
     page.clock.fast_forward(41_000)
     expect(words).to_have_attribute("aria-selected", "true")
     context.close()
+
+
+def test_booth_leaves_nothing_to_the_next(browser: Browser, booth: str, tmp_path: Path) -> None:
+    context = browser.new_context()
+    visitor = Visit(context.new_page(), booth, tmp_path)
+    page = visitor.page
+    page.clock.install()
+    visitor.open()
+    page.evaluate("localStorage.setItem('listen /listen/ab', 'a rater')")
+    with context.expect_page() as opened:
+        page.get_by_role("link", name="Use Earshot from a program").click()
+    other = opened.value
+    other.wait_for_load_state()
+    page.clock.fast_forward(IDLE - 20_000)
+    other.keyboard.press("Shift")  # somebody is there
+    page.clock.fast_forward(IDLE - 20_000)
+    assert not other.is_closed()
+    with other.expect_event("close"):
+        page.clock.fast_forward(IDLE)
+    page.wait_for_function("sessionStorage.getItem('kiosk-fresh')")
+    assert page.evaluate("localStorage.getItem('listen /listen/ab')") is None
+    context.close()

@@ -64,6 +64,24 @@ def test_expire_deletes_unused_tests(workspace: Path, tests: TestLibrary) -> Non
         tests.get(unused)
 
 
+def test_expire_deletes_previews_after_an_hour(workspace: Path, tests: TestLibrary) -> None:
+    preview = publish(workspace, "Tried", tests, preview=True)
+    assert expire(tests, datetime.now(UTC) + timedelta(minutes=59)) == []
+    assert expire(tests, datetime.now(UTC) + timedelta(minutes=61)) == [preview]
+
+
+def test_change_has_the_quota_of_publish(
+    workspace: Path, tests: TestLibrary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = publish(workspace, "One", tests)
+    monkeypatch.setattr(publishing, "MAX_TESTS", 1)
+    change(workspace, name, tests)
+    monkeypatch.setattr(publishing, "MAX_BYTES", 2 * publishing.size(workspace) - 1)
+    with pytest.raises(InputError, match="no room for another test"):
+        change(workspace, name, tests)
+    assert {*tests.files()} == {name}
+
+
 def test_delete_leaves_no_sounds_or_answers(workspace: Path, tests: TestLibrary) -> None:
     """It takes the key and the name of the test."""
     name = publish(workspace, "Mine", tests)

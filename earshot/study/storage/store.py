@@ -100,6 +100,8 @@ class Store:
         test is full or closed.
         """
         token = token or secrets.token_urlsafe(16)
+        if known := self.resume(test, token):
+            return known  # without waiting for others' sequences
         # Sequences are drawn one after the other, so that all trials stay equally often rated. This
         # takes time for a large test, so the database is not locked meanwhile: another who enrols
         # in a second process is noticed by the number of raters, and the sequence is drawn again.

@@ -2,11 +2,13 @@
 
 import math
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial, wraps
 from typing import Any, Final
+from weakref import WeakValueDictionary
 
+from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter, Depends, HTTPException, Request, Response
 from fastapi.responses import FileResponse, HTMLResponse, StreamingResponse
 
@@ -38,6 +40,7 @@ PARTS: Final = {p.name: p for p in rater_page.PAGE.iterdir() if p.suffix in (".j
 UNHEARD: Final = "Listen to every sound before you answer."
 # A sound never changes at its address, which is one rater's alone.
 KEEP: Final = {"Cache-Control": "private, max-age=86400, immutable"}
+MAX_DRAWING: Final = 2  # requests of a test that draw trials, one of them while another is stored
 MANY: Final = "Many people began this test from your network just now. Try again in a minute."
 
 
@@ -48,11 +51,26 @@ def router(library: TestLibrary) -> APIRouter:
     raters = Raters(store, cache(Previews))  # made when somebody tries a test
     newcomers = RateLimit(burst=30, per_minute=6)  # of one address: a class, then one in 10 s
 
+    lines: WeakValueDictionary[str, CapacityLimiter] = WeakValueDictionary()  # by test
+
     def find(test: str) -> Opened:
         with explained(404):
             return library.get(test)
 
     named = Depends(find)
+
+    def drawing(handle: Callable[..., Any], of_all: bool = False) -> Callable[..., Any]:
+        """Let requests that draw trials, of all tests or of adaptive ones, wait in a line of their
+        test: in the threads they would hold up the raters of other tests."""
+
+        @wraps(handle)
+        async def waiting(opened: Opened, **given: Any) -> Any:
+            line = lines.setdefault(opened.test.name, CapacityLimiter(MAX_DRAWING))
+            draws = of_all or opened.test.pairing == "adaptive"
+            what = partial(handle, opened=opened, **given)
+            return await to_thread.run_sync(what, limiter=line if draws else None)
+
+        return waiting
 
     @routes.get("/study-page/{name}")
     def part(name: str) -> FileResponse:
@@ -73,6 +91,7 @@ def router(library: TestLibrary) -> APIRouter:
         return rater_page.html(opened.test, raters.language(request, opened, rater, lang))
 
     @routes.get("/listen/{test}/session")
+    @drawing
     def session(
         request: Request,
         response: Response,
@@ -115,6 +134,7 @@ def router(library: TestLibrary) -> APIRouter:
         return about | {"rater": known and rater}
 
     @routes.post("/listen/{test}/consent")
+    @partial(drawing, of_all=True)
     def consent(request: Request, body: Consent, opened: Opened = named) -> dict[str, str]:
         token, address = body.rater and checked(body.rater), address_of(request)
         check_invitation(opened, token)
@@ -150,6 +170,7 @@ def router(library: TestLibrary) -> APIRouter:
         return StreamingResponse(blocks, 200, headers, "application/octet-stream")
 
     @routes.post("/listen/{test}/missing")
+    @drawing
     def missing(body: Missing, opened: Opened = named) -> dict[str, Any]:
         """Let a rater go on to whom a sound does not come."""
         found = opened.sounds(item_at(raters.rater(opened, body.rater), body.order))
@@ -210,6 +231,7 @@ def router(library: TestLibrary) -> APIRouter:
         return {"passed": result is True, "again": result is None} | ended
 
     @routes.post("/listen/{test}/answer")
+    @drawing
     def answer(body: Answered, opened: Opened = named) -> dict[str, Any]:
         """Keep an answer; the reply comes only when the answer is on the disk."""
         rater = raters.rater(opened, body.rater)

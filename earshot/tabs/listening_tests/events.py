@@ -1,5 +1,6 @@
 """Handlers of the events of the listening tests tab."""
 
+import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,17 +13,18 @@ from gradio.components import Component
 from jinja2 import Environment
 from markupsafe import Markup
 
+from earshot.core.bodies import MB
 from earshot.core.errors import InputError
 from earshot.core.http import RateLimit, address_of
 from earshot.study import preview
 from earshot.study.design import Test, folder, spec
 from earshot.study.design.form import Form
 from earshot.study.library import TestLibrary
-from earshot.study.publishing import NOT_HERE, change, delete, publish, published
+from earshot.study.publishing import NOT_HERE, change, publish, published, size
 from earshot.study.shipped import EXAMPLE
 from earshot.study.storage.store import BEGUN
 from earshot.tabs.listening_tests.form import FormFields
-from earshot.tabs.listening_tests.workspace import Workspace
+from earshot.tabs.listening_tests.workspace import Preview, Workspace
 from earshot.tabs.shared.drafts import Drafts
 from earshot.tabs.shared.events import Update, answering, say
 from earshot.tabs.shared.sessions import SessionStore
@@ -46,6 +48,7 @@ MANY: Final = (
 MANY_PREVIEWS: Final = (
     f"{MAX_PREVIEWS} previews and changes a day are made for one network. Come back tomorrow."
 )
+MANY_MEGABYTES: Final = "Too much was made for your network. Try again in a few minutes."
 PREVIEW: Final = (
     "This is the test as a rater takes it. Nothing is stored, and nobody else can come before you "
     "open it to raters."
@@ -103,6 +106,7 @@ class StudyEvents:
         self.tests, self.drafts, self.workspaces, self.parts = tests, drafts, workspaces, parts
         self._openings = RateLimit(MAX_OPENED, MAX_OPENED / MINUTES_OF_A_DAY)
         self._trials = RateLimit(MAX_PREVIEWS, MAX_PREVIEWS / MINUTES_OF_A_DAY)
+        self._megabytes = RateLimit(burst=1_000, per_minute=50)  # as of uploads
 
     def from_upload(self, values: Mapping[Component, Any], request: gr.Request) -> Update:
         """Make a test of the sounds that were uploaded, and of the form. Where the same ones are a
@@ -114,6 +118,7 @@ class StudyEvents:
         if not files:
             raise InputError("Upload your sounds first: a zip, or sounds one by one.")
         folder.unpack([Path(file) for file in files], workspace.empty())
+        self._count(workspace.folder, request)
         workspace.brought = (*files,)
         return self._shown(workspace, workspace.yaml(form))
 
@@ -128,6 +133,7 @@ class StudyEvents:
             raise InputError(BEGUN)
         workspace = self.workspaces.of(values[self.parts.workspace], request)
         workspace.copy(opened.test.folder)
+        self._count(workspace.folder, request)
         workspace.open, workspace.brought = name, (*(values[self.parts.files] or []),)
         return self._shown(workspace, workspace.yaml(Form()))
 
@@ -138,6 +144,7 @@ class StudyEvents:
             raise InputError("Your draft is empty. Add results to it in the other tabs.")
         workspace = self.workspaces.of(values[self.parts.workspace], request)
         draft.write(workspace.empty())
+        self._count(workspace.folder, request)
         (workspace.folder / spec.FILE).unlink()
         return self._shown(workspace, workspace.yaml(form))
 
@@ -183,15 +190,14 @@ class StudyEvents:
             raise InputError(many)
         try:
             if workspace.preview:
-                delete(workspace.preview, self.tests)
-                workspace.preview = ""
-            name = publish(workspace.folder, test.title, self.tests)
+                workspace.preview.delete()
+                workspace.preview = None
+            name = publish(workspace.folder, test.title, self.tests, limit is self._trials)
         except BaseException:
             limit.give_back(address)
             raise
         if limit is self._trials:
-            self.tests.store.close(name)
-            workspace.preview = name
+            workspace.preview = Preview(name, self.tests)
         else:
             workspace.open = name
         links = shown(self.tests, name, _page(request))
@@ -224,16 +230,26 @@ class StudyEvents:
 
         return rehearsal(rehearse(test))
 
-    def download(self, workspace: Workspace | None, yaml: str) -> Update:
+    def download(self, workspace: Workspace | None, yaml: str, request: gr.Request) -> Update:
         """Pack the test, and show the button that downloads it."""
         if workspace is None or not workspace.folder.exists():
             raise InputError(NO_TEST)
+        workspace.check_room()
         workspace.write(yaml)
         workspace.zip.parent.mkdir(exist_ok=True)
         folder.zipped(workspace.folder, workspace.zip)
+        self._count(workspace.zip.parent, request)
         label = f"Save the zip ({workspace.zip.stat().st_size / 1e6:.1f} MB)"
         button = gr.DownloadButton(label, value=str(workspace.zip), visible=True)
         return {self.parts.zip: button}
+
+    def _count(self, made: Path, request: gr.Request) -> None:
+        """Count what was made in a folder for its address. Raises InputError, and deletes it, where
+        that is too much."""
+        address = address_of(request.request) if request.request else ""
+        if any(self._megabytes.take(address) for _ in range(size(made) // MB)):
+            shutil.rmtree(made)
+            raise InputError(MANY_MEGABYTES)
 
     def _shown(self, workspace: Workspace, yaml: str) -> Update:
         """Show the test, and what is wrong with it; in the form too, for another YAML than the
@@ -280,7 +296,7 @@ def check_listening_test(file: str | None) -> dict[str, Any]:
     """
     workspace = Workspace.new()
     try:
-        folder.unpack([Path(file)] if file else [], workspace.folder)
+        folder.unpack([Path(file)] if file else [], workspace.empty())
         yaml = workspace.yaml(Form())
         workspace.write(yaml)
         test, problems = workspace.check()

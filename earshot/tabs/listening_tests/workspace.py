@@ -2,32 +2,52 @@
 
 import shutil
 import tempfile
+import threading
 import weakref
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
+from earshot.core.errors import InputError
 from earshot.study.design import Test, folder, spec
 from earshot.study.design.form import Form
 from earshot.study.design.yaml_lines import MAX_BYTES, SpecError
-from earshot.study.publishing import IGNORED
+from earshot.study.library import TestLibrary
+from earshot.study.publishing import IGNORED, KEEP_FREE, delete, published, size
+
+BEGINS: Final = "earshot-test-"  # of folders
+MAX_ALL_BYTES: Final = 5_000_000_000  # of the tests that all visitors work on
+NO_ROOM: Final = "This server has no room for another test just now. Try again in an hour."
+
+
+@dataclass(frozen=True)
+class Preview:
+    """A visitor's test among those that open, of that name, while only they can try it."""
+
+    name: str
+    tests: TestLibrary
+
+    def delete(self) -> None:
+        """Delete it, unless it is gone."""
+        if published(self.name, self.tests):
+            delete(self.name, self.tests)
 
 
 @dataclass
 class Workspace:
-    """The folder of a visitor's test while they work on it; preview: what it is called among those
-    that open, while only they can try it; open: the same once raters can come. brought: the files
-    that its sounds came in.
+    """The folder of a visitor's test while they work on it; open: what it is called among those
+    that open, once raters can come. brought: the files that its sounds came in.
     """
 
     folder: Path
-    preview: str = ""
+    preview: Preview | None = None
     open: str = ""
     brought: tuple[str, ...] = ()
 
     @classmethod
     def new(cls) -> "Workspace":
         """Make a folder for a test, which goes with this object where nobody clears it before."""
-        workspace = cls(Path(tempfile.mkdtemp(prefix="earshot-test-")))
+        workspace = cls(Path(tempfile.mkdtemp(prefix=BEGINS)))
         weakref.finalize(workspace, _delete, workspace.folder)
         return workspace
 
@@ -48,6 +68,9 @@ class Workspace:
 
     def clear(self) -> None:
         """Delete the test, and what was made of it."""
+        if self.preview:  # in a thread, for the database may be busy, and the server asks for this
+            threading.Thread(target=self.preview.delete, daemon=True).start()
+            self.preview = None
         _delete(self.folder)
 
     def yaml(self, form: Form) -> str:
@@ -98,8 +121,17 @@ class Workspace:
 
         return test, [*test.unwritten, *stimuli.check(test, stimuli.MAX_SAMPLES)]
 
+    def check_room(self) -> None:
+        """Raise InputError where the tests of all visitors, or what else is on the disk, leave no
+        room for one more."""
+        place = self.folder.parent
+        free = shutil.disk_usage(place).free - folder.MAX_BYTES
+        if free < KEEP_FREE or sum(map(size, place.glob(f"{BEGINS}*"))) > MAX_ALL_BYTES:
+            raise InputError(NO_ROOM)
+
     def empty(self) -> Path:
-        """Empty the folder."""
+        """Empty the folder. Raises InputError where there is no room for what is to come."""
+        self.check_room()
         self.clear()
         self.open, self.brought = "", ()
         self.folder.mkdir()

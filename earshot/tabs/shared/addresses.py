@@ -9,6 +9,7 @@ import shutil
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urljoin, urlsplit
+from weakref import WeakValueDictionary
 
 import gradio as gr
 import gradio.routes
@@ -24,7 +25,7 @@ from earshot.core.bodies import has_room
 MAX_BYTES: Final = 100_000_000
 SECONDS: Final = 20.0  # for all files of a request
 MAX_REDIRECTS: Final = 5
-MAX_AT_ONCE: Final = 4  # for all visitors
+MAX_AT_ONCE: Final = 4  # for all visitors, of whom those of one address have one
 REFUSED: Final = "This server fetches no addresses. Upload the file instead."
 TOO_LARGE: Final = f"The file at this address is larger than {MAX_BYTES // 1_000_000} MB."
 TOO_SLOW: Final = f"The file at this address did not come within {SECONDS:.0f} s."
@@ -38,46 +39,53 @@ class Addresses:
     def __init__(self, fetched: bool) -> None:
         self.fetched = fetched
         self._places = asyncio.Semaphore(MAX_AT_ONCE)
+        self._turns: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+        self._files: set[str] = set()
 
-    def install(self) -> None:
-        """Let Gradio fetch nothing but what ``fetch`` does, for any of its inputs, from now on."""
-        processing_utils.async_ssrf_protected_download = self.fetch
+    def install(self, files: set[str]) -> None:
+        """Let Gradio fetch nothing by itself from now on, for any of its inputs. files: where it
+        notes the uploads that it is to delete, of which what is fetched here is one."""
+        processing_utils.async_ssrf_protected_download = _refuse_file
         gradio.routes.secure_url_stream_response = _refuse  # type: ignore[attr-defined]
+        self._files = files
 
-    async def replaced(self, data: Any) -> Any:
-        """Put files in place of their addresses in the inputs of a request.
+    async def replaced(self, data: Any, visitor: str) -> Any:
+        """Put files in place of their addresses in the inputs of a request. visitor: the address
+        that it comes from.
 
         Raises gr.Error where addresses are refused, and where one cannot be fetched.
         """
+        turn = self._turns.setdefault(visitor, asyncio.Semaphore(1))
         try:
             async with asyncio.timeout(SECONDS):
-                return await self._replaced(data)
+                return await self._replaced(data, turn)
         except TimeoutError:
             raise gr.Error(TOO_SLOW, print_exception=False) from None
 
-    async def _replaced(self, data: Any) -> Any:
+    async def _replaced(self, data: Any, turn: asyncio.Semaphore) -> Any:
         if isinstance(data, list):
-            return [await self._replaced(each) for each in data]
+            return [await self._replaced(each, turn) for each in data]
         if not isinstance(data, dict):
             return data
         path = data.get("path")
         if isinstance(path, str) and is_http_url_like(path) and "meta" in data:
-            return {**data, "path": await self.fetch(path, get_upload_folder()), "url": None}
-        return {key: await self._replaced(value) for key, value in data.items()}
+            return {**data, "path": await self._fetch(path, turn), "url": None}
+        return {key: await self._replaced(value, turn) for key, value in data.items()}
 
-    async def fetch(self, url: str, cache_dir: str) -> str:
+    async def _fetch(self, url: str, turn: asyncio.Semaphore) -> str:
         """Fetch what is at a public address into a folder of its own → its path.
 
         Raises gr.Error where that is refused, and for what is not there, or too large.
         """
         if not self.fetched:
             raise gr.Error(REFUSED, print_exception=False)
-        if not await asyncio.to_thread(has_room, Path(cache_dir)):
+        uploads = Path(get_upload_folder())
+        if not await asyncio.to_thread(has_room, uploads):
             raise gr.Error(NO_ROOM, print_exception=False)
-        folder = Path(cache_dir) / f"upload-{secrets.token_hex(16)}"
+        folder = uploads / f"upload-{secrets.token_hex(16)}"
         name = strip_invalid_filename_characters(Path(urlsplit(url).path).name) or "file"
         try:
-            async with self._places:
+            async with turn, self._places:
                 folder.mkdir()
                 await _download(url, folder / name)
         except BaseException as error:
@@ -86,6 +94,7 @@ class Addresses:
             if failed and not isinstance(error, gr.Error):
                 raise gr.Error(NOT_THERE, print_exception=False) from error
             raise
+        self._files.add(str(folder / name))
         return str(folder / name)
 
 
@@ -114,6 +123,11 @@ async def _download(url: str, path: Path) -> None:
                     file.write(chunk)
             return
     raise ValueError("too many redirects")
+
+
+async def _refuse_file(url: str, cache_dir: str) -> str:
+    """Close the door of requests that wait in no queue. No page sends an address in them."""
+    raise gr.Error(REFUSED, print_exception=False)
 
 
 async def _refuse(url: str, request: Any) -> None:

@@ -7,11 +7,13 @@ has one file to check.
 import functools
 import inspect
 import logging
+import os
 import re
 import secrets
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -262,6 +264,24 @@ def share_sessions(address: Callable[[Request], str]) -> None:
     StateHolder.update = update  # type: ignore[method-assign]
 
 
+def delete_while_files_come() -> None:
+    """Let Gradio delete old files from now on also where others come meanwhile: that would end its
+    task, and nothing would be deleted any more."""
+
+    def delete(blocks: gr.Blocks, age: int | None) -> None:
+        parts = blocks.blocks.values()
+        kept = {file for part in parts for file in getattr(part, "keep_in_cache", ())}
+        for files in blocks.temp_file_sets:
+            for file in files.copy() - kept:
+                with suppress(FileNotFoundError):
+                    if age is not None and time.time() - os.lstat(file).st_ctime <= age:
+                        continue
+                    os.remove(file)
+                files.discard(file)
+
+    route_utils.delete_files_created_by_app = delete
+
+
 def write_results_whole() -> None:
     """Put a result into Gradio's cache at once from now on. The same sound or picture has the same
     place, and would be written there again while a page, anybody's, is reading it.
@@ -313,7 +333,7 @@ def limit_waiting(page: gr.Blocks, limits: Waiting, addresses: Addresses) -> Non
     push, get_events = queue.push, queue.get_events
     lines: defaultdict[str, Turns] = defaultdict(Turns)
     turns: WeakKeyDictionary[Event, int] = WeakKeyDictionary()
-    addresses.install()
+    addresses.install(page.upload_file_set)
 
     def in_turn() -> tuple[list[Event], bool, str] | None:
         found = get_events()
@@ -322,12 +342,9 @@ def limit_waiting(page: gr.Blocks, limits: Waiting, addresses: Addresses) -> Non
             lines[line].serve(turns.get(events[0], 0))
         return found
 
-    async def limited(
-        body: PredictBodyInternal, request: Request, username: str | None
-    ) -> tuple[bool, Any, Any]:
+    def refused(session: str | None, address: str) -> tuple[bool, Any, Any] | None:
         lanes = queue.event_queue_per_concurrency_id.values()
         waiting = [event for lane in lanes for event in lane.queue]
-        session, address = body.session_hash, limits.address(request)
         if session and sum(e.session_hash == session for e in waiting) >= limits.of_visitor:
             return False, limits.too_many, REFUSED
         unread = queue.pending_messages_per_session.get(session) if session else None
@@ -337,10 +354,20 @@ def limit_waiting(page: gr.Blocks, limits: Waiting, addresses: Addresses) -> Non
         others = [event.request for event in waiting if event.request]
         if sum(limits.address(other) == address for other in others) >= limits.of_address:
             return False, limits.full, REFUSED
+        return None
+
+    async def limited(
+        body: PredictBodyInternal, request: Request, username: str | None
+    ) -> tuple[bool, Any, Any]:
+        session, address = body.session_hash, limits.address(request)
+        if answer := refused(session, address):
+            return answer
         try:
-            body.data = await addresses.replaced(body.data)
+            body.data = await addresses.replaced(body.data, address)
         except gr.Error as error:
             return False, error.message, "error"
+        if answer := refused(session, address):  # others of theirs came while files were fetched
+            return answer
         success, answer, reason = await push(body, request, username)
         event = queue.event_ids_to_events.get(answer) if isinstance(answer, str) else None
         if event:

@@ -33,7 +33,7 @@ from earshot.core.errors import InputError
 from earshot.core.json_limits import check_json
 from earshot.tabs.shared.docstrings import Doc, read_docstring
 from earshot.tabs.shared.events import OUR_FAULT
-from earshot.tabs.shared.gradio_internals import served_file, upload_folder
+from earshot.tabs.shared.gradio_internals import upload_folder
 from earshot.tabs.shared.sessions import is_upload
 
 # /respeak is missing: it goes on from a visit's last video, and every call is a visit of its own.
@@ -253,9 +253,10 @@ class ToolServer(gradio.mcp.GradioMCPServer):
         (answer,) = processing_utils.add_root_url(data, root_url, None)
         for name in answer.keys() & BY_ADDRESS:
             answer["notices"] = answer[name]["notices"]
-            text = json.dumps(answer[name]).encode()
-            file = served_file(text, f"{name}.json")
-            answer[name] = file | {"url": f"{root_url}{SERVED}{file['path']}"}
+            text, folder = json.dumps(answer[name]).encode(), str(upload_folder())
+            path = processing_utils.save_bytes_to_cache(text, f"{name}.json", folder)
+            self.blocks.upload_file_set.add(path)  # of no component: deleted with uploads
+            answer[name] = f"{root_url}{SERVED}{path}"
         plain = {
             name: value["url"] if is_file_obj_with_meta(value) else value
             for name, value in answer.items()

@@ -59,6 +59,7 @@ class VisitorLibrary(IndexedCatalogue):
         )
 
         super().__init__(SoundIndex.empty(search.encoder), own=True)
+        self.cleared = 0  # how often
         upload_folder().mkdir(parents=True, exist_ok=True)
         # Gradio serves files in its folder. The subfolder is deleted with this object.
         self._joint: tuple[object, JointCatalogue] | None = None
@@ -71,6 +72,7 @@ class VisitorLibrary(IndexedCatalogue):
 
     def clear(self) -> None:
         """Remove the sounds and delete their files."""
+        self.cleared += 1
         self.index.remove([sound.id for sound in self.sounds])
         self.pictures.clear()
         for folder in Path(self.folder.name).iterdir():

@@ -223,9 +223,13 @@ class _Events:
         """Fit the voice more closely to what was read."""
         if not visit or not visit.own:
             raise InputError(NO_OWN)
-        visit.own = visit.own.fitted(
+        before = visit.own
+        closer = before.fitted(
             self.pipeline(), lambda share: progress(share, desc="Fitting your voice")
         )
+        if visit.own is not before:  # forgotten meanwhile, and perhaps another one made
+            return {self.to.message: gr.skip()}
+        visit.own = closer
         return {self.to.visit: visit, self.to.message: say(FITTED)}
 
     def forgotten(self, visit: VoiceVisit | None, request: gr.Request) -> Update:

@@ -3,19 +3,23 @@
 import sqlite3
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
+from threading import Event, Semaphore
 
 import pytest
+from anyio import to_thread
 from fastapi.testclient import TestClient
 from sqlalchemy import event
 from sqlalchemy.exc import OperationalError, TimeoutError
 
 from benchmarks.support.listening import Rater, write_test
 from earshot.core.http import MAX_BYTES, RateLimit
+from earshot.study.design import Item
 from earshot.study.library import TestLibrary
 from earshot.study.sounds import headphones
-from earshot.study.storage import clock, database
+from earshot.study.storage import clock, database, store
 from earshot.study.web.plainly import NOT_STORED
 from earshot.study.web.server import app, library
 
@@ -111,6 +115,29 @@ def test_consents_from_one_address_are_slowed(client: TestClient, tests: TestLib
     elsewhere = TestClient(client.app, client=("192.0.2.1", 1))
     other = elsewhere.post("/listen/ab/consent", json={})
     assert again.status_code == other.status_code == 200
+
+
+def test_consents_wait_in_no_threads(
+    client: TestClient, tests: TestLibrary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    known, drawing, go_on = Rater(client, "ab"), Semaphore(0), Event()
+
+    def assign(*_: object) -> list[Item]:
+        drawing.release()
+        assert go_on.wait(PATIENCE)
+        return []
+
+    monkeypatch.setattr(store, "assign", assign)
+    assert client.portal
+    threads = client.portal.call(to_thread.current_default_thread_limiter)
+    with ThreadPoolExecutor(4) as pool:
+        monkeypatch.setattr(threads, "total_tokens", 2)
+        new = [pool.submit(client.post, "/listen/ab/consent", json={}) for _ in range(4)]
+        assert drawing.acquire(timeout=PATIENCE)
+        assert known.get("session").status_code == 200
+        assert tests.store.enrol(tests.open("ab").test, known.token).token == known.token
+        assert not any(each.done() for each in new)
+        go_on.set()
 
 
 def test_consent_not_stored_does_not_count(

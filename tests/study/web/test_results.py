@@ -1,22 +1,27 @@
 """The organiser's page of a test that runs."""
 
+import gc
 import re
 import threading
 import time
+import weakref
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from hashlib import sha256
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from fastapi.testclient import TestClient
 
 from benchmarks.support.listening import write_test
-from earshot.study import analysis, preregistration
+from earshot.study import analysis, preregistration, publishing
+from earshot.study.analysis import comparison
 from earshot.study.library import TestLibrary
+from earshot.study.publishing import MARK
 from earshot.study.simulation.raters import simulate
 from earshot.study.web.results.reports import MAX_AT_ONCE, MAX_WAITING, Reports
 from earshot.study.web.server import app, library
@@ -142,15 +147,17 @@ def test_files_are_refused_before_pages(
 ) -> None:
     """Both are asked for without end."""
     key = {"key": tests.open("first").key}
-    file, page = (
-        partial(client.get, f"/results/first{end}", params=key) for end in ("/ratings.csv", "")
+    file, page, compared = (
+        partial(client.get, f"/results/first{end}", params=key)
+        for end in ("/ratings.csv", "", "/compare")
     )
     now = time.monotonic()
     monkeypatch.setattr("earshot.core.http.time", SimpleNamespace(monotonic=lambda: now))
     assert all(file().status_code == 200 for _ in range(60))
     now += 10
     assert [file().status_code for _ in range(2)] == [200, 429]  # six a minute
-    assert [page().status_code for _ in range(8)] == [200] * 8  # sixty a minute
+    assert compared().status_code == 429
+    assert [page().status_code for _ in range(7)] == [200] * 7  # sixty a minute
 
 
 def test_endless_requests_of_results_are_refused(
@@ -186,6 +193,32 @@ def test_tests_are_compared_by_link(client: TestClient, tests: TestLibrary) -> N
     page = client.get("/results/first/compare", params={"key": key, "other": link})
     assert page.status_code == 200 and "These raters are simulated" in page.text
     assert "A test of acr (second)" in page.text and "p, Holm" in page.text
+
+
+def test_comparison_is_made_once(
+    client: TestClient, tests: TestLibrary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = {"key": tests.open("second").key}
+    asked["other"] = f"/results/closed?key={tests.open('closed').key}"
+    first = client.get("/results/second/compare", params=asked).raise_for_status()
+    monkeypatch.setattr(comparison, "compare", None)
+    assert client.get("/results/second/compare", params=asked).text == first.text
+
+
+@pytest.mark.parametrize("whole", [True, False], ids=["test", "answers"])
+def test_deleted_answers_leave_the_memory(tmp_path: Path, whole: bool) -> None:
+    write_test(tmp_path / "gone", "acr")
+    if whole:
+        (tmp_path / "gone" / MARK).write_text("2026-01-01")
+    tests = library(tmp_path)
+    opened, reports = tests.open("gone"), Reports(tests)
+    simulate(opened.test, tests.store, 2, 0)
+    reports.page(opened)
+    left = weakref.ref(reports._made[opened])
+    publishing.delete("gone", tests)
+    del opened
+    gc.collect()
+    assert left() is None
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """The tab as the server holds it: what visitors may open, and how much at a time."""
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,12 +12,13 @@ from gradio.components import Component
 from benchmarks.support.listening import write_test
 from earshot.app import launch, site
 from earshot.core.errors import InputError
+from earshot.core.http import RateLimit
 from earshot.study.design.folder import describe
 from earshot.study.design.form import Form
 from earshot.study.design.spec import load
 from earshot.study.library import TestLibrary
 from earshot.tabs import listening_tests
-from earshot.tabs.listening_tests import events, form
+from earshot.tabs.listening_tests import events, form, workspace
 from earshot.tabs.listening_tests.events import MAX_OPENED, StudyComponents, StudyEvents
 from earshot.tabs.listening_tests.workspace import Workspace
 from earshot.tabs.shared.drafts import Drafts
@@ -118,12 +120,73 @@ def test_preview_lets_nobody_in(tmp_path: Path, handlers: StudyEvents) -> None:
     shown = handlers.preview(workspace, yaml, "", request)[handlers.parts.links]
     assert "?rater=preview-" in shown and shown.count("<a ") == 1
     first = workspace.preview
-    assert handlers.tests.store.places(handlers.tests.open(first).test).closed
+    assert first and handlers.tests.store.places(handlers.tests.open(first.name).test).closed
     handlers.preview(workspace, yaml, "", request)
-    assert first not in handlers.tests.files()
     last = workspace.preview
+    assert last and first.name not in handlers.tests.files()
     links = handlers.open(workspace, yaml, "", request)[handlers.parts.links]
-    assert last not in handlers.tests.files() and "QR code" in links and links.count("<a ") == 2
+    assert "QR code" in links and links.count("<a ") == 2
+    assert last.name not in handlers.tests.files()
+
+
+def test_preview_goes_with_its_workspace(tmp_path: Path, handlers: StudyEvents) -> None:
+    workspace = Workspace(write_test(tmp_path / "workspace", "ab", 0.1))
+    yaml = (workspace.folder / "test.yaml").read_text()
+    handlers.preview(workspace, yaml, "", gr.Request(headers={}, base_url="http://here/"))
+    preview, before = workspace.preview, {*threading.enumerate()}
+    workspace.clear()
+    for thread in {*threading.enumerate()} - before:
+        thread.join()
+    assert preview and preview.name not in handlers.tests.files()
+
+
+@pytest.fixture
+def brought(
+    tmp_path: Path, handlers: StudyEvents, monkeypatch: pytest.MonkeyPatch
+) -> dict[Component, Any]:
+    """What a visitor has given who brought one sound."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    parts, folder = handlers.parts, write_test(tmp_path / "made", "acr", 0.1)
+    sound = (folder / "fine" / "bird.wav").rename(folder / "fine_bird.wav")
+    given: dict[Component, Any] = {each: each.value for each in parts.form.components}
+    return given | {parts.workspace: None, parts.yaml: "", parts.files: [str(sound)]}
+
+
+@pytest.mark.parametrize(("limit", "value"), [("MAX_ALL_BYTES", 1_000), ("KEEP_FREE", 2**62)])
+def test_sounds_without_room_are_not_unpacked(
+    handlers: StudyEvents,
+    brought: dict[Component, Any],
+    monkeypatch: pytest.MonkeyPatch,
+    limit: str,
+    value: int,
+) -> None:
+    request = gr.Request(headers={})
+    of_others = handlers.from_upload(brought, request)[handlers.parts.workspace]
+    monkeypatch.setattr(workspace, limit, value)
+    with pytest.raises(InputError, match="no room for another test"):
+        handlers.from_upload(brought, request)
+    with pytest.raises(InputError, match="no room for another test"):
+        handlers.download(of_others, "", request)
+
+
+def test_megabytes_of_an_address_are_limited(
+    tmp_path: Path,
+    handlers: StudyEvents,
+    brought: dict[Component, Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    request = gr.Request(headers={})
+    made = handlers.from_upload(brought, request)[handlers.parts.workspace]
+    monkeypatch.setattr(events, "MB", 10)
+    for again in (
+        lambda: handlers.from_upload(brought, request),
+        lambda: handlers.download(made, "", request),
+    ):
+        monkeypatch.setattr(handlers, "_megabytes", RateLimit(burst=2, per_minute=1))
+        with pytest.raises(InputError, match="Too much was made"):
+            again()
+    assert {*tmp_path.glob("earshot-test-*/fine")} == {made.folder / "fine"}
+    assert not made.zip.exists()
 
 
 def test_form_writes_the_yaml(tmp_path: Path) -> None:

@@ -1,15 +1,20 @@
 """Files that a request names by http addresses, and answers that nobody fetches."""
 
+import asyncio
 import gzip
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any, TypeVar
 
 import gradio as gr
 import httpx
 import pytest
+from gradio.data_classes import PredictBodyInternal
+from starlette.requests import Request
 
 from earshot.app import launch
 from earshot.tabs.shared import addresses, gradio_internals
@@ -18,6 +23,7 @@ from tests.support.serving import serving
 
 pytestmark = pytest.mark.slow
 
+T = TypeVar("T")
 PATIENCE = 30.0
 
 
@@ -58,6 +64,7 @@ def _served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *options: str) -> I
             concurrency_id="one",
             concurrency_limit=1,
         )
+        gr.Button().click(lambda path: path, gr.File(), gr.File(), api_name="hidden", queue=False)
     yield launch.launch(page, launch.options(options, {}), block=False)
     page.close()
 
@@ -110,6 +117,71 @@ def test_large_or_slow_address_leaves_nothing(
     joined = _joined(fetching, elsewhere + path)
     assert joined.status_code == 400 and said in joined.json()["detail"]
     assert list(upload_folder().iterdir()) == []
+
+
+def test_address_outside_the_queue_is_refused(fetching: str, elsewhere: str) -> None:
+    file = {"path": f"{elsewhere}/file.wav", "meta": {"_type": "gradio.FileData"}}
+    body = {"data": [file]}
+    ran = httpx.post(f"{fetching}gradio_api/run/hidden", json=body, timeout=PATIENCE)
+    assert (ran.status_code, ran.json()["error"]) == (500, addresses.REFUSED)
+
+
+def run(what: Coroutine[Any, Any, T]) -> T:
+    """Run it in a thread of its own, for Playwright's loop may run in this one."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, what).result()
+
+
+def test_one_address_fetches_one_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
+    rule, begun, kept = addresses.Addresses(fetched=True), list[str](), set[str]()
+    monkeypatch.setattr(addresses.gradio.routes, "secure_url_stream_response", None)
+    monkeypatch.setattr(addresses.processing_utils, "async_ssrf_protected_download", None)
+    rule.install(kept)
+
+    async def check() -> None:
+        go_on = asyncio.Event()
+
+        async def download(url: str, path: Path) -> None:
+            begun.append(url)
+            await go_on.wait()
+
+        monkeypatch.setattr(addresses, "_download", download)
+        files = {who: {"path": f"http://{who}", "meta": {}} for who in ("many.org", "one.org")}
+        asked = [rule.replaced(files["many.org"], "192.0.2.1") for _ in range(5)]
+        tasks = [asyncio.create_task(each) for each in asked]
+        tasks.append(asyncio.create_task(rule.replaced(files["one.org"], "192.0.2.2")))
+        async with asyncio.timeout(PATIENCE):
+            while "http://one.org" not in begun:
+                await asyncio.sleep(0)
+        assert begun.count("http://many.org") == 1
+        go_on.set()
+        assert {each["path"] for each in await asyncio.gather(*tasks)} == kept
+
+    run(check())
+
+
+def test_joins_that_fetch_together_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def replaced(self: object, data: object, *_: object) -> object:
+        await asyncio.sleep(0)
+        return data
+
+    monkeypatch.setattr(addresses.Addresses, "replaced", replaced)
+    with gr.Blocks() as page:
+        gr.Button().click(lambda: None)
+    launch.limit_queue(page, 20)
+    request = Request({"type": "http", "client": ("192.0.2.1", 1), "headers": []})
+
+    async def join() -> bool:
+        body = PredictBodyInternal(data=[], fn_index=0, session_hash="a")
+        return (await page._queue.push(body, request, None))[0]
+
+    async def together() -> list[bool]:
+        return await asyncio.gather(*(join() for _ in range(5)))
+
+    assert sum(run(together())) == launch.MAX_WAITING
 
 
 def test_fetching_holds_no_place_in_queue(fetching: str, elsewhere: str) -> None:

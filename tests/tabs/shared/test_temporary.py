@@ -7,10 +7,12 @@ import sys
 import tempfile
 from pathlib import Path
 
+import gradio as gr
 import pytest
+from gradio import route_utils
 
 from earshot.core.paths import ROOT
-from earshot.tabs.shared.gradio_internals import upload_folder
+from earshot.tabs.shared.gradio_internals import delete_while_files_come, upload_folder
 from earshot.tabs.shared.temporary import temporary_folder
 
 CHILD = """
@@ -60,3 +62,24 @@ def test_folder_of_killed_process_is_deleted() -> None:
         assert not left.exists()
     assert child.stdout
     child.stdout.close()
+
+
+def test_upload_during_a_deletion_ends_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(route_utils, "delete_files_created_by_app", None)
+    delete_while_files_come()
+    page, remove, paths = gr.Blocks(), os.remove, [str(tmp_path / name) for name in "abc"]
+
+    def removed(path: str) -> None:
+        remove(path)
+        page.upload_file_set.add(f"{path}-new")
+
+    for path in paths:
+        Path(path).touch()
+    page.upload_file_set.update(paths)
+    monkeypatch.setattr(os, "remove", removed)
+    for age, left in ((60, paths), (None, [f"{path}-new" for path in paths])):
+        route_utils.delete_files_created_by_app(page, age)
+        assert page.upload_file_set == {*left}
+    assert list(tmp_path.iterdir()) == []

@@ -12,7 +12,7 @@ from earshot.core.errors import InputError
 from earshot.pipelines.sound_search import SoundSearch
 from earshot.tabs.shared.sessions import SessionStore
 from earshot.tabs.sound_search.catalogue import YOURS
-from earshot.tabs.sound_search.library import MAX_FILES, VisitorLibrary
+from earshot.tabs.sound_search.library import FILES_AT_ONCE, MAX_FILES, VisitorLibrary
 from earshot.tabs.sound_search.own_sounds import OwnSoundEvents, own_section, said
 from earshot.tabs.sound_search.search import BOTH, Search
 from earshot.tabs.sound_search.view import ResultView
@@ -146,6 +146,22 @@ def test_add_takes_one_recording(
         with pytest.raises(InputError, match="no files"):
             list(events.add(nothing, Search(), own, request))
     own.clear()
+
+
+def test_sounds_deleted_while_added_stay_deleted(
+    search: SoundSearch, index: Path, view: ResultView, uploads: Path
+) -> None:
+    with gr.Blocks():
+        section = own_section()
+    own = VisitorLibrary(search)
+    sessions: SessionStore[VisitorLibrary] = SessionStore(lambda: own)
+    events = OwnSoundEvents(sound_events(search, index, view), section, gr.State(), sessions)
+    files = [str(write_sound(uploads / "h" / f"{k}.wav", k)) for k in range(2 * FILES_AT_ONCE)]
+    request: Any = SimpleNamespace(session_hash="one")
+    adding = events.add(files, Search(), None, request)
+    next(adding)
+    events.forget(own)
+    assert list(adding) == [] and own.sounds == ()
 
 
 def test_search_covers_own_and_shipped_sounds(

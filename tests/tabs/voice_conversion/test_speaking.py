@@ -143,3 +143,17 @@ def test_visits_keep_voices_of_their_own(visit: VoiceVisit) -> None:
     assert VoiceVisit().own is None
     visit.clear()
     assert visit.own is None
+
+
+def test_voice_forgotten_while_fitted_stays_forgotten(visit: VoiceVisit) -> None:
+    request: Any = SimpleNamespace(session_hash="one")
+
+    def fit(voice: Voice, *_: object) -> Voice:
+        events.forgotten(visit, request)
+        return voice
+
+    pipeline: Any = SimpleNamespace(fit=fit)
+    with gr.Blocks():
+        events = _Events(OwnVoicePanel.layout(), lambda: pipeline, gr.HTML())
+    assert events.to.visit not in events.fitted(visit)
+    assert visit.own is None

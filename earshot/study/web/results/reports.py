@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeVar
+from weakref import WeakKeyDictionary
 
 import anyio
 from markupsafe import Markup
@@ -23,10 +24,11 @@ MAX_WAITING: Final = 8
 BUSY: Final = "Other reports are being made just now. Try again in a few seconds."
 
 
-@dataclass
+@dataclass(eq=False)
 class Made:
     """The parts of a report that were made while the answers were in this state; progress: how far
-    the test is, page: the whole report, pdf: its file, each once it was asked for.
+    the test is, page: the whole report, pdf: its file, comparisons: with others, each once it was
+    asked for.
     """
 
     state: tuple[object, ...]
@@ -34,6 +36,7 @@ class Made:
     progress: str = ""
     page: str = ""
     pdf: bytes = b""
+    comparisons: WeakKeyDictionary[Made, str] = field(default_factory=WeakKeyDictionary)
 
 
 class Reports:
@@ -41,7 +44,7 @@ class Reports:
 
     def __init__(self, library: TestLibrary) -> None:
         self._library = library
-        self._made: dict[str, Made] = {}
+        self._made: WeakKeyDictionary[Opened, Made] = WeakKeyDictionary()
         self._making = threading.Lock()  # one at a time, for figures share matplotlib's settings
         self._places = anyio.CapacityLimiter(MAX_AT_ONCE)
         self._asked = 0  # of reports that are made or waited for
@@ -106,7 +109,10 @@ class Reports:
         from earshot.study.analysis.report.comparison import page
 
         with self._making:
-            return page(compare(*(self._of(opened).results for opened in (one, two))))
+            made, other = self._of(one), self._of(two)
+            if other not in made.comparisons:
+                made.comparisons[other] = page(compare(made.results, other.results))
+            return made.comparisons[other]
 
     def _progress(self, opened: Opened, made: Made) -> str:
         from earshot.study.analysis.report import progress
@@ -123,10 +129,10 @@ class Reports:
         test, store = opened.test, self._library.store
         # First: what comes meanwhile is made anew.
         state = (opened.key, len(store.looks(test)), *store.state(test))
-        made = self._made.get(test.name)
+        made = self._made.get(opened)
         if made is None or made.state != state:
             notes = list(filter(None, [preregistration.said(test)]))
             ratings, conduct = store.ratings(test), store.conduct(test)
             made = Made(state, analyse(test, ratings, conduct=conduct, notes=notes))
-            self._made[test.name] = made
+            self._made[opened] = made
         return made

@@ -45,7 +45,7 @@ def router(library: TestLibrary) -> APIRouter:
     reopen and delete. The report of a public test, and nothing else of it, is shown without the
     key.
     """
-    # Of one address; a file takes longer to make than a page.
+    # Of one address; a file, or a comparison, takes longer to make than a page.
     asked, taken = RateLimit(burst=60, per_minute=60), RateLimit(burst=60, per_minute=6)
 
     def limit(rate: RateLimit, request: Request) -> None:
@@ -105,7 +105,7 @@ def router(library: TestLibrary) -> APIRouter:
             await look(await run_in_threadpool(mine, test, key))
         return RedirectResponse(f"../{test}?key={key}&estimates=true", 303)
 
-    @routes.get("/results/{test}/compare")
+    @routes.get("/results/{test}/compare", dependencies=[Depends(limited_files)])
     async def compare(test: str, key: str, other: str = "") -> HTMLResponse:
         with refused("Not compared"):
             one = await run_in_threadpool(mine, test, key)
