@@ -132,9 +132,7 @@ def run(what: Coroutine[Any, Any, T]) -> T:
         return pool.submit(asyncio.run, what).result()
 
 
-def test_one_address_fetches_one_at_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_address_fetches_one_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
     rule, begun, kept = addresses.Addresses(fetched=True), list[str](), set[str]()
     monkeypatch.setattr(addresses.gradio.routes, "secure_url_stream_response", None)
