@@ -4,7 +4,6 @@ import asyncio
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine
-from concurrent.futures import ThreadPoolExecutor
 from functools import wraps
 
 import httpx
@@ -20,6 +19,7 @@ from starlette.websockets import WebSocket
 from earshot.core import pacing
 from earshot.core.http import RateLimit
 from earshot.core.pacing import PaceCalls, TakeTurns
+from tests.support.loops import run
 
 FAST = 600.0  # a minute
 SLOW = 6.0
@@ -85,8 +85,7 @@ def in_a_thread(check: Callable[..., Coroutine[None, None, None]]) -> Callable[.
 
     @wraps(check)
     def test(**given: object) -> None:
-        with ThreadPoolExecutor(1) as pool:
-            pool.submit(asyncio.run, check(**given)).result()
+        run(check(**given))
 
     return test
 

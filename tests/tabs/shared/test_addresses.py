@@ -4,11 +4,9 @@ import asyncio
 import gzip
 import threading
 import time
-from collections.abc import Coroutine, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, TypeVar
 
 import gradio as gr
 import httpx
@@ -19,11 +17,11 @@ from starlette.requests import Request
 from earshot.app import launch
 from earshot.tabs.shared import addresses, gradio_internals
 from earshot.tabs.shared.gradio_internals import upload_folder
+from tests.support.loops import run
 from tests.support.serving import serving
 
 pytestmark = pytest.mark.slow
 
-T = TypeVar("T")
 PATIENCE = 30.0
 
 
@@ -124,12 +122,6 @@ def test_address_outside_the_queue_is_refused(fetching: str, elsewhere: str) -> 
     body = {"data": [file]}
     ran = httpx.post(f"{fetching}gradio_api/run/hidden", json=body, timeout=PATIENCE)
     assert (ran.status_code, ran.json()["error"]) == (500, addresses.REFUSED)
-
-
-def run(what: Coroutine[Any, Any, T]) -> T:
-    """Run it in a thread of its own, for Playwright's loop may run in this one."""
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(asyncio.run, what).result()
 
 
 def test_one_address_fetches_one_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,6 +21,7 @@ from earshot.core.http import address_of
 from earshot.tabs.shared import sessions
 from earshot.tabs.shared.gradio_internals import MAX_TRACKED, keep_uploads_apart, share_sessions
 from earshot.tabs.shared.sessions import SessionStore, delete_after_use
+from tests.support.loops import run
 
 
 class Words(list):
@@ -173,7 +174,7 @@ def test_progress_of_no_upload_leaves_nothing() -> None:
     keep_uploads_apart()
     progress = routes.file_upload_statuses
     with pytest.raises(TimeoutError):
-        asyncio.run(asyncio.wait_for(progress.is_tracked("none"), 0.01))
+        run(asyncio.wait_for(progress.is_tracked("none"), 0.01))
     assert not progress._signals
     for number in range(MAX_TRACKED + 1):  # whose progress nobody reads
         progress.set_done(f"upload-{number}")
@@ -190,7 +191,7 @@ def test_progress_asked_before_its_upload_comes() -> None:
         progress.append("mine", "word.wav", b"RIFF")
         return await before and await progress.is_tracked("mine")
 
-    assert asyncio.run(asked()) and progress.pop("mine").chunk_size == 4
+    assert run(asked()) and progress.pop("mine").chunk_size == 4
 
 
 @pytest.mark.parametrize("name", ["a\"b'c.wav", "100%25.wav", "take #2?.wav"])
