@@ -99,6 +99,5 @@ def test_booth_leaves_nothing_to_the_next(browser: Browser, booth: str, tmp_path
     assert not other.is_closed()
     with other.expect_event("close"):
         page.clock.fast_forward(IDLE)
-    page.wait_for_function("sessionStorage.getItem('kiosk-fresh')")
-    assert page.evaluate("localStorage.getItem('listen /listen/ab')") is None
+    page.wait_for_function("localStorage.getItem('listen /listen/ab') === null")
     context.close()
