@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 from earshot.study import preregistration
 from earshot.study.library import BusyError, Opened, TestLibrary
+from earshot.study.web.results.maker import maker
 from earshot.study.web.templates import render
 
 if TYPE_CHECKING:  # it takes seconds to import
@@ -45,7 +46,7 @@ class Reports:
     def __init__(self, library: TestLibrary) -> None:
         self._library = library
         self._made: WeakKeyDictionary[Opened, Made] = WeakKeyDictionary()
-        self._making = threading.Lock()  # one at a time, for figures share matplotlib's settings
+        self._making = threading.Lock()  # one at a time, so that none is made twice
         self._places = anyio.CapacityLimiter(MAX_AT_ONCE)
         self._asked = 0  # of reports that are made or waited for
 
@@ -66,7 +67,7 @@ class Reports:
         with self._making:
             made = self._of(opened)
             if not made.page:
-                made.page = page(made.results, self._progress(opened, made))
+                made.page = maker()(page, made.results, self._progress(opened, made))
             return made.page
 
     def running(self, opened: Opened, key: str) -> str:
@@ -86,7 +87,7 @@ class Reports:
             key=key,
             frozen=preregistration.said(test),
         )
-        return running(made.results, standing)
+        return maker()(running, made.results, standing)
 
     def pdf(self, opened: Opened) -> bytes:
         """Make the report as a PDF."""
@@ -94,7 +95,7 @@ class Reports:
 
         with self._making:
             made = self._of(opened)
-            made.pdf = made.pdf or document(made.results)
+            made.pdf = made.pdf or maker()(document, made.results)
             return made.pdf
 
     def check_comparable(self, one: Opened, two: Opened) -> None:
@@ -111,7 +112,8 @@ class Reports:
         with self._making:
             made, other = self._of(one), self._of(two)
             if other not in made.comparisons:
-                made.comparisons[other] = page(compare(made.results, other.results))
+                compared = maker()(compare, made.results, other.results)
+                made.comparisons[other] = maker()(page, compared)
             return made.comparisons[other]
 
     def _progress(self, opened: Opened, made: Made) -> str:
@@ -120,7 +122,7 @@ class Reports:
         if not made.progress:
             finished = self._library.store.finishes(opened.test)
             done = progress.Progress(made.results, finished, opened.test.raters)
-            made.progress = progress.html(done, opened.test.name)
+            made.progress = maker()(progress.html, done, opened.test.name)
         return made.progress
 
     def _of(self, opened: Opened) -> Made:
@@ -133,6 +135,7 @@ class Reports:
         if made is None or made.state != state:
             notes = list(filter(None, [preregistration.said(test)]))
             ratings, conduct = store.ratings(test), store.conduct(test)
-            made = Made(state, analyse(test, ratings, conduct=conduct, notes=notes))
+            results = maker()(analyse, test, ratings, conduct=conduct, notes=notes)
+            made = Made(state, results)
             self._made[opened] = made
         return made
