@@ -1,4 +1,4 @@
-"""What is loaded when it is first asked for, and then shared."""
+"""Load something when it is first asked for, and share it with whoever asks later."""
 
 import threading
 from collections.abc import Callable
