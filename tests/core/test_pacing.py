@@ -159,8 +159,20 @@ async def test_endless_requests_of_network_are_paced() -> None:
     began = time.monotonic()
     assert await asyncio.gather(*(server.ask(MANY_ASK) for _ in range(5))) == [200] * 5
     assert time.monotonic() - began >= 0.25  # three waited for a tenth of a second each
-    began = time.monotonic()
-    assert await server.ask(ONE_ASKS) == 200 and time.monotonic() - began < 0.1
+
+
+@in_a_thread
+async def test_paced_network_holds_up_no_other() -> None:
+    server = Slow(limit=RateLimit(2, SLOW))
+    server.may_answer.set()
+    many = [asyncio.create_task(server.ask(MANY_ASK)) for _ in range(3)]
+    await asyncio.sleep(0.1)
+    assert await server.ask(ONE_ASKS) == 200 and [each.done() for each in many] == [
+        True,
+        True,
+        False,
+    ]
+    many[-1].cancel()
 
 
 def test_sockets_of_one_network_are_paced() -> None:
