@@ -267,6 +267,7 @@ def test_launch_forgets_pages_of_old_visits(
         gc.collect()
         kept = [each for each in gc.get_objects() if type(each) is SessionState]
         assert sum(each.blocks_config.root_block is page for each in kept) == 3
+        assert page._queue.event_analytics == {}
     finally:
         page.close()
 

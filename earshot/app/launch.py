@@ -14,9 +14,7 @@ from typing import TYPE_CHECKING, Final
 import gradio as gr
 from fastapi.exceptions import RequestValidationError
 from starlette.middleware import Middleware
-from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute
 
 from earshot.app import front_page
 from earshot.app.front_page import FrontPage
@@ -29,6 +27,7 @@ from earshot.core.headers import SafeHeaders
 from earshot.core.http import LOCAL, address_of
 from earshot.core.pacing import PaceCalls, TakeTurns
 from earshot.core.paths import CHECKPOINTS
+from earshot.core.served import ServeOnly
 from earshot.media import workers
 from earshot.pipelines import accelerator  # noqa: F401  (before torch, as ZeroGPU needs it)
 from earshot.pipelines.command_line import explained
@@ -48,7 +47,9 @@ from earshot.tabs.shared.gradio_internals import (
     UPLOADS,
     Waiting,
     delete_while_files_come,
+    expire_sessions_in_turn,
     fill_in_defaults,
+    keep_no_statistics,
     keep_sessions_light,
     keep_uploads_apart,
     limit_messages,
@@ -80,15 +81,26 @@ OPENING: Final = 1.5  # seconds in which a page is shown
 SWITCH: Final = 0.0005
 CALLS: Final = ("/gradio_api/call/", "/gradio_api/mcp/")  # of programs: pages make none
 COLLECTIONS: Final = (10_000, 10, 50)  # see gc.set_threshold; Python's own are 700, 10, 10
-# Of Gradio's routes, those that the page never asks. A deep link would write a visitor's whole page
-# to the disk, for whoever knows their session; recordings of screens stay, and ffmpeg reads them
-# without a limit; calls of a component make sessions; what is asked of custom ones is printed.
-UNSERVED: Final = (
-    "deep_link",
-    "process_recording",
-    "component_server",
-    "component_server/",
-    "custom_component/{id}/{environment}/{type}/{file_name}",
+# Of Gradio's paths, those that the page or a program asks. What it has besides could write a
+# visitor's whole page to the disk for whoever knows their session (deep_link), run ffmpeg without a
+# limit (process_recording), make sessions (component_server), or fetch other addresses (proxy=).
+GRADIO: Final = "/gradio_api/"
+SERVED: Final = (
+    "call/",
+    "cancel",
+    "file=",
+    "heartbeat/",
+    "info",
+    "mcp/",
+    "openapi.json",
+    "queue/data",
+    "queue/join",
+    "reset",
+    "run/",
+    "startup-events",
+    "theme.css",
+    "upload",
+    "upload_progress",
 )
 WAITING: Final = (
     f"You have {MAX_WAITING} jobs waiting already. Wait until one of them is done, or stop it."
@@ -134,16 +146,14 @@ def launch(
     keep_uploads_apart()
     keep_sessions_light()
     share_sessions(address_of)
+    expire_sessions_in_turn()
     delete_while_files_come()
     write_results_whole()
     shipped_examples()  # also for pages that were open before the app was started again
     fill_in_defaults(page)
     limit_queue(page, chosen.max_queue, chosen.allow_urls)
     offer_tools(page)
-    routes: list[BaseRoute] = [
-        Route(f"/gradio_api/{path}", _not_found, methods=["GET", "POST"]) for path in UNSERVED
-    ]
-    routes += [manual_route(page)]
+    routes: list[BaseRoute] = [manual_route(page)]
     routes += page.routes if isinstance(page, Site) else []
     _, address, _ = page.launch(
         server_name=chosen.host,
@@ -175,6 +185,7 @@ def launch(
             "middleware": [
                 Middleware(TakeTurns),
                 Middleware(SafeHeaders, os.environ),
+                Middleware(ServeOnly, GRADIO, SERVED),
                 Middleware(FrontPage, opened),
                 Middleware(PaceCalls, CALLS),
                 Middleware(CutStalledBodies),
@@ -202,6 +213,7 @@ def limit_queue(page: gr.Blocks, size: int, allow_urls: bool = False) -> None:
     whether files that they name by their http addresses are fetched."""
     # api_open=False: programs wait in the queue like everybody.
     page.queue(max_size=size, default_concurrency_limit=1, api_open=False)
+    keep_no_statistics(page)
     of_address = max(MAX_WAITING, round(SHARE_OF_ADDRESS * size))
     limits = Waiting(MAX_WAITING, of_address, WAITING, UNREAD, FULL, address_of)
     limit_waiting(page, limits, Addresses(allow_urls))
@@ -255,7 +267,3 @@ def _warm_up(health: Health, opened: threading.Event) -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(*COLLECTIONS)
-
-
-def _not_found(request: Request) -> Response:
-    return PlainTextResponse("Not found", status_code=404)

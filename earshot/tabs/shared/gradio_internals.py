@@ -4,6 +4,7 @@ Nothing here is part of Gradio's public interface. More than 400 lines, for whoe
 has one file to check.
 """
 
+import asyncio
 import functools
 import inspect
 import logging
@@ -51,6 +52,7 @@ STRANGE: Final = "This request names what is not there. See /agents.md for what 
 MAX_UNREAD: Final = 20  # messages of a session, of up to 0.8 MB each
 MAX_SESSIONS: Final = 20  # of an address, that fetch nothing
 FORGOTTEN: Final = 300.0  # seconds after which a session that fetches nothing is gone
+BETWEEN_SESSIONS: Final = 0.02  # seconds between looks at two of them: 20 s for all there may be
 MAX_TRACKED: Final = 300  # uploads whose progress is kept for whoever asks
 MAX_FIELD: Final = 1_000_000  # bytes of what is sent there and is no file
 logger = logging.getLogger("earshot")
@@ -228,6 +230,29 @@ def keep_sessions_light() -> None:
     SessionState.__init__ = light  # type: ignore[method-assign]
     for copying in ("_update_config", "_update_value_in_config"):
         setattr(SessionState, copying, lambda *_: None)
+
+
+def expire_sessions_in_turn() -> None:
+    """Look through sessions for what has expired one after the other from now on: Gradio looks
+    through all of them at once, each second, for 0.02 s, in which all others wait.
+    """
+
+    async def delete(app: routes.App) -> None:
+        while True:
+            for name in [*app.state_holder.session_data]:
+                app.state_holder.delete_state(name, expired_only=True)
+                await asyncio.sleep(BETWEEN_SESSIONS)
+            await asyncio.sleep(1)
+
+    route_utils._delete_state = delete
+
+
+def keep_no_statistics(page: gr.Blocks) -> None:
+    """Keep no record of what the page does: Gradio makes statistics anew after each event, of up
+    to 10,000 of them, for 0.01 s, for a page of monitoring that is off. Call it between page.queue
+    and page.launch.
+    """
+    page._queue.ANALYTICS_MAX_EVENTS = 0
 
 
 def share_sessions(address: Callable[[Request], str]) -> None:

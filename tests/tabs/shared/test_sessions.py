@@ -18,8 +18,13 @@ from gradio.processing_utils import save_bytes_to_cache
 from gradio.routes import App
 
 from earshot.core.http import address_of
-from earshot.tabs.shared import sessions
-from earshot.tabs.shared.gradio_internals import MAX_TRACKED, keep_uploads_apart, share_sessions
+from earshot.tabs.shared import gradio_internals, sessions
+from earshot.tabs.shared.gradio_internals import (
+    MAX_TRACKED,
+    expire_sessions_in_turn,
+    keep_uploads_apart,
+    share_sessions,
+)
 from earshot.tabs.shared.sessions import SessionStore, delete_after_use
 from tests.support.loops import run
 
@@ -81,6 +86,31 @@ def test_state_is_forgotten_with_page() -> None:
     words = Words(["lamp"])
     state.delete_callback(words)
     assert not words
+
+
+def test_expired_states_go_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server answers between two of them."""
+    monkeypatch.setattr(route_utils, "_delete_state", route_utils._delete_state)
+    monkeypatch.setattr(gradio_internals, "BETWEEN_SESSIONS", 0)
+    expire_sessions_in_turn()
+    deleted: list[str] = []
+    with gr.Blocks() as page:
+        kept = gr.State(time_to_live=0, delete_callback=deleted.append)
+    app = App.create_app(page)
+    for name in ("one", "two"):
+        app.state_holder[name][kept._id] = name
+
+    async def turns() -> list[int]:
+        deleting = asyncio.create_task(route_utils._delete_state(app))
+        seen = []
+        for _ in range(4):
+            await asyncio.sleep(0)
+            seen.append(len(deleted))
+        deleting.cancel()
+        return seen
+
+    assert run(turns()) == [1, 2, 2, 2]
+    assert deleted == ["one", "two"]
 
 
 def test_eviction_is_of_fullest_address() -> None:
