@@ -71,7 +71,11 @@ def browser(chromium: Callable[[Path], Browser], speech: Path) -> Iterator[Brows
 @cache
 def shared_context(browser: Browser, touch: bool) -> BrowserContext:
     """Make one context of a browser with a touch screen and one without: visitors who come after
-    one another have the scripts of the page in its cache, as those who come again."""
+    one another have the scripts of the page in its cache, as those who come again.
+
+    Its first page stays open and shows a file, so that the process which has compiled those
+    scripts goes on: --process-per-site gives it the other pages as well.
+    """
     return browser.new_context(has_touch=touch, permissions=["microphone", "camera"])
 
 
@@ -79,6 +83,8 @@ def arrive(browser: Browser, address: str, shots: Path, size: str, scheme: str) 
     """Open the first page to a visitor of whom nothing is known: neither cookies nor what a page
     stores."""
     context = shared_context(browser, size == "phone")
+    if not context.pages:
+        context.new_page().goto(f"{address}preview.png")
     page = context.new_page()
     stored = {"origin": address.rstrip("/"), "storageTypes": STORED}
     context.new_cdp_session(page).send("Storage.clearDataForOrigin", stored)
@@ -91,7 +97,7 @@ def arrive(browser: Browser, address: str, shots: Path, size: str, scheme: str) 
 def leave(visitors: list[Visit]) -> None:
     """Close every page of these visitors, who are gone then."""
     for visitor in visitors:
-        for opened in visitor.page.context.pages:
+        for opened in visitor.page.context.pages[1:]:
             opened.close()
     visitors.clear()
 

@@ -10,6 +10,7 @@ from earshot.app.launch import CALLS
 FLAGS = [
     "--no-sandbox",
     "--headless",
+    "--process-per-site",
     "--disable-quic",
     "--disable-background-networking",
     "--disable-component-update",
