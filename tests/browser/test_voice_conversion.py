@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, expect
 
+from earshot.core.cancellation import Job
 from earshot.media.audio.load import wav_bytes
 from earshot.pipelines.speech import Speech
 from earshot.pipelines.voice_conversion import AnyVoiceConversion
@@ -409,22 +410,26 @@ def test_visitor_hears_speech_in_own_voice(
 def test_stop_restores_button_and_leaves_result(
     visit: Visit, speech: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    decode = AnyVoiceConversion.decode
-
-    stopped = threading.Event()
+    """Also where the work goes on for a while after the server was told to stop it."""
+    decode, stop, stopped = AnyVoiceConversion.decode, Job.stop, threading.Event()
 
     def slowly(*args: Any) -> Speech:
         stopped.wait(60)
         return decode(*args)
 
+    def told(job: Job) -> None:
+        stop(job)
+        stopped.set()
+
     monkeypatch.setattr(AnyVoiceConversion, "decode", slowly)
+    monkeypatch.setattr(Job, "stop", told)
     before = visit.units()  # those of the finished example, where there is one
     visit.upload(speech)
     expect(visit.page.locator("#conversion").get_by_text("speaking as Tessa")).to_be_in_viewport()
     visit.shoot("progress")
     visit.button("Stop").click()
     expect(visit.button("Convert")).to_be_visible()
-    stopped.set()
+    assert stopped.wait(60)
     visit.page.wait_for_timeout(3000)
     assert visit.units() == before
 
