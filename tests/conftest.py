@@ -1,5 +1,6 @@
 """Tiny seeded checkpoints, so that no test needs the trained ones."""
 
+import gc
 import json
 import os
 import tempfile
@@ -67,6 +68,15 @@ def pytest_configure() -> None:
     worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
     os.environ["GRADIO_SERVER_PORT"] = str(7860 + 100 * worker)
     os.environ["GRADIO_TEMP_DIR"] = f"{tempfile.gettempdir()}/gradio-tests-{worker}"
+    gc.disable()  # until all tests are imported
+
+
+def pytest_collection_finish() -> None:
+    """Keep the million objects that were imported out of garbage collections, of which each would
+    take half a second, and let them be rarer."""
+    gc.enable()
+    gc.freeze()
+    gc.set_threshold(10_000, 10, 50)
 
 
 @pytest.fixture(scope="session")
