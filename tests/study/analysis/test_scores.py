@@ -175,7 +175,7 @@ def test_power_plan_falls_with_difference() -> None:
     """A larger difference never takes more ratings."""
     rng = np.random.default_rng(0)
     wanted = np.arange(0.05, 0.8, 0.05).tolist()
-    for _ in range(8):
+    for _ in range(3):
         raters, stimuli = rng.uniform(0.005, 0.05, 2)
         variance = Variance(raters, stimuli, 0.5 * min(raters, stimuli), 12, 8, ratings=96)
         for chance in (False, True):
