@@ -126,7 +126,7 @@ class ConversionResult:
     def unit_cells(self, selectable: bool) -> UnitCells:
         """Draw the units as a lane."""
         return UnitCells(
-            f"Units · {len(self.units.codes)} by {self.units.model}",
+            f"Units · {len(self.units.codes)} ({self.units.model})",
             tuple(self.units.codes.tolist()),
             self.units.step,
             self.colors,
