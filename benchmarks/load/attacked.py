@@ -15,6 +15,7 @@ import json
 import multiprocessing
 import os
 import random
+import signal
 import tempfile
 import threading
 import time
@@ -108,6 +109,8 @@ def main() -> None:
     parser.add_argument("--raters", type=int, default=50)
     chosen = parser.parse_args()
     if not chosen.table:
+        # As Ctrl+C ends it: the apps and their attackers would go on.
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
         measure(chosen.record, chosen.minutes, chosen.turn, chosen.visitors, chosen.raters)
     print(table(chosen.record, chosen.since))
 
