@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import uvicorn
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from earshot.core.http import counted_for
 
@@ -68,10 +69,11 @@ def limit_connections(
     config: Any = server.config
     believed = ProxyHeadersMiddleware(config.loaded_app, list(proxies)).trusted_hosts
     config.loaded_app.trusted_hosts = believed
-    protocol: Any = config.http_protocol_class
     open_now: Counter[str] = Counter()  # connections, by address
 
-    class Limited(protocol):
+    # Not the server's own choice: that is httptools where it is installed, which takes heads of any
+    # size, and gained nothing here (docs/reliability.md).
+    class Limited(H11Protocol):
         """The server's protocol, which waits for a head no longer than that."""
 
         _timer: asyncio.TimerHandle | None = None
