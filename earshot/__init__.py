@@ -1,7 +1,7 @@
 """Earshot: four speech-and-sound systems, and listening tests to judge them with.
 
-``from earshot import VoiceConversion, Words, SoundSearch, LipToSpeech``: each is imported when it
-is first asked for, and none loads torch before its from_pretrained is called.
+``from earshot import VoiceConversion, Words, SoundSearch, LipToSpeech``: each is imported, and
+torch with it, when it is first asked for.
 """
 
 import os

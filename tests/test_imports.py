@@ -11,11 +11,13 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
 
 from earshot.core.paths import ROOT
+from tests.support.imports import modules_imported
 
 # Package → the packages of ours that it may import, besides itself.
 ALLOWED = {
@@ -88,6 +90,14 @@ def test_package_imports_nothing_above_it(package: str) -> None:
         if (other := imported(path) - ALLOWED[package] - {package})
     }
     assert wrong == {}
+
+
+def test_modules_import_in_no_circle() -> None:
+    """Late imports, and those for types only, count."""
+    paths = [path for path in (ROOT / "earshot").rglob("*.py") if path.name != "__init__.py"]
+    names = {path: ".".join(path.relative_to(ROOT).with_suffix("").parts) for path in paths}
+    graph = {name: modules_imported(path) for path, name in names.items()}
+    assert {*names.values()} <= {*TopologicalSorter(graph).static_order()}
 
 
 def test_nobody_imports_assets_or_scripts() -> None:

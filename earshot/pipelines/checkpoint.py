@@ -10,7 +10,7 @@ import json
 import logging
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import torch
 from safetensors import SafetensorError
@@ -20,9 +20,6 @@ from torch import nn
 from earshot.core.errors import InputError
 from earshot.core.paths import CHECKPOINTS
 from earshot.pipelines.accelerator import choose_device as choose_device
-
-if TYPE_CHECKING:
-    from earshot.pipelines.speech_encoder import SpeechEncoder
 
 COMPANION_KEYS: Final = (
     "vocoder",
@@ -47,17 +44,35 @@ def locate(name: str | Path) -> Path:
 
     Raises FileNotFoundError when it is none of them.
     """
-    folder = Path(name)
-    for local in (folder, CHECKPOINTS / folder):
-        if (local / "config.json").exists():
-            return local
-    if folder.is_absolute() or folder.exists() or len(folder.parts) not in (2, 3):
-        raise FileNotFoundError(f"There is no checkpoint in {folder}.")
+    if folder := local(name):
+        return folder
+    if not is_hub_id(name):
+        raise FileNotFoundError(f"There is no checkpoint in {name}.")
+    parts = Path(name).parts
     try:
-        return _download("/".join(folder.parts[:2]), "/".join(folder.parts[2:]))
+        return _download("/".join(parts[:2]), "/".join(parts[2:]))
     except Exception as error:
         message = f"{name} is neither a checkpoint folder nor a hub id that can be reached."
         raise FileNotFoundError(message) from error
+
+
+def local(name: str | Path) -> Path | None:
+    """Find the folder of a checkpoint on this machine, a local one or one that is shipped; None
+    where there is none.
+    """
+    for folder in (Path(name), CHECKPOINTS / name):
+        if (folder / "config.json").exists():
+            return folder.absolute()  # what lies next to it is no name of the hub
+    return None
+
+
+def is_hub_id(name: str | Path) -> bool:
+    """Tell whether a name that is no folder can be one of the hub: ``USER/REPO``, and for ours
+    ``USER/REPO/NAME``.
+    """
+    folder = Path(name)
+    relative = not (folder.is_absolute() or str(name).startswith(".") or folder.exists())
+    return relative and len(folder.parts) in (2, 3) and ".." not in folder.parts
 
 
 def companion(folder: Path, name: str) -> Path:
@@ -134,19 +149,6 @@ def weight_files(folder: Path) -> list[Path]:
 def weight_bytes(folder: Path) -> bytes:
     """Read the files of the weights, one after the other. Raises as weight_files does."""
     return b"".join(path.read_bytes() for path in weight_files(folder))
-
-
-def load_front_end(config: dict[str, Any], device: torch.device) -> "SpeechEncoder | None":
-    """Load the frozen speech model that a config names, whose frames its network takes; None where
-    it takes our own.
-
-    Raises FileNotFoundError where that model cannot be loaded.
-    """
-    if "front_end" not in config:
-        return None
-    from earshot.pipelines.speech_encoder import SpeechEncoder  # late, for it loads transformers
-
-    return SpeechEncoder.from_pretrained(config["front_end"], str(device))
 
 
 def _current_name(name: str, renamed: Mapping[str, str]) -> str:

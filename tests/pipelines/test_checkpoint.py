@@ -11,11 +11,13 @@ from pathlib import Path
 import pytest
 import torch
 
+from earshot import LipToSpeech, SoundSearch, VoiceConversion, Words
 from earshot.core.paths import CHECKPOINTS, ROOT
 from earshot.models.words.g2p import G2P, G2PConfig
 from earshot.pipelines.checkpoint import (
     CheckpointError,
     companion,
+    is_hub_id,
     load_weights,
     locate,
     read_config,
@@ -98,6 +100,30 @@ def test_shipped_name_needs_no_folder(tmp_path: Path, monkeypatch: pytest.Monkey
     """A shipped checkpoint is located from any working folder."""
     monkeypatch.chdir(tmp_path)
     assert locate("vqvae-512") == CHECKPOINTS / "vqvae-512"
+
+
+def test_missing_companion_asks_no_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A relative folder is no user of the hub."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine" / "model").mkdir(parents=True)
+    (tmp_path / "mine" / "model" / "config.json").write_text("{}")
+    with pytest.raises(FileNotFoundError, match="no checkpoint"):
+        companion(locate("mine/model"), "vocoder")
+
+
+@pytest.mark.parametrize("name", ["../x", "./x/y", "x/../y", "x", "a/b/c/d", ""])
+def test_path_is_no_hub_id(name: str) -> None:
+    assert not is_hub_id(name)
+
+
+def test_own_folder_replaces_no_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Folders of the working folder may have the names of those that are shipped."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("words", "any-voice", "lip-to-speech", "sound-cnn"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "config.json").write_text("{}")
+    for task in (VoiceConversion, Words, SoundSearch, LipToSpeech):
+        assert task.from_pretrained(device="cpu")
 
 
 def test_companion_inside_precedes_one_beside(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from earshot.core.files import write
+from earshot.core.paths import CHECKPOINTS
 from earshot.media.audio.encode import FORMATS, encode_audio
 from earshot.pipelines import command_line
 from earshot.pipelines.command_line import Job
@@ -33,7 +34,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "suggests)",
     )
     parser.add_argument("--vocoder", choices=["neural", "griffin-lim"], default="neural")
-    parser.add_argument("--model", default="lip-to-speech", help="a folder, or a hub id")
+    parser.add_argument(
+        "--model", default=CHECKPOINTS / "lip-to-speech", help="a folder, or a hub id"
+    )
     parser.add_argument("--json", action="store_true", help="print a JSON document a video")
     options = parser.parse_args(arguments)
     with command_line.explained():

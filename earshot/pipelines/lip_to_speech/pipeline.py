@@ -14,6 +14,7 @@ from scipy.ndimage import binary_opening
 from torch import Tensor, nn
 
 from earshot.core.errors import InputError
+from earshot.core.paths import CHECKPOINTS
 from earshot.media.audio import features
 from earshot.media.audio.load import match_loudness
 from earshot.media.constants import FRAMES_PER_SECOND, SAMPLE_RATE, VIDEO_RATE
@@ -40,6 +41,7 @@ from earshot.pipelines.speech import Speech, muted
 from earshot.pipelines.voice import Voice
 from earshot.pipelines.windows import in_windows
 
+DEFAULT: Final = CHECKPOINTS / "lip-to-speech"
 STEP: Final = 320  # samples of 20 ms, in which pauses are looked for
 RANGE: Final = 25.0  # dB
 MIN_PAUSE: Final = 12  # steps: stop consonants are shorter
@@ -83,9 +85,7 @@ class LipToSpeech:
         self.voices: tuple[str, ...] = tuple(read_config(any_voice)["voices"] if any_voice else ())
 
     @classmethod
-    def from_pretrained(
-        cls, name: str | Path = "lip-to-speech", device: str = "auto"
-    ) -> "LipToSpeech":
+    def from_pretrained(cls, name: str | Path = DEFAULT, device: str = "auto") -> "LipToSpeech":
         """Load a checkpoint: the name of one that is shipped, a folder, or a hub id.
 
         Raises FileNotFoundError where it is none of these, CheckpointError for one that is of

@@ -48,6 +48,8 @@ class AnyVoiceConversion(VoiceConversion):
 
     def __init__(self, networks: Networks, bottleneck: str) -> None:
         self.networks = networks
+        largest = networks.bottleneck.config.singles[-1]
+        self.encoder = _fingerprint(networks.bottleneck.codebook(largest))
         self.voices: Mapping[str, Voice] = networks.voices
         self.vocoders, self.intonations = self.VOCODERS, self.INTONATIONS
         self._choose(bottleneck)
@@ -76,15 +78,14 @@ class AnyVoiceConversion(VoiceConversion):
         self._units_of = bottleneck if self.discrete else singles[-1]
         self._codebook = self._bottleneck.codebook(self._units_of)
         self.codebook_size = len(self._codebook)
-        codebook = self._codebook.cpu().numpy()
-        self.fingerprint = hashlib.sha256(codebook.tobytes()).hexdigest()[:12]
-        self.colors = codebook_colors(codebook)
+        self.fingerprint = _fingerprint(self._codebook)
+        self.colors = codebook_colors(self._codebook.cpu().numpy())
 
     def encode_waveform(self, waveform: np.ndarray) -> tuple[np.ndarray, Intonation]:
         content = self.networks.encode(waveform)
         return content.cpu().numpy(), Intonation.of(track_pitch(waveform))
 
-    def units(self, content: Content) -> Units:
+    def _units(self, content: Content) -> Units:
         vectors = torch.from_numpy(content.vectors).to(self.networks.device)
         codes = self.nearest(vectors).cpu().numpy()
         silent = waveforms.silent_units(content.source.waveform, len(codes))
@@ -204,6 +205,10 @@ class AnyVoiceConversion(VoiceConversion):
             return target
         _check("voice", target, self.voices)
         return self.voices[target]
+
+
+def _fingerprint(codebook: Tensor) -> str:
+    return hashlib.sha256(codebook.cpu().numpy().tobytes()).hexdigest()[:12]
 
 
 def _check(what: str, choice: str, choices: Iterable[str]) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from earshot.core.errors import InputError
+from earshot.core.paths import CHECKPOINTS
 from earshot.media.audio.load import Audio, load, loudness, match_loudness
 from earshot.media.constants import SAMPLE_RATE
 from earshot.pipelines.checkpoint import kind_of, locate, read_config
@@ -34,12 +35,13 @@ KINDS: Final = {
 class Content:
     """The content of a recording, before it passes a bottleneck.
 
-    source: the speech at the level of the networks' input; vectors: float32 (U, C); intonation:
-    that of the source, None where the model predicts its own; loudness: of the recording, in LUFS;
-    notices: about the recording.
+    source: the speech at the level of the networks' input; encoder: the fingerprint of what heard
+    it; vectors: float32 (U, C); intonation: that of the source, None where the model predicts its
+    own; loudness: of the recording, in LUFS; notices: about the recording.
     """
 
     source: Speech
+    encoder: str
     vectors: np.ndarray
     intonation: Intonation | None
     loudness: float
@@ -49,14 +51,16 @@ class Content:
 class VoiceConversion(ABC):
     """Speech → units, which can be edited → speech in another voice.
 
-    fingerprint: of the codebook; colors: of its units; vocoders, intonations: the choices of
-    decode, the default first; voices: names that it takes as a target.
+    fingerprint: of the codebook; encoder: of the networks that hear, which models of one checkpoint
+    share; colors: of the units; vocoders, intonations: the choices of decode, the default first;
+    voices: names that it takes as a target.
     """
 
     name: str
     codebook_size: int
     unit_seconds: float
     fingerprint: str
+    encoder: str
     colors: tuple[str, ...]
     vocoders: tuple[str, ...]
     intonations: tuple[str, ...]
@@ -72,7 +76,8 @@ class VoiceConversion(ABC):
         ``USER/REPO``. Raises FileNotFoundError where there is none, CheckpointError for one that is
         not of voice conversion or cannot be used.
         """
-        folder = locate(settings.MODELS.get(str(name), name))
+        named = settings.MODELS.get(str(name))
+        folder = locate(CHECKPOINTS / named if named else name)
         kind = kind_of(folder, read_config(folder), "voice conversion", KINDS)
         module, class_name = KINDS[kind]
         found: Any = getattr(import_module(f"{__package__}.{module}"), class_name)
@@ -91,7 +96,7 @@ class VoiceConversion(ABC):
     ) -> Conversion:
         """Say the words of ``audio`` in the voice ``target``: a name of ``voices``, or a Voice.
 
-        audio: a recording, or what this model or another of its checkpoint has heard in one.
+        audio: a recording, or what this model or another with its encoder has heard in one.
         vocoder, intonation: without them, the first of ``vocoders`` and ``intonations``. loudness:
         "level", that of the model whatever was recorded, -23 to -28 LUFS, or "source", that of the
         recording. Raises InputError for audio that cannot be used, and for choices that do not
@@ -129,7 +134,7 @@ class VoiceConversion(ABC):
         # Of a recording below the gate its own notice says that it is silent.
         covered = waveform.any() and waveforms.is_covered(recording.waveform)
         notices = (*recording.notices, waveforms.COVERED) if covered else recording.notices
-        return Content(source, vectors, intonation, lufs, notices)
+        return Content(source, self.encoder, vectors, intonation, lufs, notices)
 
     def encode(self, audio: Audio) -> tuple[Speech, Units, tuple[str, ...]]:
         """Encode a recording: the speech at the level of the networks' input, its units, and
@@ -144,9 +149,17 @@ class VoiceConversion(ABC):
     def encode_waveform(self, waveform: np.ndarray) -> tuple[np.ndarray, Intonation | None]:
         """Encode speech (T,) at the networks' level, of whole units: vectors (U, C), intonation."""
 
-    @abstractmethod
     def units(self, content: Content) -> Units:
-        """Find the units of what was heard."""
+        """Find the units of what was heard. Raises InputError for what another encoder heard."""
+        if content.encoder != self.encoder:
+            raise InputError(
+                f"This content is of another model. Encode the recording by {self.name}."
+            )
+        return self._units(content)
+
+    @abstractmethod
+    def _units(self, content: Content) -> Units:
+        """Find the units of what this model's own encoder has heard."""
 
     @torch.inference_mode()
     def decode(

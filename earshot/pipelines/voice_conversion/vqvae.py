@@ -63,6 +63,7 @@ class VQVAEConversion(VoiceConversion):
         self.unit_seconds = vqvae.config.stride * FRAME_SECONDS
         codebook = vqvae.codebook.vectors.cpu().numpy()
         self.fingerprint = hashlib.sha256(codebook.tobytes()).hexdigest()[:12]
+        self.encoder = self.fingerprint  # no two checkpoints share networks
         self.colors = codebook_colors(codebook)
         # The paper's inverter predicts linear spectrograms, the neural vocoder needs log-mel ones.
         self.vocoders = self.VOCODERS if inverter.config.pitch else ("griffin-lim",)
@@ -81,7 +82,7 @@ class VQVAEConversion(VoiceConversion):
     def encode_waveform(self, waveform: np.ndarray) -> tuple[np.ndarray, None]:
         return self._encode(self._frames(waveform)).cpu().numpy(), None
 
-    def units(self, content: Content) -> Units:
+    def _units(self, content: Content) -> Units:
         vectors = torch.from_numpy(content.vectors).to(self.device)
         codes = self.vqvae.codebook.nearest(vectors[None])[0].cpu().numpy()
         silent = waveforms.silent_units(content.source.waveform, len(codes))

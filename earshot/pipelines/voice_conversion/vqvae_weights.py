@@ -13,7 +13,7 @@ from earshot.models.vocoder import Vocoder, VocoderConfig
 from earshot.models.vqvae.inverter import CodebookInverter, CodebookInverterConfig
 from earshot.models.vqvae.kmeans import KMeans, KMeansConfig
 from earshot.models.vqvae.vqvae import VQVAE, VQVAEConfig
-from earshot.pipelines.checkpoint import companion, load_front_end, load_weights, read_config
+from earshot.pipelines.checkpoint import companion, load_weights, read_config
 
 # Names in checkpoints that were trained before the code was renamed: the beginning of a weight's
 # name, and a key of the config. To go when the weights are next trained.
@@ -51,10 +51,13 @@ def load_features(folder: Path, device: torch.device) -> Callable[[np.ndarray], 
 
     Raises FileNotFoundError where that model cannot be loaded.
     """
-    front_end = load_front_end(read_config(folder), device)
-    if front_end is None:
+    config = read_config(folder)
+    if "front_end" not in config:
         return mfcc
-    return lambda waveform: front_end.on_grid(waveform).repeat(2, axis=0)  # they are of 20 ms
+    from earshot.pipelines.speech_encoder import SpeechEncoder  # late, for it loads transformers
+
+    encoder = SpeechEncoder.from_pretrained(config["front_end"], str(device))
+    return lambda waveform: encoder.on_grid(waveform).repeat(2, axis=0)  # they are of 20 ms
 
 
 def vqvae_config(saved: dict[str, Any]) -> VQVAEConfig:

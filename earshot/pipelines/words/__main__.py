@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from earshot.core.errors import InputError
-from earshot.core.paths import ASSETS
+from earshot.core.paths import ASSETS, CHECKPOINTS
 from earshot.pipelines import command_line
 from earshot.pipelines.command_line import Job
 
@@ -26,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = command_line.parser_of("words", "recordings of one word each", __doc__)
     parser.add_argument("-n", type=int, default=5, help="how many neighbours (default: 5)")
     parser.add_argument("--view", choices=["written", "spoken"], default="written")
-    parser.add_argument("--model", default="words", help="a folder, or a hub id")
+    parser.add_argument("--model", default=CHECKPOINTS / "words", help="a folder, or a hub id")
     parser.add_argument(
         "--library", type=Path, default=LIBRARY, help="made by the model (default: ours)"
     )

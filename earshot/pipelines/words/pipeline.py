@@ -39,6 +39,8 @@ from earshot.pipelines.words.pronunciation import Pronouncer
 from earshot.pipelines.words.result import Guess, Neighbour, Spoken, Written
 from earshot.pipelines.words.spoken_word import Cut, find_word
 
+DEFAULT: Final = CHECKPOINTS / "words"
+
 
 class Words:
     """Multi-view acoustic word embeddings (Rhodes & Bains): an acoustic view and a written view.
@@ -64,12 +66,12 @@ class Words:
         self._device = device
         self.config = config
         self.fingerprint = ""
-        self._folder = CHECKPOINTS / "words"
+        self._folder = DEFAULT
         self.operating_curve: dict[str, list[float]] = config.get("operating_curve", {})
         self.threshold = _threshold(self.operating_curve)
 
     @classmethod
-    def from_pretrained(cls, name: str | Path = "words", device: str = "auto") -> "Words":
+    def from_pretrained(cls, name: str | Path = DEFAULT, device: str = "auto") -> "Words":
         """Load a checkpoint: the name of one that is shipped, a folder, or a hub id.
 
         Raises FileNotFoundError where it is none of these, or where it needs a speech model that

@@ -238,13 +238,12 @@ class ConversionEvents:
         tracks = [source.file("Source", "source")]
         models = [self.models.pipeline(name) for name in reversed(self.models.names)]
         models = [model for model in models if spoken.suits(model)]
-        heard: dict[str, Content] = {}  # by the models of one checkpoint alike
+        heard: dict[str, Content] = {}  # by encoder, which the models of one checkpoint share
         for i, pipeline in enumerate(models):
             progress((i, len(models)), desc=f"Converting by {pipeline.name}", unit="rates")
-            checkpoint = settings.MODELS[pipeline.name]
-            if checkpoint not in heard:
-                heard[checkpoint] = pipeline.encode_content(source.content)
-            conversion = pipeline(heard[checkpoint], *spoken.arguments(pipeline))
+            if pipeline.encoder not in heard:
+                heard[pipeline.encoder] = pipeline.encode_content(source.content)
+            conversion = pipeline(heard[pipeline.encoder], *spoken.arguments(pipeline))
             lanes += _rate_lanes(pipeline.name, conversion, pipeline.colors)
             tracks.append(File(pipeline.name, f"{pipeline.name}.wav", wav(conversion.converted)))
             name = f"The same speech as {spoken.label} by every model"

@@ -4,9 +4,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from transformers import PreTrainedConfig
 
 from earshot.core.paths import CHECKPOINTS
 from earshot.media.audio.sound_features import SAMPLE_RATE
+from earshot.pipelines.sound_search import SoundSearch
 from earshot.pipelines.sound_search.encoders import encoder
 from earshot.pipelines.sound_search.encoders.encoder import EarshotEncoder
 from earshot.pipelines.sound_search.encoders.sentence import SentenceEncoder, plain
@@ -73,6 +75,13 @@ def test_sentence_encoder_places_paraphrases_close() -> None:
 def test_from_pretrained_without_a_checkpoint_raises(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="no checkpoint"):
         EarshotEncoder.from_pretrained(tmp_path / "nothing")
+
+
+@pytest.mark.parametrize("name", ["nonsense", "", "../no/where", "/no/where", "a/b/c/d"])
+def test_unknown_name_asks_no_hub(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(PreTrainedConfig, "get_config_dict", lambda name: pytest.fail(name))
+    with pytest.raises(FileNotFoundError, match="no checkpoint"):
+        SoundSearch.from_pretrained(name)
 
 
 def test_fingerprint_depends_on_share_of_kinds(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,13 +1,12 @@
 """The rooms of sound search: arrows lead one way, and optional extras are loaded by nobody else."""
 
-import ast
 import subprocess
 import sys
-from graphlib import TopologicalSorter
 from pathlib import Path
 
 import earshot.pipelines.sound_search
 from earshot.core.paths import ROOT
+from tests.support.imports import modules_imported
 
 PACKAGE = "earshot.pipelines.sound_search"
 FOLDER = Path(earshot.pipelines.sound_search.__file__).parent
@@ -38,21 +37,10 @@ print([name for name in {EXTRAS} if f"{PACKAGE}.{{name}}" in sys.modules])
 
 
 def imported(path: Path) -> set[str]:
-    """Modules of the package that a file imports anywhere, late imports included."""
-    names: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            below = {f"{node.module}.{alias.name}" for alias in node.names}
-            names |= {name for name in below if is_module(name)} or {node.module}
+    """Modules of the package that a file imports."""
     prefix = f"{PACKAGE}."
+    names = modules_imported(path)
     return {name.removeprefix(prefix) for name in names if name.startswith(prefix)}
-
-
-def is_module(name: str) -> bool:
-    path = ROOT / name.replace(".", "/")
-    return path.with_suffix(".py").exists() or path.is_dir()
 
 
 def test_rooms_import_only_those_below_them() -> None:
@@ -64,13 +52,6 @@ def test_rooms_import_only_those_below_them() -> None:
         if (others := {name.split(".")[0] for name in imported(path)} - allowed - {room})
     }
     assert wrong == {}
-
-
-def test_modules_import_in_no_circle() -> None:
-    paths = [path for path in FOLDER.rglob("*.py") if path.name != "__init__.py"]
-    names = {path: ".".join(path.relative_to(FOLDER).with_suffix("").parts) for path in paths}
-    order = TopologicalSorter({name: imported(path) for path, name in names.items()}).static_order()
-    assert {*names.values()} <= {*order}
 
 
 def test_extras_are_loaded_only_if_needed(tmp_path: Path) -> None:

@@ -106,6 +106,18 @@ def test_decode_of_encode_equals_conversion(pipeline: VQVAEConversion) -> None:
     np.testing.assert_allclose(spoken, whole, atol=1e-5)
 
 
+def test_content_of_other_encoder_is_refused(
+    pipeline: VQVAEConversion, tiny_checkpoints: Path
+) -> None:
+    """Its vectors have another meaning, and may have other steps."""
+    other = VQVAEConversion.load(tiny_checkpoints / "vqvae-64", device="cpu")
+    content = other.encode_content(speech_like(1.0))
+    assert len(other(content, "SF1").units.codes) == len(other.encode(speech_like(1.0))[1].codes)
+    for use in (pipeline, pipeline.units):
+        with pytest.raises(InputError, match="another model"):
+            use(content)
+
+
 def test_decode_of_muted_units_is_silent(pipeline: VQVAEConversion) -> None:
     _, units, _ = pipeline.encode(speech_like(1.0))
     codes = units.codes.copy()

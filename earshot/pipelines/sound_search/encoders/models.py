@@ -7,6 +7,7 @@ from typing import Final
 from transformers import PreTrainedConfig
 
 from earshot.core.paths import CHECKPOINTS
+from earshot.pipelines.checkpoint import is_hub_id, local, read_config
 from earshot.pipelines.sound_search.encoders.clap import ClapEncoder
 from earshot.pipelines.sound_search.encoders.encoder import EarshotEncoder, SoundEncoder
 
@@ -20,7 +21,8 @@ def load_encoder(
     """Load our checkpoints (several form an ensemble) or one CLAP model: names of shipped ones,
     folders or hub ids.
 
-    Raises OSError where there is no such model, CheckpointError for a checkpoint of another task.
+    Raises FileNotFoundError where there is no such model, CheckpointError for a checkpoint of
+    another task.
     """
     names = [model] if isinstance(model, str | Path) else list(model)
     if len(names) == 1 and _is_clap(names[0]):
@@ -29,10 +31,13 @@ def load_encoder(
 
 
 def _is_clap(name: str | Path) -> bool:
-    folder = Path(name)
-    if not (folder / "config.json").exists() and (CHECKPOINTS / folder / "config.json").exists():
-        return False  # one that is shipped
-    if len(folder.parts) == 3 and not folder.exists():
+    if folder := local(name):
+        return read_config(folder).get("model_type") == "clap"
+    if not is_hub_id(name) or len(Path(name).parts) == 3:
         return False  # USER/REPO/NAME: a folder of a hub repository, which only ours have
-    config, _ = PreTrainedConfig.get_config_dict(name)
+    try:
+        config, _ = PreTrainedConfig.get_config_dict(name)
+    except OSError as error:
+        message = f"{name} is neither a checkpoint folder nor a hub id that can be reached."
+        raise FileNotFoundError(message) from error
     return config.get("model_type") == "clap"

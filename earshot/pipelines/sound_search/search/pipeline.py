@@ -49,7 +49,8 @@ class SoundSearch:
         """Load our checkpoints (several form an ensemble) or one CLAP model: names of shipped ones,
         folders or hub ids.
 
-        Raises OSError if there is no such model, CheckpointError for a checkpoint of another task.
+        Raises FileNotFoundError where there is no such model, CheckpointError for one of another
+        task.
         """
         return cls(load_encoder(model, device))
 
