@@ -55,6 +55,7 @@ from earshot.tabs.shared.gradio_internals import (
     limit_messages,
     limit_unread,
     limit_waiting,
+    log_no_lost_sessions,
     refuse_strange,
     share_sessions,
     shipped_examples,
@@ -91,7 +92,7 @@ SERVED: Final = (
     "file=",
     "heartbeat/",
     "info",
-    "mcp/",
+    "mcp",
     "openapi.json",
     "queue/data",
     "queue/join",
@@ -144,6 +145,7 @@ def launch(
     spare_own_address(os.environ, chosen.host)
     sys.setswitchinterval(SWITCH)
     keep_uploads_apart()
+    log_no_lost_sessions()
     keep_sessions_light()
     share_sessions(address_of)
     expire_sessions_in_turn()

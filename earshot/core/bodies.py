@@ -27,8 +27,13 @@ MB: Final = 1_000_000
 MAX_UPLOADED: Final = 5_000 * MB  # of the uploads of all visitors that are there at a time
 SHARED: Final = 0.5  # of that: what is left beyond it is for addresses that upload little
 SPARE: Final = 1_000 * MB  # of the disk, for answers of raters
+OF_FILE: Final = 8_000  # bytes of disk that a file takes beyond its own
+CHARGED: Final = 100_000  # bytes that a file counts for, beyond its own: it takes time, also empty
+PART: Final = b"content-disposition"  # what each file, or field, of an upload begins with
+RECENT: Final = 1.0  # seconds for which uploads that were counted count
 MIN_EMPTY: Final = 60.0  # seconds until an empty folder waits for no file that is arriving
 TOO_LARGE: Final = f"This request has more than {MAX_BYTES // 1000:,} kB. Upload a file instead."
+TWO_LENGTHS: Final = "This request has two lengths. Send one."
 BROKE_OFF: Final = "This request broke off. Send it again."
 NO_ROOM: Final = "This server has no room for more uploads just now. Try again in an hour."
 MANY: Final = "Too much was uploaded from your network. Try again in a few minutes."
@@ -77,6 +82,11 @@ class LimitBodies:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve the request."""
+        headers = Headers(scope=scope) if scope["type"] == "http" else {}
+        if "transfer-encoding" in headers and "content-length" in headers:
+            # A proxy may take the other, and the rest for the next request (RFC 9112, 6.3).
+            await _refuse(400, TWO_LENGTHS, {"Connection": "close"})(scope, receive, send)
+            return
         if scope["type"] != "http" or scope["path"].rstrip("/") in self.uploads:
             await self.app(scope, receive, send)
             return
@@ -91,7 +101,7 @@ class LimitBodies:
             if len(body) > MAX_BYTES:
                 await _refuse(413, TOO_LARGE)(scope, receive, send)
                 return
-        if not Headers(scope=scope).get("content-type", "").startswith("multipart/"):
+        if not headers.get("content-type", "").startswith("multipart/"):
             try:
                 check_json(bytes(body))
             except InputError as error:
@@ -121,23 +131,29 @@ class LimitUploads:
         self._megabytes = RateLimit(burst=1_000, per_minute=50)  # of one address
         self._little = RateLimit(burst=100, per_minute=5)  # the same, of what counts as little
         self._arriving = 0  # bytes of uploads that have not ended
+        self._counting, self._counted = asyncio.Lock(), -RECENT
+        self._there = 0  # bytes of those that had, when they were counted, or have since
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve the request."""
-        if scope["type"] != "http" or scope["path"].rstrip("/") not in self.paths:
+        asked = scope["type"] == "http" and scope["path"].rstrip("/") in self.paths
+        if not asked or scope["method"] != "POST":
             await self.app(scope, receive, send)
             return
-        address, size = address_of(HTTPConnection(scope)), 0
-        before = await asyncio.to_thread(bytes_of_uploads, self.folder())
+        address, size, charged = address_of(HTTPConnection(scope)), 0, 0
+        before = await self._count()
         refusal = self._refusal(address, before, 1)
 
         async def body() -> Message:
-            nonlocal refusal, size
+            nonlocal refusal, size, charged
             message = await receive()
-            arrived = len(message.get("body", b""))
-            whole = (size + arrived) // MB - size // MB
-            size += arrived
-            self._arriving += arrived
+            piece = message.get("body", b"")
+            files = piece.lower().count(PART)
+            charge = charged + len(piece) + files * CHARGED
+            whole = charge // MB - charged // MB
+            charged = charge
+            size += len(piece)
+            self._arriving += len(piece)
             refusal = refusal or self._refusal(address, before, whole)
             return {"type": "http.disconnect"} if refusal else message
 
@@ -150,8 +166,17 @@ class LimitUploads:
                 await self.app(scope, body, answer)
         finally:
             self._arriving -= size
+            self._there += size
         if refusal:
             await _refuse(429 if refusal == MANY else 507, refusal)(scope, receive, send)
+
+    async def _count(self) -> int:
+        """Count the bytes that lie there, once for all who ask within a second."""
+        async with self._counting:
+            if time.monotonic() - self._counted >= RECENT:
+                self._there = await asyncio.to_thread(bytes_of_uploads, self.folder())
+                self._counted = time.monotonic()
+        return self._there
 
     def _refusal(self, address: str, before: int, megabytes: int) -> str:
         """Count what arrives → why it may not, or ""."""
@@ -180,11 +205,11 @@ def bytes_of_uploads(folder: Path) -> int:
     for place in folder.glob("upload-*"):
         with suppress(OSError):  # used, and deleted, just now
             sizes = [each.stat().st_size for each in os.scandir(place)]
-            total += sum(sizes)
+            total += sum(sizes) + OF_FILE * len(sizes)
             if not sizes and time.time() - place.stat().st_mtime > MIN_EMPTY:
                 place.rmdir()
     return total
 
 
-def _refuse(status: int, sentence: str) -> JSONResponse:
-    return JSONResponse({"detail": sentence}, status)
+def _refuse(status: int, sentence: str, headers: dict[str, str] | None = None) -> JSONResponse:
+    return JSONResponse({"detail": sentence}, status, headers)

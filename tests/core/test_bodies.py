@@ -7,6 +7,7 @@ import shutil
 import socket
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -17,10 +18,10 @@ import pytest
 
 from earshot.app import launch
 from earshot.core import bodies
-from earshot.core.bodies import CutStalledBodies
+from earshot.core.bodies import OF_FILE, CutStalledBodies
 from earshot.core.errors import InputError
 from earshot.core.json_limits import MAX_BYTES, MAX_DEPTH, MAX_LISTS, MAX_VALUES, check_json
-from earshot.tabs.shared.gradio_internals import MAX_FIELD, upload_folder
+from earshot.tabs.shared.gradio_internals import MAX_FIELD_BYTES, MAX_NAME, upload_folder
 from tests.support.quickness import quickly
 
 pytestmark = pytest.mark.slow
@@ -43,6 +44,7 @@ def address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     monkeypatch.setattr(CutStalledBodies.__init__, "__defaults__", (SILENT, PATIENCE))
     with gr.Blocks() as page:
         gr.Button().click(lambda: None, api_name="decode")
+        gr.Button().click(lambda: None, queue=False)
     yield launch.launch(page, launch.options([], {}), block=False)
     page.close()
 
@@ -139,6 +141,8 @@ def test_route_no_page_asks_is_unserved(address: str, capfd: pytest.CaptureFixtu
         httpx.get(f"{place}custom_component/a%0aforged/client/a/b"),
         httpx.get(f"{place}proxy=https://a.hf.space/file=a"),
         httpx.post(f"{place}api/decode", json={"data": []}),
+        httpx.get(f"{place}mcp/http"),
+        httpx.get(f"{place}mcp/schema"),
     ]
     assert {(reply.status_code, reply.text) for reply in replies} == {(404, "Not found")}
     assert "forged" not in capfd.readouterr().out
@@ -193,10 +197,80 @@ def test_upload_on_full_disk_is_told(address: str, monkeypatch: pytest.MonkeyPat
     assert _files() == []
 
 
-def test_upload_of_long_field_is_refused(address: str) -> None:
-    field = b'--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n' + b"a" * (MAX_FIELD + 1)
-    reply = httpx.post(f"{address}gradio_api/upload", content=field + ENDED, headers=FORM)
-    assert (reply.status_code, "too long" in reply.text) == (400, True)
+def _field(content: bytes) -> bytes:
+    return b'--x\r\nContent-Disposition: form-data; name="a"\r\n\r\n' + content + b"\r\n"
+
+
+@pytest.mark.parametrize(
+    "fields", [[MAX_FIELD_BYTES + 1], [MAX_FIELD_BYTES // 2 + 1] * 2, [1] * 11]
+)
+def test_upload_of_much_text_is_refused(address: str, fields: list[int]) -> None:
+    """What is no file stays in memory: one long field, or many."""
+    body = b"".join(_field(b"a" * size) for size in fields) + b"--x--\r\n"
+    reply = httpx.post(f"{address}gradio_api/upload", content=body, headers=FORM)
+    assert (reply.status_code, "ield" in reply.text) == (400, True)
+
+
+@pytest.mark.parametrize("codec", ["undefined", "punycode"])
+def test_sender_of_upload_chooses_no_codec(address: str, codec: str) -> None:
+    """Python's punycode takes quadratic time, in which all others wait."""
+    headers = {"Content-Type": f"{FORM['Content-Type']}; charset={codec}"}
+    body = _field(b"\xc3\xa9" * 30_000) + BEGUN + ENDED
+    reply = httpx.post(f"{address}gradio_api/upload", content=body, headers=headers)
+    assert reply.status_code == 200
+
+
+def test_empty_files_of_upload_count(address: str) -> None:
+    """Each takes a folder, and time whenever uploads are counted."""
+    file = b'--x\r\ncontent-Disposition: form-data; name="files"; filename="a.wav"\r\n\r\n\r\n'
+    body = 1000 * file + b"--x--\r\n"
+    statuses = []
+    while 429 not in statuses:
+        assert len(statuses) < 12
+        reply = httpx.post(f"{address}gradio_api/upload", content=body, headers=FORM, timeout=60)
+        statuses.append(reply.status_code)
+    assert len(statuses) > 5
+
+
+def test_uploads_are_counted_once_a_second(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    counted: list[Path] = []
+    monkeypatch.setattr(bodies, "RECENT", 3600)
+    count = bodies.bytes_of_uploads
+    monkeypatch.setattr(bodies, "bytes_of_uploads", lambda it: counted.append(it) or count(it))
+    for _ in range(3):
+        assert httpx.get(f"{address}gradio_api/upload").status_code == 405
+        reply = httpx.post(f"{address}gradio_api/upload", content=BEGUN + ENDED, headers=FORM)
+        assert reply.status_code == 200
+    assert len(counted) == 1
+
+
+def test_request_of_two_lengths_is_refused(address: str) -> None:
+    """A proxy may believe the other one. The connection ends."""
+    place = urlsplit(address)
+    head = f"POST /gradio_api/reset HTTP/1.1\r\nHost: {place.netloc}\r\nContent-Length: 5\r\n"
+    with socket.create_connection((place.hostname, place.port), PATIENCE) as connection:
+        connection.sendall(head.encode() + b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n")
+        reply = b""
+        while part := connection.recv(10_000):
+            reply += part
+    assert b" 400 " in reply.splitlines()[0] and b"two lengths" in reply
+
+
+@pytest.mark.parametrize("route", ["queue/join", "call/decode", "run/predict"])
+def test_long_name_of_session_is_refused(address: str, route: str) -> None:
+    """It is kept for an hour."""
+    event, refused = (1, 500) if route == "run/predict" else (0, 400)
+    for letters, status in ((MAX_NAME, 200), (MAX_NAME + 1, refused)):
+        body = {"data": [], "fn_index": event, "session_hash": letters * "a"}
+        reply = httpx.post(f"{address}gradio_api/{route}", json=body)
+        assert reply.status_code == status
+
+
+def test_lost_session_writes_no_traceback(address: str, caplog: pytest.LogCaptureFixture) -> None:
+    for path in ("queue/data?session_hash=gone", "call/decode/gone"):
+        with suppress(httpx.RemoteProtocolError):  # the answer ends there
+            assert "Not Found" in httpx.get(f"{address}gradio_api/{path}").text
+    assert caplog.text == ""
 
 
 @pytest.mark.parametrize(("limit", "kept"), [("MAX_UPLOADED", 2), ("SPARE", 0)])
@@ -218,6 +292,7 @@ def test_endless_uploads_of_address_are_refused(
     address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(bodies, "MB", 1_000)
+    monkeypatch.setattr(bodies, "CHARGED", 0)
     body = BEGUN + b"b" * 400_000 + ENDED
     statuses = [
         httpx.post(f"{address}gradio_api/upload", content=body, headers=FORM).status_code
@@ -228,6 +303,7 @@ def test_endless_uploads_of_address_are_refused(
 
 def test_uploads_of_few_leave_room(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bodies, "MB", 1_000)
+    monkeypatch.setattr(bodies, "CHARGED", 0)
     monkeypatch.setattr(bodies, "MAX_UPLOADED", 500_000)
     body = BEGUN + b"b" * 90_000 + ENDED
 
@@ -249,7 +325,7 @@ def test_gone_uploads_leave_no_folder(tmp_path: Path) -> None:
     (kept / "a.wav").write_bytes(b"RIFF")
     for place in (gone, kept):
         os.utime(place, (0, 0))
-    assert bodies.bytes_of_uploads(tmp_path) == 4
+    assert bodies.bytes_of_uploads(tmp_path) == 4 + OF_FILE
     assert {*tmp_path.iterdir()} == {arriving, kept}
 
 
@@ -268,7 +344,8 @@ def test_uploads_are_counted_amid_changes(tmp_path: Path) -> None:
     others = threading.Thread(target=come_and_go)
     others.start()
     try:
-        assert {bodies.bytes_of_uploads(tmp_path) for _ in range(5000)} <= {3, 4}
+        counts = {bodies.bytes_of_uploads(tmp_path) for _ in range(5000)}
+        assert counts <= {3 + OF_FILE, 3 + 2 * OF_FILE, 4 + 2 * OF_FILE}
     finally:
         ended.set()
         others.join()

@@ -1,13 +1,11 @@
 """Encode speech as the file that its name says."""
 
 import io
-from pathlib import Path
 from typing import Final
 
 import av
 import numpy as np
 
-from earshot.core.errors import InputError
 from earshot.media.audio.load import to_int16, wav_bytes
 
 MADE_BY: Final = "Converted by Earshot"  # what every file of synthetic speech says of itself
@@ -20,13 +18,6 @@ FORMATS: Final = {
     ".ogg": ("ogg", "libopus"),
     ".opus": ("ogg", "libopus"),
 }
-
-
-def check_ending(path: Path, *others: str) -> None:
-    """Raise InputError where a name has no ending of FORMATS, and none of the others."""
-    endings = (*FORMATS, *others)
-    if path.suffix.lower() not in endings:
-        raise InputError(f"The result's name must end in {', '.join(endings)}; {path} does not.")
 
 
 def encode_audio(waveform: np.ndarray, sample_rate: int, ending: str) -> bytes:

@@ -5,11 +5,10 @@ Shapes: B batch, S frames, M mel bands, P pitches in the table, F bins.
 
 import math
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
-from earshot.media.audio.mel import hz_to_mel, mel_to_hz
+from earshot.media.audio.mel import filterbank
 
 MIN_PITCH, MAX_PITCH = 55.0, 550.0  # Hz
 PITCHES = 400  # a tenth of a semitone apart
@@ -46,14 +45,6 @@ def _patterns(n_mels: int, n_fft: int, sample_rate: int) -> Tensor:
     number = (hz / pitch[:, None]).round().clamp(min=1)
     away = (hz - number * pitch[:, None]).abs() * n_fft / sample_rate
     lobe = torch.where(away < 2, torch.cos(math.pi * away / 4).square(), 0.0)  # (P, F)
-    filters = _mel_filters(hz, n_mels, sample_rate / 2)
+    filters = torch.from_numpy(filterbank(sample_rate, n_fft, n_mels))
     share = (lobe @ filters.T) / filters.sum(dim=1)
     return (share + FLOOR).log()
-
-
-def _mel_filters(hz: Tensor, n_mels: int, nyquist: float) -> Tensor:
-    """Make triangles between neighbours on Slaney's mel scale: (M, F)."""
-    edges = torch.from_numpy(mel_to_hz(np.linspace(0, hz_to_mel(nyquist), n_mels + 2))).float()
-    low, centre, high = edges[:-2, None], edges[1:-1, None], edges[2:, None]
-    rise, fall = (hz - low) / (centre - low), (high - hz) / (high - centre)
-    return torch.minimum(rise, fall).clamp(min=0)

@@ -42,8 +42,9 @@ def unit(vectors: np.ndarray) -> np.ndarray:
 def nearest_is_same_word(
     vectors: np.ndarray, spellings: Sequence[str], voices: Sequence[str]
 ) -> float:
-    """Map of the recordings whose word another voice says too, the share whose nearest recording by
-    another voice is that word: unit vectors (N, D) → 0 to 1, NaN where there is none."""
+    """Measure, of the recordings whose word another voice says too, the share whose nearest
+    recording by another voice is that word: unit vectors (N, D) → 0 to 1, NaN where there is none.
+    """
     words, speakers = np.array(spellings), np.array(voices)
     others = speakers[:, None] != speakers
     same = words[:, None] == words

@@ -1,7 +1,10 @@
 """A test from the sounds of a visitor: unpacked, described, and put among those that open."""
 
 import errno
+import io
+import lzma
 import shutil
+import struct
 import tempfile
 import zipfile
 import zlib
@@ -25,7 +28,19 @@ MAX_BYTES: Final = 300_000_000  # of them, unpacked
 TOO_MUCH: Final = (
     f"This is too much: {MAX_FILES} files and {MAX_BYTES // 1_000_000} MB are the most in a test."
 )
+MAX_LIST: Final = 2_000_000  # bytes of a zip's list of entries: 20,000 with names of 50 letters
 MADE: Final = (PREPARED, "results")  # folders that we write, and believe
+UNREADABLE: Final = (  # what zipfile raises at a damaged file
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    struct.error,
+    EOFError,
+    NotImplementedError,
+    OSError,
+    RuntimeError,
+    ValueError,
+)
 FULL: Final = (errno.ENOSPC, errno.EDQUOT)
 FILES: Final = (FILE, "test.yml")  # what the test's own file may be called
 UTF8: Final = 0x800  # the flag of a zip's entry whose name is in UTF-8
@@ -139,7 +154,7 @@ def zipped(folder: Path, file: Path) -> None:
 def _unzip(file: Path, folder: Path, allowance: Allowance) -> list[str]:
     """Unpack what a test may hold into the folder → the names of all that is in the zip."""
     try:
-        with zipfile.ZipFile(file) as archive:
+        with _Bounded(file, "rb") as bounded, zipfile.ZipFile(bounded) as archive:
             for entry in archive.infolist():
                 entry.filename = _name(entry)
             entries = [entry for entry in archive.infolist() if _wanted(entry)]
@@ -148,10 +163,25 @@ def _unzip(file: Path, folder: Path, allowance: Allowance) -> list[str]:
             for entry in entries:
                 archive.extract(entry, folder)
             return [entry.filename for entry in archive.infolist()]
-    except (zipfile.BadZipFile, zlib.error, OSError, NotImplementedError, RuntimeError) as error:
+    except InputError:
+        raise
+    except UNREADABLE as error:
         if isinstance(error, OSError) and error.errno in FULL:
             raise  # not the zip's fault
         raise InputError("This zip cannot be read. Pack it again, without a password.") from error
+
+
+class _Bounded(io.FileIO):
+    """A zip file whose list of entries is read only if it is short: zipfile makes objects of them
+    all, millions in 100 MB, before anybody can count them.
+    """
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        """Read so many bytes: the list of entries at once, all else in small pieces. Raises
+        InputError where the list is too long."""
+        if size and size > MAX_LIST:
+            raise InputError("There are too many files in this zip. Put only the sounds into it.")
+        return super().read(size)
 
 
 def _name(entry: zipfile.ZipInfo) -> str:
@@ -169,7 +199,7 @@ def _name(entry: zipfile.ZipInfo) -> str:
 
 def _wanted(entry: zipfile.ZipInfo) -> bool:
     path = PurePosixPath(entry.filename)
-    return path.suffix.lower() in (*SOUNDS, *OTHERS) and _inside(path)
+    return not entry.is_dir() and path.suffix.lower() in (*SOUNDS, *OTHERS) and _inside(path)
 
 
 def _inside(path: PurePosixPath) -> bool:

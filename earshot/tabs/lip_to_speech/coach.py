@@ -3,13 +3,13 @@ read, and when.
 """
 
 import json
-from html import escape
 from pathlib import Path
 from typing import Final
 
 import gradio as gr
 
 from earshot.media.text.grammar import GRID
+from earshot.tabs.shared.html import render
 
 MAX_SECONDS: Final = 5  # of a recording
 # In the page: the sentence that the coach asked for in the last recording, as the last input.
@@ -24,12 +24,13 @@ def coach(camera: str) -> gr.HTML:
     """
     slots = [[spelled(word) for word in slot] for slot in GRID]
     return gr.HTML(
-        f'<div class="coach" data-slots="{escape(json.dumps(slots))}" data-camera="{camera}" '
-        f'data-seconds="{MAX_SECONDS}"><p class="coach-say">'
-        "<span>Say, aloud or without a sound:</span>"
-        '<button type="button" class="coach-other">another sentence</button></p>'
-        '<p class="coach-sentence"></p>'
-        f'<p class="coach-hint" role="status" data-start="{START}">{START}</p></div>',
+        render(
+            "lip_to_speech/coach.html",
+            slots=json.dumps(slots),
+            camera=camera,
+            seconds=MAX_SECONDS,
+            start=START,
+        ),
         css_template=Path(__file__).with_name("coach.css").read_text(),
         js_on_load=Path(__file__).with_name("coach.js").read_text(),
         apply_default_css=False,

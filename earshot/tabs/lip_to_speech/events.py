@@ -103,18 +103,18 @@ class LipEvents:
     ) -> None:
         self.pipeline = pipeline
         self.sessions = sessions
-        self.shown = components
+        self.components = components
 
     def first_look(self) -> Update:
         """Show the result before the first run: a stored example."""
         result = read_finished()
         if result is None:
-            return {self.shown.timeline: nothing(FIRST)}
+            return {self.components.timeline: nothing(FIRST)}
         sliders = {
-            self.shown.pitch: round(result.pitch),
-            self.shown.timbre: round(result.timbre, 2),
+            self.components.pitch: round(result.pitch),
+            self.components.timbre: round(result.timbre, 2),
         }
-        return {self.shown.message: say(NOTE), **sliders, **self._result(result)}
+        return {self.components.message: say(NOTE), **sliders, **self._result(result)}
 
     def read(
         self,
@@ -137,10 +137,10 @@ class LipEvents:
         visit = self.sessions.of(visit, request)
         visit.video = read
         return {
-            self.shown.message: say(" ".join(read.speech.reading.notices)),
-            self.shown.visit: visit,
-            self.shown.compare: gr.Button(visible=read.audio is not None),
-            self.shown.told: "",
+            self.components.message: say(" ".join(read.speech.reading.notices)),
+            self.components.visit: visit,
+            self.components.compare: gr.Button(visible=read.audio is not None),
+            self.components.told: "",
             **self._sliders(read, chosen),
             **self._result(read.result()),
         }
@@ -157,7 +157,7 @@ class LipEvents:
         """Speak the same words in the voice of the sliders."""
         chosen = Chosen(SET, pitch, timbre)
         again = self._again(visit, chosen, vocoder, request, progress)
-        return {self.shown.voice: SET, **again}
+        return {self.components.voice: SET, **again}
 
     def choose(
         self,
@@ -191,9 +191,9 @@ class LipEvents:
         else:
             raise InputError(NOTHING)
         return {
-            self.shown.message: "",
-            self.shown.told: "",
-            self.shown.visit: visit,
+            self.components.message: "",
+            self.components.told: "",
+            self.components.visit: visit,
             **self._sliders(visit.video, chosen),
             **self._result(visit.video.result()),
         }
@@ -204,8 +204,8 @@ class LipEvents:
             raise InputError(NO_SOUND)
         visit.video = replace(visit.video, compared=True)
         return {
-            self.shown.message: "",
-            self.shown.compare: gr.Button(visible=False),
+            self.components.message: "",
+            self.components.compare: gr.Button(visible=False),
             **self._result(visit.video.result()),
         }
 
@@ -237,13 +237,16 @@ class LipEvents:
         if chosen.voice != FACE:
             return {}
         voice = video.speech.reading.voice
-        return {self.shown.pitch: round(voice.pitch), self.shown.timbre: round(voice.timbre, 2)}
+        return {
+            self.components.pitch: round(voice.pitch),
+            self.components.timbre: round(voice.timbre, 2),
+        }
 
     def _result(self, result: LipResult) -> Update:
         return {
-            self.shown.heading: result.heading(),
-            self.shown.timeline: result.timeline().value(),
-            self.shown.numbers: result.line(),
+            self.components.heading: result.heading(),
+            self.components.timeline: result.timeline().value(),
+            self.components.numbers: result.line(),
         }
 
 

@@ -61,7 +61,8 @@ OPEN: Final = (
 )
 
 
-LINKS: Final = Environment(autoescape=True, trim_blocks=True).from_string(
+TEMPLATES: Final = Environment(autoescape=True, trim_blocks=True)
+LINKS: Final = TEMPLATES.from_string(
     """<dl class="links">
 {% for link in links %}
 <div><dt>{{ link.label }}</dt><dd><a href="{{ link.address }}" target="_blank" rel="noopener">{{
@@ -72,6 +73,12 @@ this.previousElementSibling.href).then(() => { this.textContent = 'Copied' })">C
 </dl>
 {% if code %}<img class="code" src="{{ code }}" width="180" height="180"
 alt="QR code of the link for raters">{% endif %}"""
+)
+PROBLEMS: Final = TEMPLATES.from_string(
+    """<div class="message error" role="alert"><ul>
+{% for problem in problems[:12] %}<li>{{ problem }}</li>{% endfor %}
+{% if problems | length > 12 %}<li>and {{ problems | length - 12 }} more</li>{% endif %}
+</ul></div>"""
 )
 
 
@@ -101,9 +108,10 @@ class StudyEvents:
         tests: TestLibrary,
         drafts: Drafts,
         workspaces: SessionStore[Workspace],
-        parts: StudyComponents,
+        components: StudyComponents,
     ) -> None:
-        self.tests, self.drafts, self.workspaces, self.parts = tests, drafts, workspaces, parts
+        self.tests, self.drafts, self.workspaces = tests, drafts, workspaces
+        self.components = components
         self._openings = RateLimit(MAX_OPENED, MAX_OPENED / MINUTES_OF_A_DAY)
         self._trials = RateLimit(MAX_PREVIEWS, MAX_PREVIEWS / MINUTES_OF_A_DAY)
         self._megabytes = RateLimit(burst=1_000, per_minute=50)  # as of uploads
@@ -111,10 +119,10 @@ class StudyEvents:
     def from_upload(self, values: Mapping[Component, Any], request: gr.Request) -> Update:
         """Make a test of the sounds that were uploaded, and of the form. Where the same ones are a
         test already, or the test is one that is open, the form changes it."""
-        files, form = values[self.parts.files] or [], self.parts.form.read(values)
-        workspace = self.workspaces.of(values[self.parts.workspace], request)
+        files, form = values[self.components.files] or [], self.components.form.read(values)
+        workspace = self.workspaces.of(values[self.components.workspace], request)
         if workspace.has_test and workspace.brought == (*files,):
-            return self._shown(workspace, workspace.edited(values[self.parts.yaml], form))
+            return self._shown(workspace, workspace.edited(values[self.components.yaml], form))
         if not files:
             raise InputError("Upload your sounds first: a zip, or sounds one by one.")
         folder.unpack([Path(file) for file in files], workspace.empty())
@@ -125,24 +133,24 @@ class StudyEvents:
     def edit(self, values: Mapping[Component, Any], request: gr.Request) -> Update:
         """Bring the test back whose results the link shows, to be changed until somebody has begun
         it."""
-        opened = self.tests.by_link(values[self.parts.link] or "")
+        opened = self.tests.by_link(values[self.components.link] or "")
         name = opened.test.name
         if not published(name, self.tests):
             raise InputError(NOT_HERE)
         if self.tests.store.raters(name):
             raise InputError(BEGUN)
-        workspace = self.workspaces.of(values[self.parts.workspace], request)
+        workspace = self.workspaces.of(values[self.components.workspace], request)
         workspace.copy(opened.test.folder)
         self._count(workspace.folder, request)
-        workspace.open, workspace.brought = name, (*(values[self.parts.files] or []),)
+        workspace.open, workspace.brought = name, (*(values[self.components.files] or []),)
         return self._shown(workspace, workspace.yaml(Form()))
 
     def from_draft(self, values: Mapping[Component, Any], request: gr.Request) -> Update:
         """Make a test of the visitor's draft, and of the form."""
-        draft, form = values[self.drafts.state], self.parts.form.read(values)
+        draft, form = values[self.drafts.state], self.components.form.read(values)
         if not draft or not draft.items:
             raise InputError("Your draft is empty. Add results to it in the other tabs.")
-        workspace = self.workspaces.of(values[self.parts.workspace], request)
+        workspace = self.workspaces.of(values[self.components.workspace], request)
         draft.write(workspace.empty())
         self._count(workspace.folder, request)
         (workspace.folder / spec.FILE).unlink()
@@ -201,7 +209,10 @@ class StudyEvents:
         else:
             workspace.open = name
         links = shown(self.tests, name, _page(request))
-        return self._report(test, []) | {self.parts.message: say(said), self.parts.links: links}
+        return self._report(test, []) | {
+            self.components.message: say(said),
+            self.components.links: links,
+        }
 
     def _changed(self, workspace: Workspace, yaml: str, request: gr.Request) -> Update:
         """Change the test that is open."""
@@ -213,8 +224,8 @@ class StudyEvents:
         change(workspace.folder, workspace.open, self.tests)
         shown = links(self.tests, workspace.open, _page(request))
         return self._report(test, []) | {
-            self.parts.message: say(CHANGED, "done"),
-            self.parts.links: shown,
+            self.components.message: say(CHANGED, "done"),
+            self.components.links: shown,
         }
 
     def rehearse(self, workspace: Workspace | None, yaml: str) -> str:
@@ -241,7 +252,7 @@ class StudyEvents:
         self._count(workspace.zip.parent, request)
         label = f"Save the zip ({workspace.zip.stat().st_size / 1e6:.1f} MB)"
         button = gr.DownloadButton(label, value=str(workspace.zip), visible=True)
-        return {self.parts.zip: button}
+        return {self.components.zip: button}
 
     def _count(self, made: Path, request: gr.Request) -> None:
         """Count what was made in a folder for its address. Raises InputError, and deletes it, where
@@ -254,18 +265,18 @@ class StudyEvents:
     def _shown(self, workspace: Workspace, yaml: str) -> Update:
         """Show the test, and what is wrong with it; in the form too, for another YAML than the
         form's may have come with the sounds."""
-        shown: Update = {self.parts.workspace: workspace, self.parts.yaml: yaml}
+        shown: Update = {self.components.workspace: workspace, self.components.yaml: yaml}
         found = self._report(*self._checked(workspace, yaml))
         form = workspace.form()
-        return shown | found | (self.parts.form.show(form) if form else {})
+        return shown | found | (self.components.form.show(form) if form else {})
 
     def _report(self, test: Test | None, problems: list[str]) -> Update:
         """Show what was found; links and zip were those of the test before."""
         return {
-            self.parts.message: _verdict(problems),
-            self.parts.numbers: _numbers(test),
-            self.parts.links: "",
-            self.parts.zip: gr.DownloadButton(visible=False),
+            self.components.message: _verdict(problems),
+            self.components.numbers: _numbers(test),
+            self.components.links: "",
+            self.components.zip: gr.DownloadButton(visible=False),
         }
 
     def _checked(self, workspace: Workspace | None, yaml: str) -> tuple[Test | None, list[str]]:
@@ -342,11 +353,7 @@ def _page(request: gr.Request) -> str:
 
 
 def _verdict(problems: list[str]) -> str:
-    if not problems:
-        return say("This test can be opened.")
-    items = "".join(Markup("<li>{}</li>").format(problem) for problem in problems[:12])
-    more = f"<li>and {len(problems) - 12} more</li>" if len(problems) > 12 else ""
-    return f'<div class="message error" role="alert"><ul>{items}{more}</ul></div>'
+    return PROBLEMS.render(problems=problems) if problems else say("This test can be opened.")
 
 
 def _numbers(test: Test | None) -> str:
@@ -354,7 +361,9 @@ def _numbers(test: Test | None) -> str:
     if test is None:
         return ""
     scored = len(test.of_kind("trial"))
-    return (
-        f"<b>{len(test.systems)}</b> systems · <b>{scored}</b> trials, <b>{test.trials_per_rater}"
-        f"</b> for each rater · <b>{len(test.trials) - scored}</b> for practice and checks"
+    line = Markup(
+        "<b>{}</b> systems · <b>{}</b> trials, <b>{}</b> for each rater · <b>{}</b> for practice "
+        "and checks"
     )
+    others = len(test.trials) - scored
+    return line.format(len(test.systems), scored, test.trials_per_rater, others)

@@ -25,7 +25,7 @@ from typing import Any, BinaryIO, Final
 from weakref import WeakKeyDictionary
 
 import gradio as gr
-from fastapi import Request
+from fastapi import HTTPException, Request
 from gradio import processing_utils, route_utils, routes
 from gradio.block_function import BlockFunction
 from gradio.blocks import BlocksConfig
@@ -54,7 +54,9 @@ MAX_SESSIONS: Final = 20  # of an address, that fetch nothing
 FORGOTTEN: Final = 300.0  # seconds after which a session that fetches nothing is gone
 BETWEEN_SESSIONS: Final = 0.02  # seconds between looks at two of them: 20 s for all there may be
 MAX_TRACKED: Final = 300  # uploads whose progress is kept for whoever asks
-MAX_FIELD: Final = 1_000_000  # bytes of what is sent there and is no file
+MAX_FIELDS: Final = 10  # of what is sent there and is no file: pages send nothing else
+MAX_FIELD_BYTES: Final = 64_000  # of all of them, which stay in memory
+MAX_NAME: Final = 64  # letters of a session's name, which is kept for an hour
 logger = logging.getLogger("earshot")
 REFUSED: Final = "queue_full"  # Gradio's word for an event that may not wait
 # In file names: pages ask for a file by its path as it is, which their browsers, and the server,
@@ -160,12 +162,20 @@ class _PrivateUpload(route_utils.GradioUploadFile):
 class _TidyParser(route_utils.GradioMultiPartParser):
     """A parser of uploads that leaves nothing of what is not whole: nobody would ever delete it."""
 
+    # Not the sender's choice: Python's punycode takes quadratic time, while all others wait.
+    _charset: Any = property(lambda _: "utf-8", lambda *_: None)
+
+    def __init__(self, *given: Any, **limits: Any) -> None:
+        super().__init__(*given, **limits | {"max_fields": MAX_FIELDS})
+        self._field_bytes = 0
+
     def on_part_data(self, data: bytes, start: int, end: int) -> None:
         """Take in a piece. What is no file stays in memory, so it is small."""
         super().on_part_data(data, start, end)
-        part = self._current_part
-        if part.file is None and len(part.data) > MAX_FIELD:
-            raise MultiPartException("A field of this upload is too long.")
+        if self._current_part.file is None:
+            self._field_bytes += end - start
+            if self._field_bytes > MAX_FIELD_BYTES:
+                raise MultiPartException("The fields of this upload are too long.")
 
     async def parse(self) -> FormData:
         """Read the upload. Raises MultiPartException where it breaks off, or cannot be stored."""
@@ -264,6 +274,8 @@ def share_sessions(address: Callable[[Request], str]) -> None:
     whose: WeakKeyDictionary[SessionState, str] = WeakKeyDictionary()
 
     def restored(app: routes.App, body: PredictBodyInternal) -> tuple[SessionState, Any]:
+        if not _is_name(body.session_hash):
+            raise gr.Error(STRANGE, print_exception=False)
         session, iterator = RESTORE(app, body)
         if body.request:
             whose[session] = address(body.request)
@@ -385,6 +397,8 @@ def limit_waiting(page: gr.Blocks, limits: Waiting, addresses: Addresses) -> Non
         body: PredictBodyInternal, request: Request, username: str | None
     ) -> tuple[bool, Any, Any]:
         session, address = body.session_hash, limits.address(request)
+        if not _is_name(session):
+            return False, STRANGE, "error"
         if answer := refused(session, address):
             return answer
         try:
@@ -404,6 +418,22 @@ def limit_waiting(page: gr.Blocks, limits: Waiting, addresses: Addresses) -> Non
 
     queue.push = limited  # type: ignore[method-assign]
     queue.get_events = in_turn  # type: ignore[method-assign]
+
+
+def _is_name(session: str | None) -> bool:
+    """Tell whether a page, or a program, can have given its session this name."""
+    return not session or len(session) <= MAX_NAME
+
+
+def log_no_lost_sessions() -> None:
+    """Write no traceback, of 6 kB, for each page from now on that asks what came of a session which
+    is gone. It is told so."""
+
+    def is_another(record: logging.LogRecord) -> bool:
+        error = record.exc_info[1] if record.exc_info else None
+        return not (error and isinstance(error.__cause__, HTTPException))
+
+    logging.getLogger("uvicorn.error").addFilter(is_another)
 
 
 def fill_in_defaults(page: gr.Blocks) -> None:

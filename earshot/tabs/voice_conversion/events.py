@@ -91,12 +91,14 @@ class ConversionEvents:
     """
 
     models: Models
-    to: ConversionComponents
+    components: ConversionComponents
 
     def first_look(self) -> Update:
         """Show the finished example, or what to do where there is none."""
         result = read_finished()
-        return self._show(result, answer=False) if result else {self.to.lanes: nothing(FIRST)}
+        return (
+            self._show(result, answer=False) if result else {self.components.lanes: nothing(FIRST)}
+        )
 
     def convert(
         self,
@@ -104,7 +106,7 @@ class ConversionEvents:
         progress: gr.Progress = gr.Progress(),  # noqa: B008  (how Gradio asks for it)
     ) -> Update:
         """Convert the recording, or else the source that is shown; show it and play it."""
-        spoken = self.to.speaking.read(values)
+        spoken = self.components.speaking.read(values)
         progress(0.1, desc=f"Loading {spoken.model}")
         pipeline = self.models.pipeline(spoken.model)
         progress(0.4, desc=f"Encoding, then speaking as {spoken.label}")
@@ -116,9 +118,9 @@ class ConversionEvents:
         progress: gr.Progress = gr.Progress(),  # noqa: B008
     ) -> Update:
         """Say what is shown, or the recording, in the voice that was chosen, and play it."""
-        result: ConversionResult | None = values[self.to.result]
-        recording: str | None = values[self.to.audio]
-        spoken = self.to.speaking.read(values)
+        result: ConversionResult | None = values[self.components.result]
+        recording: str | None = values[self.components.audio]
+        spoken = self.components.speaking.read(values)
         pipeline = self.models.pipeline(spoken.model)
         if result and (result.is_of(recording, pipeline) or not (recording or result.source)):
             return self.speak(values, progress)
@@ -130,9 +132,9 @@ class ConversionEvents:
         progress: gr.Progress = gr.Progress(),  # noqa: B008
     ) -> Update:
         """Say the recording, or what is shown, in every voice; they play one after another."""
-        result: ConversionResult | None = values[self.to.result]
-        recording: str | None = values[self.to.audio]
-        spoken = self.to.speaking.read(values)
+        result: ConversionResult | None = values[self.components.result]
+        recording: str | None = values[self.components.audio]
+        spoken = self.components.speaking.read(values)
         pipeline = self.models.pipeline(spoken.model)
         if result is None or result.source is None or not result.is_of(recording, pipeline):
             progress(0.1, desc="Encoding")
@@ -154,10 +156,10 @@ class ConversionEvents:
         )
         line = f"<b>{len(each)}</b> voices, one after another. Click one to stay with it."
         return {
-            self.to.message: "",
-            self.to.result: result,
-            self.to.lanes: spec.value(),
-            self.to.numbers: line,
+            self.components.message: "",
+            self.components.result: result,
+            self.components.lanes: spec.value(),
+            self.components.numbers: line,
         }
 
     def edit(self, result: ConversionResult | None, event: gr.EventData) -> Update:
@@ -178,10 +180,10 @@ class ConversionEvents:
 
     def hear(self, values: Values, event: gr.EventData) -> Update:
         """Say one unit of the palette for a moment."""
-        result: ConversionResult | None = values[self.to.result]
+        result: ConversionResult | None = values[self.components.result]
         if result is None:
             raise InputError(NO_UNITS)
-        spoken = self.to.speaking.read(values)
+        spoken = self.components.speaking.read(values)
         pipeline = self.models.pipeline(result.units.model)
         count = round(UNIT_SECONDS / result.units.step)
         several = result.units.at(np.zeros(count, int))
@@ -194,7 +196,10 @@ class ConversionEvents:
         )
         speech = pipeline.decode(replace(unit, intonation=None), *spoken.arguments(pipeline))
         sound = File("unit", "unit.wav", wav(speech))
-        return {self.to.message: "", self.to.unit_sound: {"html": "", "files": [sound.data()]}}
+        return {
+            self.components.message: "",
+            self.components.unit_sound: {"html": "", "files": [sound.data()]},
+        }
 
     def speak(
         self,
@@ -202,10 +207,10 @@ class ConversionEvents:
         progress: gr.Progress = gr.Progress(),  # noqa: B008
     ) -> Update:
         """Synthesise the units that are shown, and play them."""
-        result: ConversionResult | None = values[self.to.result]
+        result: ConversionResult | None = values[self.components.result]
         if result is None:
             raise InputError(NO_UNITS)
-        spoken = self.to.speaking.read(values)
+        spoken = self.components.speaking.read(values)
         progress(0.3, desc=f"Speaking {len(result.units.codes)} units as {spoken.label}")
         pipeline = self.models.pipeline(result.units.model)
         speech = pipeline.decode(result.units, *spoken.arguments(pipeline))
@@ -217,8 +222,10 @@ class ConversionEvents:
         progress: gr.Progress = gr.Progress(),  # noqa: B008
     ) -> Update:
         """Synthesise the units of a JSON file, and play them."""
-        units = Units.from_json(Path(values[self.to.units_file]).read_text(errors="replace"))
-        spoken = self.to.speaking.read(values)
+        units = Units.from_json(
+            Path(values[self.components.units_file]).read_text(errors="replace")
+        )
+        spoken = self.components.speaking.read(values)
         progress(0.3, desc=f"Speaking {len(units.codes)} units as {spoken.label}")
         pipeline = self.models.pipeline(units.model)
         speech = pipeline.decode(units, *spoken.arguments(pipeline))
@@ -230,10 +237,10 @@ class ConversionEvents:
         progress: gr.Progress = gr.Progress(),  # noqa: B008
     ) -> Iterator[Update]:
         """Convert the source shown by every model in turn, the fewest bits first."""
-        result: ConversionResult | None = values[self.to.result]
+        result: ConversionResult | None = values[self.components.result]
         if result is None or result.source is None:
             raise InputError("This needs a recording. Convert one first.")
-        source, spoken = result.source, self.to.speaking.read(values)
+        source, spoken = result.source, self.components.speaking.read(values)
         lanes: list[Lane] = []
         tracks = [source.file("Source", "source")]
         models = [self.models.pipeline(name) for name in reversed(self.models.names)]
@@ -248,7 +255,7 @@ class ConversionEvents:
             tracks.append(File(pipeline.name, f"{pipeline.name}.wav", wav(conversion.converted)))
             name = f"The same speech as {spoken.label} by every model"
             spec = TimelineSpec(name, lanes, tracks)
-            yield {self.to.rates_message: "", self.to.rates: spec.value()}
+            yield {self.components.rates_message: "", self.components.rates: spec.value()}
 
     def _converted(
         self, values: Values, pipeline: "VoiceConversion", spoken: Speaking
@@ -258,8 +265,8 @@ class ConversionEvents:
 
         Raises InputError where there is neither.
         """
-        recording: str | None = values[self.to.audio]
-        shown: ConversionResult | None = values[self.to.result]
+        recording: str | None = values[self.components.audio]
+        shown: ConversionResult | None = values[self.components.result]
         sound = recording or (shown.source.content if shown and shown.source else None)
         conversion = pipeline(sound, *spoken.arguments(pipeline))
         result = ConversionResult.of(conversion, pipeline, spoken, recording)
@@ -267,10 +274,10 @@ class ConversionEvents:
 
     def _show(self, result: ConversionResult, notice: str = "", answer: bool = True) -> Update:
         return {
-            self.to.message: say(notice),
-            self.to.result: result,
-            self.to.lanes: result.timeline(answer).value(),
-            self.to.numbers: result.line(),
+            self.components.message: say(notice),
+            self.components.result: result,
+            self.components.lanes: result.timeline(answer).value(),
+            self.components.numbers: result.line(),
         }
 
 

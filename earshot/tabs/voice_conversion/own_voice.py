@@ -176,20 +176,20 @@ class _Anybody:
 class _Events:
     """Handlers of the panel; each returns the components that change with their values."""
 
-    to: OwnVoicePanel
+    components: OwnVoicePanel
     pipeline: Callable[[], "AnyVoiceConversion"]
     cards: gr.HTML
 
     def chosen(self, card: str, visit: VoiceVisit | None, request: gr.Request) -> Update:
         """Open the panel with a text to read, or close it."""
         if card != OWN or (visit and visit.own):
-            return {self.to.panel: gr.Column(visible=card == OWN)}
-        visit = self.to.sessions.of(visit, request)
-        return {self.to.panel: gr.Column(visible=True), **self._text_to_read(visit)}
+            return {self.components.panel: gr.Column(visible=card == OWN)}
+        visit = self.components.sessions.of(visit, request)
+        return {self.components.panel: gr.Column(visible=True), **self._text_to_read(visit)}
 
     def recorded(self, path: str | None, visit: VoiceVisit | None, request: gr.Request) -> Update:
         """Make a voice of a recording of the text."""
-        visit = self.to.sessions.of(visit, request)
+        visit = self.components.sessions.of(visit, request)
         with delete_after_use(path):
             visit.own = OwnVoice(self.pipeline(), path, visit.reading)
         return self._made(visit, READY)
@@ -198,21 +198,21 @@ class _Events:
         self, path: str | None, agreed: bool, visit: VoiceVisit | None, request: gr.Request
     ) -> Update:
         """Make a voice of a recording of anybody."""
-        visit = self.to.sessions.of(visit, request)
+        visit = self.components.sessions.of(visit, request)
         with delete_after_use(path):
             visit.own = ReferenceVoice(self.pipeline(), path, agreed)
         return self._made(visit, LENT)
 
     def _made(self, visit: VoiceVisit, message: str) -> Update:
         return {
-            self.to.visit: visit,
+            self.components.visit: visit,
             self.cards: gr.HTML(made=True),
-            self.to.message: say(message),
-            self.to.text: gr.HTML(visible=False),
-            self.to.recorder: gr.Audio(None, visible=False),
-            self.to.fit: gr.Button(visible=True),
-            self.to.forget: gr.Button(visible=True),
-            **(self.to.anybody.shown(False) if self.to.anybody else {}),
+            self.components.message: say(message),
+            self.components.text: gr.HTML(visible=False),
+            self.components.recorder: gr.Audio(None, visible=False),
+            self.components.fit: gr.Button(visible=True),
+            self.components.forget: gr.Button(visible=True),
+            **(self.components.anybody.shown(False) if self.components.anybody else {}),
         }
 
     def fitted(
@@ -228,21 +228,21 @@ class _Events:
             self.pipeline(), lambda share: progress(share, desc="Fitting your voice")
         )
         if visit.own is not before:  # forgotten meanwhile, and perhaps another one made
-            return {self.to.message: gr.skip()}
+            return {self.components.message: gr.skip()}
         visit.own = closer
-        return {self.to.visit: visit, self.to.message: say(FITTED)}
+        return {self.components.visit: visit, self.components.message: say(FITTED)}
 
     def forgotten(self, visit: VoiceVisit | None, request: gr.Request) -> Update:
         """Forget the voice, and ask for another."""
-        visit = self.to.sessions.of(visit, request)
+        visit = self.components.sessions.of(visit, request)
         visit.clear()
         return {
             self.cards: gr.HTML(made=False),
-            self.to.message: say(FORGOTTEN),
-            self.to.recorder: gr.Audio(None, visible=True),
-            self.to.fit: gr.Button(visible=False),
-            self.to.forget: gr.Button(visible=False),
-            **(self.to.anybody.shown(True) if self.to.anybody else {}),
+            self.components.message: say(FORGOTTEN),
+            self.components.recorder: gr.Audio(None, visible=True),
+            self.components.fit: gr.Button(visible=False),
+            self.components.forget: gr.Button(visible=False),
+            **(self.components.anybody.shown(True) if self.components.anybody else {}),
             **self._text_to_read(visit),
         }
 
@@ -253,8 +253,8 @@ class _Events:
 
         visit.reading = Reading.draw(SystemRandom())
         return {
-            self.to.visit: visit,
-            self.to.text: gr.HTML(_page(visit.reading.text), visible=True),
+            self.components.visit: visit,
+            self.components.text: gr.HTML(_page(visit.reading.text), visible=True),
         }
 
 

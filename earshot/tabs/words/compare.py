@@ -85,16 +85,16 @@ class CompareEvents:
         pipeline: Callable[[], "Words"],
         library: Callable[[], "WordLibrary"],
         store: SessionStore[Recordings],
-        page: CompareComponents,
+        components: CompareComponents,
     ) -> None:
         self.pipeline = pipeline
         self.library = library
         self.store = store
-        self.page = page
+        self.components = components
 
     def first_look(self, picked: list[str], own: Recordings | None) -> Update:
         """Show the words to pick from, with the first example picked if nothing is."""
-        return {self.page.picked: self._choices(own, picked or self.example(*EXAMPLES[0]))}
+        return {self.components.picked: self._choices(own, picked or self.example(*EXAMPLES[0]))}
 
     def example(self, *spellings: str) -> list[str]:
         """List the ids of the library's recordings of these words, VOICES of each."""
@@ -121,14 +121,14 @@ class CompareEvents:
             number = 1 + max((int(word.removeprefix(OWN_ID)) for word in own), default=0)
             own[f"{OWN_ID}{number}"] = _recorded(spoken, str(number))
             return {
-                self.page.message: "",
-                self.page.own: own,
-                self.page.picked: self._choices(own, [*picked, f"{OWN_ID}{number}"]),
+                self.components.message: "",
+                self.components.own: own,
+                self.components.picked: self._choices(own, [*picked, f"{OWN_ID}{number}"]),
             }
 
     def write(self, text: str) -> Update:
         """Set the written words to compare with."""
-        return {self.page.message: "", self.page.written: self._written(text)}
+        return {self.components.message: "", self.components.written: self._written(text)}
 
     def compare(
         self, picked: list[str], own: Recordings | None, written: "Sequence[Written]"
@@ -154,7 +154,7 @@ class CompareEvents:
             html += heat_table("Spoken with written: cosine", labels, names, result.written, 0, 1)
         panel = sounds.value(f'<div class="heats">{html}</div>')
         told = " ".join(notice for word in words for notice in word.notices)
-        return {self.page.message: say(told), self.page.panel: panel}
+        return {self.components.message: say(told), self.components.panel: panel}
 
     @answering
     def api_compare(self, recordings: list[str] | None, written: str | None = "") -> dict[str, Any]:

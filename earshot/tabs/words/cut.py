@@ -11,7 +11,7 @@ import numpy as np
 
 from earshot.media.constants import SAMPLE_RATE
 from earshot.tabs.components.timeline.lanes import Waveform
-from earshot.tabs.shared.icons import icon
+from earshot.tabs.shared.html import render
 from earshot.tabs.words.panel import sound_of
 
 RATE: Final = SAMPLE_RATE  # of the pipeline's waveforms
@@ -35,16 +35,11 @@ def cut_value(recording: np.ndarray, start: float, end: float, used: bool = True
     from earshot.media.audio.load import wav_bytes  # late, for it loads scipy
 
     wave = Waveform.of("your recording", recording, RATE)
-    ends = "".join(
-        f'<input type="range" class="cut-{name}" min="0" max="{wave.seconds:.3f}" step="0.01" '
-        f'value="{place:.2f}" aria-label="{name.capitalize()} of the word, in seconds">'
-        for name, place in (("start", start), ("end", end))
-    )
-    use = f'<button type="button" class="cut-use" data-used="{used}">Use this cut</button>'
-    return (
-        f'<div class="cut"><div class="cut-wave">{wave.html()}<div class="cut-head"></div>{ends}'
-        f'</div><div class="cut-bar"><button type="button" class="word-play" aria-pressed="false">'
-        f"{icon('play')}{icon('pause')}<span>Play the cut</span></button>"
-        f"<output></output>{use}"
-        f'</div><audio src="{sound_of(wav_bytes(recording, RATE))}"></audio></div>'
+    return render(
+        "words/cut.html",
+        wave=wave.html(),
+        seconds=wave.seconds,
+        ends=(("start", start), ("end", end)),
+        used=used,
+        sound=sound_of(wav_bytes(recording, RATE)),
     )

@@ -59,11 +59,11 @@ class WordEvents:
         self,
         pipeline: Callable[[], "Words"],
         library: Callable[[], "WordLibrary"],
-        page: WordComponents,
+        components: WordComponents,
     ) -> None:
         self.pipeline = pipeline
         self.library = library
-        self.page = page
+        self.components = components
 
     def first_look(self) -> Update:
         """Draw the map, with a word of the library as the example that is shown first."""
@@ -84,12 +84,12 @@ class WordEvents:
             spoken = self.pipeline().embed_audio(recording)
         except CutNeededError as error:
             return {
-                self.page.message: say(str(error), "error"),
-                self.page.cut: cut_value(error.recording, *error.proposed, used=False),
-                self.page.recorded: error.recording,
-                self.page.text: "",
+                self.components.message: say(str(error), "error"),
+                self.components.cut: cut_value(error.recording, *error.proposed, used=False),
+                self.components.recorded: error.recording,
+                self.components.text: "",
             }
-        return {**self._spoken(spoken), self.page.text: ""}
+        return {**self._spoken(spoken), self.components.text: ""}
 
     def recut(self, recorded: np.ndarray | None, event: gr.EventData) -> Update:
         """Show another part of the same recording."""
@@ -125,7 +125,7 @@ class WordEvents:
         return self._result(self._of_library(word).after(past))
 
     def _typed(self, text: str) -> Update:
-        query, page = Query.typed(self.pipeline().embed_text(text)), self.page
+        query, page = Query.typed(self.pipeline().embed_text(text)), self.components
         emptied = {page.cut: "", page.recorded: None, page.recording: None}
         return {**self._result(query), **emptied, page.text: text}
 
@@ -139,20 +139,20 @@ class WordEvents:
         query = Query.spoken(spoken, self.pipeline().guess(self.library(), spoken))
         return {
             **self._result(query),
-            self.page.message: say(" ".join(spoken.notices)),
-            self.page.cut: cut_value(spoken.waveform, spoken.start, spoken.end),
-            self.page.recorded: spoken.waveform,
+            self.components.message: say(" ".join(spoken.notices)),
+            self.components.cut: cut_value(spoken.waveform, spoken.start, spoken.end),
+            self.components.recorded: spoken.waveform,
         }
 
     def _result(self, query: Query, chart: Chart | None = None) -> Update:
         """Show a query's neighbours. chart: the map, where the page does not have it yet."""
         view = view_of(query, self.pipeline(), self.library())
         return {
-            self.page.message: "",
-            self.page.query: view.query,
-            self.page.found: view.found,
-            self.page.chart: show(view.marker, chart),
-            self.page.neighbours: view.neighbours,
+            self.components.message: "",
+            self.components.query: view.query,
+            self.components.found: view.found,
+            self.components.chart: show(view.marker, chart),
+            self.components.neighbours: view.neighbours,
         }
 
 

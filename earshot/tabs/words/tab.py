@@ -154,7 +154,7 @@ def _connect(
     chips: Chips,
 ) -> None:
     """Connect the components to their handlers."""
-    page = events.page
+    page = events.components
 
     def shown(handler: Callable) -> Callable:
         return reporting(handler, page.message)

@@ -6,7 +6,6 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
-import numpy as np
 from markupsafe import Markup
 
 from earshot.tabs.shared.events import HIDDEN, Update, reporting
@@ -20,9 +19,11 @@ if TYPE_CHECKING:
 
 HINT: Final = """<p class="hint">Two recordings count as the same word if their cosine reaches the
 threshold. A higher threshold gives fewer false alarms and more misses.</p>"""
-NO_CURVE: Final = """<p>Precision and recall were not measured for this model: train it
-with <code>python -m training.words</code>, and the curve appears here.</p>"""
+NO_CURVE: Final = Markup("""<p>Precision and recall were not measured for this model: train it
+with <code>python -m training.words</code>, and the curve appears here.</p>""")
+TEMPLATE: Final = "words/threshold.html"
 PLOT: Final = 300  # width and height of the plot
+TICKS: Final = (0.0, 0.25, 0.5, 0.75, 1.0)  # of both axes
 # (is the same word, is called the same) → name.
 NAMES: Final = {
     (True, True): "Hits",
@@ -48,11 +49,11 @@ class ThresholdEvents:
         self,
         pipeline: Callable[[], "Words"],
         library: Callable[[], "WordLibrary"],
-        page: ThresholdComponents,
+        components: ThresholdComponents,
     ) -> None:
         self.pipeline = pipeline
         self.library = library
-        self.page = page
+        self.components = components
 
         @cache
         def pairs() -> "WordPairs":
@@ -65,26 +66,22 @@ class ThresholdEvents:
     def first_look(self, chosen: float) -> Update:
         """Start at the model's own threshold, unless one was chosen."""
         threshold = chosen or round(self.pipeline().threshold, 2)
-        return {self.page.slider: threshold, **self.move(threshold)}
+        return {self.components.slider: threshold, **self.move(threshold)}
 
     def move(self, threshold: float) -> Update:
         """Show another threshold."""
-        return {self.page.message: "", self.page.panel: self._panel(threshold)}
+        return {self.components.message: "", self.components.panel: self._panel(threshold)}
 
     def _panel(self, threshold: float) -> dict[str, Any]:
         from earshot.pipelines.words.pairs import OperatingCurve
 
         lists, sounds = self.pipeline().operating_curve, Sounds()
         curve = plot(OperatingCurve.read(lists), threshold) if lists else NO_CURVE
-        cells = ""
-        for above in (True, False):
-            for same in (True, False):
-                side = self.pairs().near_threshold(threshold, same, above)
-                cells += _side(NAMES[same, above], side, above, sounds)
-        return sounds.value(
-            f'<div class="threshold"><div class="curve">{curve}</div><div class="sides">'
-            f"{cells}</div></div>"
-        )
+        sides = [
+            _side(name, self.pairs().near_threshold(threshold, same, above), above, sounds)
+            for (same, above), name in NAMES.items()
+        ]
+        return sounds.value(macro(TEMPLATE, "section", curve, sides))
 
 
 def threshold_section(
@@ -105,30 +102,14 @@ def threshold_section(
     slider.input(reporting(events.move, message), slider, [message, panel], **last)
 
 
-def plot(curve: "OperatingCurve", threshold: float) -> str:
+def plot(curve: "OperatingCurve", threshold: float) -> Markup:
     """Draw the precision–recall curve as SVG with the point of the threshold, and a sentence."""
     precision, recall = curve.at(threshold)
     line = " ".join(
         f"{PLOT * r:.1f},{PLOT * (1 - p):.1f}"
         for p, r in zip(curve.precision, curve.recall, strict=True)
     )
-    ticks = "".join(
-        f'<text x="{PLOT * t}" y="{PLOT + 20}" text-anchor="middle">{t:g}</text>'
-        f'<text x="-8" y="{PLOT * (1 - t) + 4}" text-anchor="end">{t:g}</text>'
-        f'<path class="curve-grid" d="M{PLOT * t} 0V{PLOT}M0 {PLOT * (1 - t)}H{PLOT}"/>'
-        for t in np.linspace(0, 1, 5)
-    )
-    return (
-        f'<svg viewBox="-52 -12 {PLOT + 70} {PLOT + 62}" role="img" aria-label="Precision '
-        f'{precision:.2f} at recall {recall:.2f}">{ticks}<polyline points="{line}"/>'
-        f'<text x="{PLOT / 2}" y="{PLOT + 42}" text-anchor="middle">recall</text>'
-        f'<text transform="translate(-38 {PLOT / 2}) rotate(-90)" text-anchor="middle">precision'
-        f'</text><circle cx="{PLOT * recall:.1f}" cy="{PLOT * (1 - precision):.1f}" r="8"/></svg>'
-        f"<p>At <b>{threshold:.2f}</b>, of 100 pairs called the same word <b>{100 * precision:.0f}"
-        f"</b> are (precision), and of 100 that are the same <b>{100 * recall:.0f}</b> are found "
-        "(recall). Measured on recordings by people: all pairs of two different speakers, none of "
-        "them trained on. The pairs shown here are of our library of synthetic speech.</p>"
-    )
+    return macro(TEMPLATE, "plot", PLOT, line, TICKS, threshold, precision, recall)
 
 
 def _side(name: str, side: "Side", above: bool, sounds: Sounds) -> Markup:

@@ -60,17 +60,17 @@ class VocabularyEvents:
         pipeline: Callable[[], "Words"],
         library: Callable[[], "WordLibrary"],
         store: "SessionStore[Vocabulary]",
-        page: VocabularyComponents,
+        components: VocabularyComponents,
     ) -> None:
         self.pipeline = pipeline
         self.library = library
         self.store = store
-        self.page = page
+        self.components = components
 
     def first_look(self, own: Own) -> Update:
         """Show the visitor's words; while there are none, an example of the result."""
         if own and own.words:
-            return {self.page.problem: "", self.page.words: taught(own)}
+            return {self.components.problem: "", self.components.words: taught(own)}
         library, words = self.library(), new_vocabulary()
         vectors: dict[str, list[np.ndarray]] = {spelling: [] for spelling in EXAMPLE}
         for row in library.spoken:
@@ -81,7 +81,11 @@ class VocabularyEvents:
         found = words.find(vectors[EXAMPLE[-1]][-1], self.pipeline().threshold)
         about = f"An example: {len(EXAMPLE)} words, and “{EXAMPLE[-1]}” in another voice."
         result = Sounds().value(Markup("<p>{}</p>{}").format(about, shown(found)))
-        return {self.page.problem: "", self.page.words: taught(None), self.page.result: result}
+        return {
+            self.components.problem: "",
+            self.components.words: taught(None),
+            self.components.result: result,
+        }
 
     def teach(
         self,
@@ -95,7 +99,7 @@ class VocabularyEvents:
             own = self.store.of(own, request)
             name = own.check(name if name.strip() else _unused(own.words))
             own.add(name, one_word(self.pipeline(), recording).vector)
-        return {self.page.message: "", **self._listed(own)}
+        return {self.components.message: "", **self._listed(own)}
 
     def find(self, recording: str | None, own: Own) -> Update:
         """Recognise the words of a recording."""
@@ -109,7 +113,7 @@ class VocabularyEvents:
             f"<h4>At {start:.1f} s</h4>{shown(one)}" if len(found) > 1 else shown(one)
             for start, one in found
         )
-        return {self.page.problem: "", self.page.result: Sounds().value(html)}
+        return {self.components.problem: "", self.components.result: Sounds().value(html)}
 
     def remove(self, own: Own, event: gr.EventData) -> Update:
         """Remove one word."""
@@ -125,7 +129,11 @@ class VocabularyEvents:
 
     def _listed(self, own: Own) -> Update:
         delete = gr.Button(visible=bool(own and own.words))
-        return {self.page.own: own, self.page.words: taught(own), self.page.forget: delete}
+        return {
+            self.components.own: own,
+            self.components.words: taught(own),
+            self.components.forget: delete,
+        }
 
     def _spoken(self, recording: str | None) -> "list[Spoken]":
         """Embed the words of a recording; several where there are pauses between them."""

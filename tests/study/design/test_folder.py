@@ -16,6 +16,7 @@ from earshot.study.design.yaml_lines import SpecError
 from earshot.study.publishing import publish
 from earshot.study.sounds import stimuli
 from earshot.study.web.server import library
+from tests.support.quickness import quickly
 
 
 def zip_of(source: Path, target: Path, below: str = "") -> Path:
@@ -69,6 +70,35 @@ def test_unpack_of_unusable_files_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match="line 2"):
         publish(bad, "Bad", tests)
     assert tests.files() == {}
+
+
+def test_zip_of_very_many_is_refused(tmp_path: Path) -> None:
+    """Before objects are made of all its entries: 100 MB hold two millions."""
+    with zipfile.ZipFile(tmp_path / "one.zip", "w") as archive:
+        archive.writestr("a", "")
+    one = (tmp_path / "one.zip").read_bytes()
+    entries, end = one.index(b"PK\1\2"), one.index(b"PK\5\6")
+    entry = one[entries:end]
+    for times, message in ((100, "no sounds"), (folder.MAX_LIST // len(entry) + 1, "too many")):
+        size = (times * len(entry)).to_bytes(4, "little")  # in the record at the end, from byte 12
+        many = one[:entries] + times * entry + one[end : end + 12] + size + one[end + 16 :]
+        (tmp_path / "many.zip").write_bytes(many)
+        with quickly(), pytest.raises(InputError, match=message):
+            folder.unpack([tmp_path / "many.zip"], tmp_path / str(times))
+
+
+def test_damaged_zip_is_told(tmp_path: Path) -> None:
+    """A name that is not in the letters it says; and a folder called as the test's file is."""
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("ö.yaml", "a")
+    content = (tmp_path / "a.zip").read_bytes()
+    (tmp_path / "a.zip").write_bytes(content.replace("ö".encode(), b"\xff\xff"))
+    with pytest.raises(InputError, match="cannot be read"):
+        folder.unpack([tmp_path / "a.zip"], tmp_path / "test")
+    with zipfile.ZipFile(tmp_path / "b.zip", "w") as archive:
+        archive.mkdir("test.yaml")
+    with pytest.raises(InputError, match="no sounds"):
+        folder.unpack([tmp_path / "b.zip"], tmp_path / "other")
 
 
 def test_draft_write_keeps_sources_and_settings(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ import shutil
 import wave
 from collections.abc import Iterator
 from dataclasses import fields, replace
+from html import unescape
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -92,7 +93,7 @@ def test_tab_without_checkpoint_explains_training() -> None:
 def test_coach_offers_sentences_of_the_grammar() -> None:
     with gr.Blocks():
         value = str(coach("camera").value)
-    slots = json.loads(value.split('data-slots="')[1].split('"')[0].replace("&quot;", '"'))
+    slots = json.loads(unescape(value.split('data-slots="')[1].split('"')[0]))
     assert [[word.lower() for word in slot] for slot in slots] == [list(slot) for slot in GRID]
     assert "F" in slots[3] and "f" not in slots[3]
 

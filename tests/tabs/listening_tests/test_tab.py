@@ -108,7 +108,7 @@ def test_links_of_test_can_be_shared(
     folder = write_test(tmp_path / "workspace", "ab", 0.1)
     request = gr.Request(headers=headers, base_url="http://here/")
     shown = handlers.open(Workspace(folder), (folder / "test.yaml").read_text(), "", request)
-    links = shown[handlers.parts.links]
+    links = shown[handlers.components.links]
     assert 'href="http://here/listen/' in links and 'href="http://here/results/' in links
 
 
@@ -117,14 +117,14 @@ def test_preview_lets_nobody_in(tmp_path: Path, handlers: StudyEvents) -> None:
     folder = write_test(tmp_path / "workspace", "ab", 0.1)
     workspace, yaml = Workspace(folder), (folder / "test.yaml").read_text()
     request = gr.Request(headers={}, base_url="http://here/")
-    shown = handlers.preview(workspace, yaml, "", request)[handlers.parts.links]
+    shown = handlers.preview(workspace, yaml, "", request)[handlers.components.links]
     assert "?rater=preview-" in shown and shown.count("<a ") == 1
     first = workspace.preview
     assert first and handlers.tests.store.places(handlers.tests.open(first.name).test).closed
     handlers.preview(workspace, yaml, "", request)
     last = workspace.preview
     assert last and first.name not in handlers.tests.files()
-    links = handlers.open(workspace, yaml, "", request)[handlers.parts.links]
+    links = handlers.open(workspace, yaml, "", request)[handlers.components.links]
     assert "QR code" in links and links.count("<a ") == 2
     assert last.name not in handlers.tests.files()
 
@@ -146,7 +146,7 @@ def brought(
 ) -> dict[Component, Any]:
     """What a visitor has given who brought one sound."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    parts, folder = handlers.parts, write_test(tmp_path / "made", "acr", 0.1)
+    parts, folder = handlers.components, write_test(tmp_path / "made", "acr", 0.1)
     sound = (folder / "fine" / "bird.wav").rename(folder / "fine_bird.wav")
     given: dict[Component, Any] = {each: each.value for each in parts.form.components}
     return given | {parts.workspace: None, parts.yaml: "", parts.files: [str(sound)]}
@@ -161,7 +161,7 @@ def test_sounds_without_room_are_not_unpacked(
     value: int,
 ) -> None:
     request = gr.Request(headers={})
-    of_others = handlers.from_upload(brought, request)[handlers.parts.workspace]
+    of_others = handlers.from_upload(brought, request)[handlers.components.workspace]
     monkeypatch.setattr(workspace, limit, value)
     with pytest.raises(InputError, match="no room for another test"):
         handlers.from_upload(brought, request)
@@ -176,7 +176,7 @@ def test_megabytes_of_an_address_are_limited(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     request = gr.Request(headers={})
-    made = handlers.from_upload(brought, request)[handlers.parts.workspace]
+    made = handlers.from_upload(brought, request)[handlers.components.workspace]
     monkeypatch.setattr(events, "MB", 10)
     for again in (
         lambda: handlers.from_upload(brought, request),
@@ -235,7 +235,7 @@ def test_open_without_publishing_is_impossible(tests: TestLibrary) -> None:
 
 def test_open_test_is_changed_by_form(tmp_path: Path, handlers: StudyEvents) -> None:
     """It comes back by its link, until somebody has begun."""
-    parts, request = handlers.parts, gr.Request(headers={}, base_url="http://here/")
+    parts, request = handlers.components, gr.Request(headers={}, base_url="http://here/")
     folder = write_test(tmp_path / "workspace", "ab", 0.1, title="Before")
     workspace = Workspace(folder)
     handlers.open(workspace, (folder / "test.yaml").read_text(), "", request)

@@ -155,5 +155,5 @@ def test_voice_forgotten_while_fitted_stays_forgotten(visit: VoiceVisit) -> None
     pipeline: Any = SimpleNamespace(fit=fit)
     with gr.Blocks():
         events = _Events(OwnVoicePanel.layout(), lambda: pipeline, gr.HTML())
-    assert events.to.visit not in events.fitted(visit)
+    assert events.components.visit not in events.fitted(visit)
     assert visit.own is None

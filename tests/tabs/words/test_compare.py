@@ -44,9 +44,9 @@ def events(folder: Path) -> CompareEvents:
 
 def shown_error(events: CompareEvents, handler: Any, *inputs: Any) -> str:
     """The message of a handler that fails; nothing else may change."""
-    answer = reporting(handler, events.page.message)(*inputs)
-    assert set(answer) == {events.page.message}
-    return answer[events.page.message]
+    answer = reporting(handler, events.components.message)(*inputs)
+    assert set(answer) == {events.components.message}
+    return answer[events.components.message]
 
 
 @pytest.fixture(scope="module")
@@ -75,9 +75,9 @@ def tables(panel: dict[str, Any]) -> list[list[list[str]]]:
 
 def test_compare_shows_table_of_each_similarity(events: CompareEvents) -> None:
     answer = events.compare(PICKED, None, ())
-    panel = answer[events.page.panel]
+    panel = answer[events.components.panel]
     spoken, dtw, written = tables(panel)
-    assert answer[events.page.message] == ""
+    assert answer[events.components.message] == ""
     assert [spoken[i][i] for i in range(3)] == ["1.00"] * 3
     assert float(spoken[0][1]) > 0.8 > 0.5 > float(spoken[0][2].replace("−", "-"))
     assert len(written[0]) == 2 and float(written[0][0]) > 0.8
@@ -88,7 +88,7 @@ def test_compare_shows_table_of_each_similarity(events: CompareEvents) -> None:
 
 def test_first_look_picks_example(events: CompareEvents) -> None:
     """Words that are picked stay."""
-    picked = events.page.picked
+    picked = events.components.picked
     first = events.first_look([], None)[picked].constructor_args
     assert len(first["value"]) == 6 and set(first["value"]) <= {c[1] for c in first["choices"]}
     assert first["value"][0].startswith(EXAMPLES[0][0])
@@ -107,7 +107,7 @@ def test_compare_of_many_words_is_refused(events: CompareEvents) -> None:
 
 
 def test_record_adds_word_and_deletes_file(events: CompareEvents, upload: str) -> None:
-    page = events.page
+    page = events.components
     answer = events.record(upload, PICKED, None, VISITOR)
     assert answer[page.message] == "" and not Path(upload).exists()
     picked = answer[page.picked].constructor_args["value"]
@@ -122,14 +122,14 @@ def test_damaged_words_are_compared_with_notice(events: CompareEvents, upload: s
     content = Path(upload).read_bytes()
     Path(upload).write_bytes(content[:-12_000])
     answer = events.record(upload, PICKED, None, VISITOR)
-    picked = answer[events.page.picked].constructor_args["value"]
-    compared = events.compare(picked, answer[events.page.own], ())
-    assert "ends early" in compared[events.page.message]
+    picked = answer[events.components.picked].constructor_args["value"]
+    compared = events.compare(picked, answer[events.components.own], ())
+    assert "ends early" in compared[events.components.message]
 
 
 def test_record_forgets_words_no_longer_picked(events: CompareEvents, upload: str) -> None:
     """Their numbers are not given again."""
-    page, content, own, picked = events.page, Path(upload).read_bytes(), None, []
+    page, content, own, picked = events.components, Path(upload).read_bytes(), None, []
     for _ in range(3):
         Path(upload).write_bytes(content)
         answer = events.record(upload, picked, own, VISITOR)
@@ -149,8 +149,8 @@ def test_record_of_ninth_word_is_refused(events: CompareEvents, upload: str) -> 
 
 
 def test_write_sets_the_written_words(events: CompareEvents) -> None:
-    written = events.write(" threat, /kap/ ,,")[events.page.written]
-    panel = events.compare(PICKED, None, written)[events.page.panel]
+    written = events.write(" threat, /kap/ ,,")[events.components.written]
+    panel = events.compare(PICKED, None, written)[events.components.panel]
     assert [len(row) for row in tables(panel)[2]] == [2] * 3 and "/kap/" in panel["html"]
     assert "at most" in shown_error(events, events.write, ",".join("abcdefghi"))
     assert "letters" in shown_error(events, events.write, "123")

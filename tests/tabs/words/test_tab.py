@@ -68,15 +68,15 @@ def events(folder: Path) -> WordEvents:
 
 @pytest.fixture(scope="module")
 def page(events: WordEvents) -> WordComponents:
-    return events.page
+    return events.components
 
 
 def shown_error(events: WordEvents, handler: Any, *inputs: Any) -> str:
     """The message of a handler that fails; nothing else may change."""
-    answer = reporting(handler, events.page.message)(*inputs)
-    assert set(answer) == {events.page.message}
-    assert 'role="alert"' in answer[events.page.message]
-    return answer[events.page.message]
+    answer = reporting(handler, events.components.message)(*inputs)
+    assert set(answer) == {events.components.message}
+    assert 'role="alert"' in answer[events.components.message]
+    return answer[events.components.message]
 
 
 @pytest.fixture(scope="module")

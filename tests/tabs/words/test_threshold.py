@@ -37,17 +37,20 @@ def events_of(library: FakeLibrary, curve: dict | None = CURVE) -> ThresholdEven
 
 def panel_at(events: ThresholdEvents, threshold: float) -> dict[str, Any]:
     answer = events.move(threshold)
-    assert answer[events.page.message] == ""
-    return answer[events.page.panel]
+    assert answer[events.components.message] == ""
+    return answer[events.components.panel]
 
 
 def test_first_look_starts_at_models_threshold(library: FakeLibrary) -> None:
     events = events_of(library)
     answer = events.first_look(0)
-    assert (answer[events.page.message], answer[events.page.slider]) == ("", FakeWords.threshold)
-    html = answer[events.page.panel]["html"]
+    assert (answer[events.components.message], answer[events.components.slider]) == (
+        "",
+        FakeWords.threshold,
+    )
+    html = answer[events.components.panel]["html"]
     assert "<b>90</b>" in html and "<b>80</b>" in html
-    assert events.first_look(0.3)[events.page.slider] == 0.3
+    assert events.first_look(0.3)[events.components.slider] == 0.3
 
 
 def test_move_shows_pairs_on_their_side(library: FakeLibrary) -> None:

@@ -43,7 +43,7 @@ def shown_error(message: gr.HTML, handler: Any, *inputs: Any) -> str:
 
 def taught_words(events: VocabularyEvents, say: Any, word: str, name: str, own: Any = None) -> Any:
     """The visitor's vocabulary after one more example."""
-    return events.teach(say(word), name, own, VISITOR)[events.page.own]
+    return events.teach(say(word), name, own, VISITOR)[events.components.own]
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def pressed(word: str) -> Any:
 
 
 def test_find_after_teach_recognises_the_word(events: VocabularyEvents, say: Any) -> None:
-    page, own, answer = events.page, None, {}
+    page, own, answer = events.components, None, {}
     for name, word in (("door", "ship"), ("door", "ship"), ("", "zoo")):
         upload = say(word)
         answer = events.teach(upload, name, own, VISITOR)
@@ -75,13 +75,13 @@ def test_find_after_teach_recognises_the_word(events: VocabularyEvents, say: Any
 
 
 def test_find_without_words_is_refused(events: VocabularyEvents, say: Any) -> None:
-    message = shown_error(events.page.problem, events.find, say("ship"), None)
+    message = shown_error(events.components.problem, events.find, say("ship"), None)
     assert "no words of yours yet" in message
 
 
 def test_teach_of_unusable_recording_changes_nothing(events: VocabularyEvents, say: Any) -> None:
     """The recording is deleted."""
-    own, page = taught_words(events, say, "ship", "door"), events.page
+    own, page = taught_words(events, say, "ship", "door"), events.components
     silent = Path(say("ship"))
     silent.write_bytes(silent.read_bytes()[:44] + bytes(16_000))
     shown_error(page.message, events.teach, str(silent), "other", own, VISITOR)
@@ -93,7 +93,7 @@ def test_teach_of_unusable_recording_changes_nothing(events: VocabularyEvents, s
 
 
 def test_find_shows_time_of_each_word(events: VocabularyEvents, say: Any, tmp_path: Path) -> None:
-    own, page = taught_words(events, say, "ship", "door"), events.page
+    own, page = taught_words(events, say, "ship", "door"), events.components
     both = tmp_path / "uploads" / "both.wav"
     sounds = [load(say(word), 16_000).waveform for word in ("zoo", "ship")]
     both.write_bytes(wav_bytes(np.concatenate([sounds[0], np.zeros(8000), sounds[1]]), 16_000))
@@ -109,7 +109,7 @@ def test_find_shows_time_of_each_word(events: VocabularyEvents, say: Any, tmp_pa
 
 
 def test_removing_words_updates_list_and_button(events: VocabularyEvents, say: Any) -> None:
-    page = events.page
+    page = events.components
     own = taught_words(events, say, "ship", "door")
     answer = events.teach(say("ship"), "<i>&", own, VISITOR)
     listed = answer[page.words]["html"]
@@ -126,14 +126,14 @@ def test_removing_words_updates_list_and_button(events: VocabularyEvents, say: A
 def test_vocabulary_of_leaving_visitor_is_cleared(events: VocabularyEvents, say: Any) -> None:
     own = taught_words(events, say, "ship", "door")
     somebody: Any = SimpleNamespace(session_hash="other")
-    other = events.teach(say("zoo"), "zoo", None, somebody)[events.page.own]
+    other = events.teach(say("zoo"), "zoo", None, somebody)[events.components.own]
     events.store.leave(VISITOR)
     events.store.expire(str(VISITOR.session_hash))
     assert not own.words and list(other.words) == ["zoo"]
 
 
 def test_first_look_shows_example_without_words(events: VocabularyEvents, say: Any) -> None:
-    page = events.page
+    page = events.components
     answer = events.first_look(None)
     assert "No words yet" in answer[page.words]["html"]
     assert f"<h3>{EXAMPLE[-1]}</h3>" in answer[page.result]["html"]

@@ -1,9 +1,9 @@
 """A training loop that resumes where it was: averaged weights, and a rate that falls at the end.
 
-A training ends after so many steps, or after so many seconds on a machine that is lent. The rate is
-constant up to the last part of it and falls to zero there (Hu et al. 2024, MiniCPM, section 4): to
-train for longer, go on from a state that was saved before the fall. The averaged weights (Polyak &
-Juditsky 1992) are what is measured and exported.
+Unlike that of training.common, a training ends after so many steps, or after so many seconds on a
+machine that is lent. The rate is constant up to the last part of it and falls to zero there (Hu et
+al. 2024, MiniCPM, section 4): to train for longer, go on from a state that was saved before the
+fall. The averaged weights (Polyak & Juditsky 1992) are what is measured and exported.
 """
 
 import copy

@@ -18,7 +18,6 @@ from collections.abc import Iterable, Iterator
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import groupby
-from multiprocessing import Pool
 from pathlib import Path
 from typing import Final
 
@@ -31,6 +30,7 @@ from earshot.media.audio.pitch import track_pitch
 from earshot.media.constants import HOP_LENGTH, N_FFT, N_MELS, SAMPLE_RATE
 from earshot.pipelines.words.dictionary import pronunciations
 from training.common.corpora import LEVEL, Item, speech_items, waveforms
+from training.common.processes import in_processes
 from training.common.zero_shot import has_zero_shot_word
 from training.voice_conversion.any_voice.data import HEART
 
@@ -38,7 +38,6 @@ SOUNDS: Final = ASSETS / "sounds"
 CUT: Final = 4 * HOP_LENGTH  # samples: recordings are cut to whole multiples of 40 ms
 MIN_SECONDS: Final = 0.2
 MAX_NOISE: Final = 4.0  # seconds of a sound
-PROCESSES: Final = 2
 # Corpora of single words say little that these do not; their speakers do not speak on.
 CORPORA: Final = (
     "librispeech_251",
@@ -72,8 +71,7 @@ def prepare(data: Path, out: Path) -> None:
                 (item for item in items if item.split == split), lambda item: item.path
             )
         ]
-        with Pool(PROCESSES) as pool:
-            parts = [part for found in pool.imap(_arrays, files, chunksize=4) for part in found]
+        parts = [part for found in in_processes(_arrays, files, chunk=4) for part in found]
         if split == "train":
             parts += [(HEART, HEART, _features(spoken)) for spoken in heart(data)]
         _write(parts, out / split)

@@ -37,7 +37,7 @@ from training.voice_conversion.evaluate.systems import (
     AnyVoiceUnits,
     Converter,
     CopySynthesis,
-    KMeans,
+    KMeansUnits,
     Original,
     Representation,
     Speaker,
@@ -83,7 +83,7 @@ def evaluate(
     evaluator = Evaluator(choose(data, split, QUICK if quick else Budget()), quick, judges)
     every = [*sorted(checkpoints.iterdir()), *(sorted(compared.iterdir()) if compared else ())]
     folders = [folder for folder in every if only is None or folder.name in only]
-    plain = [MFCC(normalized=False), MFCC(normalized=True), KMeans(evaluator.models.centroids)]
+    plain = [MFCC(normalized=False), MFCC(normalized=True), KMeansUnits(evaluator.models.centroids)]
     jobs: list[Job] = [partial(evaluator.representation, each) for each in plain]
     systems: list[System] = [(None, Original()), *_vqvae_systems(folders)]
     for networks in [AnyVoiceConversion.load(f) for f in folders if f.name == ANY_VOICE]:

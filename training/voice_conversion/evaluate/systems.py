@@ -35,7 +35,9 @@ class MFCC(Representation):
         return self._features(waveform), None
 
 
-class KMeans(Representation):
+class KMeansUnits(Representation):
+    """The units of a k-means: the frames of one are its centroid."""
+
     def __init__(self, centroids: np.ndarray) -> None:
         self.name = f"k-means units, K = {len(centroids)}"
         self._centroids = centroids
