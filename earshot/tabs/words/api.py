@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from earshot.pipelines.words import Words
     from earshot.pipelines.words.library import WordLibrary
 
-MAX_NEIGHBOURS: Final = 100  # neighbours
+MAX_NEIGHBOURS: Final = 100
 MAX_FILES: Final = 200
 
 

@@ -29,7 +29,7 @@ SOURCES: Final = {
     "Arabic": "as this word is read",
     "Arabic guess": "its short vowels are not written: guessed",
 }
-MIN_PROBABILITY: Final = 0.01  # probability of a word that is listed
+MIN_PROBABILITY: Final = 0.01  # of a word that is listed
 
 
 @dataclass(frozen=True, eq=False)
