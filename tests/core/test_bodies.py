@@ -220,6 +220,22 @@ def test_sender_of_upload_chooses_no_codec(address: str, codec: str) -> None:
     assert reply.status_code == 200
 
 
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "multipart/form-data; boundary=x; charset=punycode",
+        "Multipart/Form-Data ;boundary=x",
+        "application/x-www-form-urlencoded",
+    ],
+)
+@pytest.mark.parametrize("route", ["login", "gradio_api/queue/join", "listen/ab/consent"])
+def test_form_is_for_uploads_only(address: str, route: str, kind: str) -> None:
+    """A form of 900 kB in punycode, to log in, held up all others for 20 s."""
+    body = _field(900_000 * b"a") + ENDED
+    reply = httpx.post(address + route, content=body, headers={"Content-Type": kind})
+    assert (reply.status_code, "Send JSON" in reply.text) == (415, True)
+
+
 def test_empty_files_of_upload_count(address: str) -> None:
     """Each takes a folder, and time whenever uploads are counted."""
     file = b'--x\r\ncontent-Disposition: form-data; name="files"; filename="a.wav"\r\n\r\n\r\n'
