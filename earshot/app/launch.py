@@ -59,6 +59,7 @@ from earshot.tabs.shared.gradio_internals import (
     refuse_strange,
     share_sessions,
     shipped_examples,
+    take_own_files,
     upload_folder,
     write_results_whole,
 )
@@ -151,6 +152,7 @@ def launch(
     expire_sessions_in_turn()
     delete_while_files_come()
     write_results_whole()
+    take_own_files()
     shipped_examples()  # also for pages that were open before the app was started again
     fill_in_defaults(page)
     limit_queue(page, chosen.max_queue, chosen.allow_urls)

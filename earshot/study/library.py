@@ -17,7 +17,7 @@ from earshot.study.sounds.copies import Copy
 from earshot.study.storage.store import Store
 
 NO_LINK: Final = "Paste the whole link to the results of a test on this server."
-LINK: Final = re.compile(r"/results/([\w-]{1,100})(?:\?key=([\w-]{1,100}))?\S*\s*$")
+LINK: Final = re.compile(r"/results/([\w-]{1,100})(?:\?key=([\w-]{1,100}))?")
 WRONG_KEY: Final = "The key in this link is not this test's. Copy the whole link once more."
 UNKNOWN: Final = "There is no listening test at this address. Check the link that you were given."
 CLOSED: Final = "This listening test is not open. Ask whoever sent you the link."
@@ -191,9 +191,10 @@ class TestLibrary:
 
 
 def parsed(link: str) -> tuple[str, str]:
-    """Take a link to results apart → the name of the test, and its key or "". Raises InputError for
-    what is none."""
-    found = LINK.search(link)
+    """Take a link to results apart, with or without words before it → the name of the test, and its
+    key or "". Raises InputError for what is none."""
+    _, _, last = f" {link}".rstrip().rpartition(" ")
+    found = LINK.search(last)
     if found is None:
         raise InputError(NO_LINK)
     return found[1], found[2] or ""

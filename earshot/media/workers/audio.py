@@ -40,6 +40,7 @@ WITH_LENGTH: Final = (
 WITH_GAPS: Final = ("asf", "avi", "flv", "matroska", "mov", "mpeg", "ogg")
 MAX_JITTER: Final = 0.015  # seconds of silence between two frames that are no gap
 MAX_PADDING: Final = 0.1  # seconds after the declared end that codecs fill up
+MAX_SEARCH: Final = 5.0  # seconds of CPU time in which a track with sound is looked for
 MIN_GAP: Final = 0.1  # seconds; what is shorter is filled without a word
 BIG_ENDIAN: Final = b"RIFX"  # how a WAV begins whose numbers have their high byte first
 TAGS: Final = (b"Xing", b"Info", b"ID3", b"TAG", b"APETAGEX")  # in packets of MP3 without sound
@@ -101,19 +102,20 @@ class _Track:
         self._tail: list[np.ndarray] = []  # what lies after the declared end
         self.damaged, self._gaps, self._lossless = False, 0.0, True
         self._track = self._tracks = 1
+        self._budget, self._search = Budget(), Budget(MAX_SEARCH)  # of all parts together
 
     def add(self, file: BinaryIO) -> Iterator[Message]:
         """Decode a recording that begins where all before it end."""
         self.damaged |= ends_early(file)
         file.seek(0)
-        index, tracks = _choose_track(file)
+        index, tracks = _choose_track(file, self._search)
         self._track, self._tracks = max(self._track, index + 1), max(self._tracks, tracks)
         file.seek(0)
         big_endian = file.read(len(BIG_ENDIAN)) == BIG_ENDIAN
         file.seek(0)
         with open_container(file, FORMATS, UNREADABLE) as container:
             begin, before = self.seconds, self._samples
-            frames = _Frames(container, index, big_endian)
+            frames = _Frames(container, index, self._budget, big_endian)
             end = begin + _declared_end(container, index, frames.timeline)
             name = container.format.name
             self._lossless &= frames.lossless
@@ -214,9 +216,13 @@ class _Frames:
     sound, is over (s).
     """
 
-    def __init__(self, container: InputContainer, index: int, big_endian: bool = False) -> None:
-        """Open the stream. big_endian: that of a WAV file, which FFmpeg reads as if it were not."""
-        self._big_endian = big_endian
+    def __init__(
+        self, container: InputContainer, index: int, budget: Budget, big_endian: bool = False
+    ) -> None:
+        """Open the stream. budget: of the file; big_endian: whether it is a WAV file whose numbers
+        are, which FFmpeg reads as if they were not.
+        """
+        self._big_endian, self._budget = big_endian, budget
         self.damaged, self.end = False, 0.0
         self.timeline = Timeline(container)
         self._container = container
@@ -232,9 +238,9 @@ class _Frames:
 
     def __iter__(self) -> Iterator[tuple[float | None, int, np.ndarray]]:
         packets, decoder = self._container.demux(), self._decoder()
-        budget, undecoded = Budget(), 0  # packets since the last that gave sound
+        undecoded = 0  # packets since the last that gave sound
         while True:
-            budget.check()
+            self._budget.check()
             sound = None
             try:
                 packet = next(packets)
@@ -310,9 +316,9 @@ class _Frames:
             yield samples if part.format.is_planar else samples.reshape(-1, channels).T
 
 
-def _choose_track(file: BinaryIO) -> tuple[int, int]:
+def _choose_track(file: BinaryIO, budget: Budget) -> tuple[int, int]:
     """Choose the audio track, from 0, of how many: the default one, if it has sound, else the
-    first that has."""
+    first that has; the default one also where none is found within the budget."""
     with open_container(file, FORMATS, UNREADABLE) as container:
         streams = container.streams.audio
         if not streams:
@@ -321,14 +327,17 @@ def _choose_track(file: BinaryIO) -> tuple[int, int]:
             range(len(streams)), key=lambda i: not streams[i].disposition & Disposition.default
         )
     for index in order if len(order) > 1 else ():
+        if budget.spent:
+            break
         file.seek(0)
         with open_container(file, FORMATS, UNREADABLE) as container:
             try:
                 if any(
-                    np.abs(block).max() > SILENT_PEAK for *_, block in _Frames(container, index)
+                    np.abs(block).max() > SILENT_PEAK
+                    for *_, block in _Frames(container, index, budget)
                 ):
                     return index, len(order)
-            except InputError:  # a codec that FFmpeg does not know
+            except InputError:  # a codec that FFmpeg does not know, or the budget
                 continue
     return order[0], len(order)
 

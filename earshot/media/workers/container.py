@@ -117,10 +117,14 @@ class Timeline:
 class Budget:
     """CPU time for one file, from now on."""
 
-    def __init__(self) -> None:
-        self._ends = time.process_time() + CPU_SECONDS
+    def __init__(self, seconds: float = CPU_SECONDS) -> None:
+        self._ends = time.process_time() + seconds
+
+    @property
+    def spent(self) -> bool:
+        return time.process_time() > self._ends
 
     def check(self) -> None:
         """Raise InputError once it is spent."""
-        if time.process_time() > self._ends:
+        if self.spent:
             raise InputError("Decoding this file takes too long. Export it shorter, or smaller.")

@@ -28,8 +28,10 @@ MAX_DEPTH = 20
 MAX_PROBLEMS = 50  # that are said at once
 MORE = "and more: mend these first."
 # A text of webMUSHRA's that is not in quotes and holds ": ", which its parser takes and YAML does
-# not: what comes before it, and the text up to a comment.
-LAX_TEXT = re.compile(r"^(\s*(?:-\s+)*\w[\w ]*:\s+)([^\s'\"\[{|>&*!%@`#].*?:\s.*?)(\s+#.*)?$")
+# not: what comes before it, and the text with a comment; each pattern is tried once a line.
+LAX_TEXT = re.compile(r"(\s*(?:-\s+)*\w[\w ]*:\s+)([^\s'\"\[{|>&*!%@`#].*)")
+COLON = re.compile(r":\s")
+COMMENT = re.compile(r"\s#")
 WEBMUSHRA = re.compile(r"^pages\s*:", re.MULTILINE)
 QUOTES = 'put this text in quotes, for it holds ": ".'
 TOO_LARGE = f"a test's file has at most {MAX_BYTES // 1000} kB and {MAX_VALUES} values."
@@ -174,12 +176,16 @@ def _check_structure(text: str, problems: Problems) -> None:
 def _quoted(text: str) -> str:
     """Put the lax texts of a file of webMUSHRA's into quotes, line by line."""
 
-    def quoted(found: re.Match[str]) -> str:
-        name, written, comment = found.groups(default="")
-        inside = written.strip().replace("'", "''")
-        return f"{name}'{inside}'{comment}"
+    def quoted(line: str) -> str:
+        found = LAX_TEXT.fullmatch(line)
+        comment = found and COMMENT.search(found[2])
+        ends = comment.start() if comment else len(line)
+        if not (found and COLON.search(found[2][:ends])):
+            return line
+        inside = found[2][:ends].strip().replace("'", "''")
+        return f"{found[1]}'{inside}'{found[2][ends:]}"
 
-    return "\n".join(LAX_TEXT.sub(quoted, line) for line in text.split("\n"))
+    return "\n".join(map(quoted, text.split("\n")))
 
 
 def _text(written: str, line: int, problems: Problems) -> str:

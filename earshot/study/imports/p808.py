@@ -34,7 +34,8 @@ CHECKS: Final[tuple[tuple[str, float, Kind], ...]] = (
 # In DCR and CCR a reference against itself, and answers that the toolkit takes for right.
 SAME: Final[dict[str, tuple[float, float]]] = {DCR.name: (5.0, 1.0), CCR.name: (0.0, 1.0)}
 UNSCORED: Final = ("input.gold_url", "input.gold_url_2")  # clips whose answer is known in code only
-QUERY: Final = re.compile(r"\?[^/]*=.*$|#t=.*$")
+# Possessive: a cell can be any text, of any length, and is read once.
+QUERY: Final = re.compile(r"\?[^/=?]*+=.*|#t=.*", re.DOTALL)
 GAPS: Final = ("{system}", "{stimulus}")
 CLIPS: Final = "{system}/{stimulus}"
 MAX_LENGTH: Final = 2000  # characters of a clip's address

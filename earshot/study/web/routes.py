@@ -2,7 +2,7 @@
 
 import math
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache, partial, wraps
 from typing import Any, Final
@@ -34,13 +34,14 @@ from earshot.study.web.bodies import (
 )
 from earshot.study.web.checks import NO_SOUND, check_invitation, checked, item_at, min_seconds
 from earshot.study.web.plainly import RETRY, PlainErrors, explained
-from earshot.study.web.raters import Raters, claimed
+from earshot.study.web.raters import BEGUN, Raters, claimed
 
 PARTS: Final = {p.name: p for p in rater_page.PAGE.iterdir() if p.suffix in (".js", ".css")}
 UNHEARD: Final = "Listen to every sound before you answer."
 # A sound never changes at its address, which is one rater's alone.
 KEEP: Final = {"Cache-Control": "private, max-age=86400, immutable"}
 MAX_DRAWING: Final = 2  # requests of a test that draw trials, one of them while another is stored
+MAX_SENDING: Final = 4  # blocks of sounds to one address that are made at a time
 MANY: Final = "Many people began this test from your network just now. Try again in a minute."
 
 
@@ -51,6 +52,8 @@ def router(library: TestLibrary) -> APIRouter:
     raters = Raters(store, cache(Previews))  # made when somebody tries a test
     newcomers = RateLimit(burst=30, per_minute=6)  # of one address: a class, then one in 10 s
 
+    visits = RateLimit(burst=100, per_minute=30)  # of one address, that are counted
+    listening: WeakValueDictionary[str, CapacityLimiter] = WeakValueDictionary()  # by address
     lines: WeakValueDictionary[str, CapacityLimiter] = WeakValueDictionary()  # by test
 
     def find(test: str) -> Opened:
@@ -111,7 +114,7 @@ def router(library: TestLibrary) -> APIRouter:
             rater = token if member else None
         kept, test = raters.store_for(opened, rater)
         known = kept.resume(test, checked(rater)) if rater else None
-        if first and known is None and kept is store:
+        if first and known is None and kept is store and not visits.take(address_of(request)):
             with suppress(*UNAVAILABLE):  # raters matter more than that they are counted
                 store.visit(test)
         if rater and known:
@@ -151,13 +154,18 @@ def router(library: TestLibrary) -> APIRouter:
             token, claim = token or secrets.token_urlsafe(16), claimed(opened, body.claim) or None
             try:
                 new = kept.enrol(test, token, hashes, body.language, body.device, claim)
-                return {"rater": new.token}
             except UNAVAILABLE:  # whoever could not be stored may come again
                 newcomers.give_back(address)
                 raise
+            member = test.panel.link and kept is store and not known
+            if member and not test.panel.signed and new.claim != claim:
+                raise InputError(BEGUN)  # by another browser, in the same moment
+            return {"rater": new.token}
 
     @routes.get("/listen/{test}/sound/{order}/{place}")
-    def sound(order: int, place: int, rater: str, opened: Opened = named) -> Response:
+    def sound(
+        request: Request, order: int, place: int, rater: str, opened: Opened = named
+    ) -> Response:
         found = opened.sounds(item_at(raters.rater(opened, rater), order))
         if not 0 <= place < len(found):
             raise HTTPException(404, NO_SOUND)
@@ -167,7 +175,8 @@ def router(library: TestLibrary) -> APIRouter:
             raise HTTPException(404, NO_SOUND) from error
         # No type, date or tag: they might tell one system from another.
         headers = KEEP | {"Content-Length": str(size)}
-        return StreamingResponse(blocks, 200, headers, "application/octet-stream")
+        line = listening.setdefault(address_of(request), CapacityLimiter(MAX_SENDING))
+        return StreamingResponse(_sent(blocks, line), 200, headers, "application/octet-stream")
 
     @routes.post("/listen/{test}/missing")
     @drawing
@@ -261,3 +270,9 @@ def router(library: TestLibrary) -> APIRouter:
         return {"withdrawn": True} | rater_page.ended(opened.test, None, "withdrawn")
 
     return routes
+
+
+async def _sent(blocks: Iterator[bytes], line: CapacityLimiter) -> AsyncIterator[bytes]:
+    """Make one block after the other in threads of the line."""
+    while block := await to_thread.run_sync(next, blocks, b"", limiter=line):
+        yield block

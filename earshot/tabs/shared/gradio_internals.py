@@ -14,7 +14,6 @@ import secrets
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -49,6 +48,7 @@ UPLOADS: Final = ("/gradio_api/upload",)  # where files are sent to
 # What Gradio's routes raise at a component, a function or a parameter that is not there.
 STRANGE_ERRORS: Final = (LookupError, TypeError, ValueError, AttributeError)
 STRANGE: Final = "This request names what is not there. See /agents.md for what is."
+NOT_OWN: Final = "This file was not uploaded here, or is no longer there. Upload it again."
 MAX_UNREAD: Final = 20  # messages of a session, of up to 0.8 MB each
 MAX_SESSIONS: Final = 20  # of an address, that fetch nothing
 FORGOTTEN: Final = 300.0  # seconds after which a session that fetches nothing is gone
@@ -310,13 +310,40 @@ def delete_while_files_come() -> None:
         kept = {file for part in parts for file in getattr(part, "keep_in_cache", ())}
         for files in blocks.temp_file_sets:
             for file in files.copy() - kept:
-                with suppress(FileNotFoundError):
+                try:
                     if age is not None and time.time() - os.lstat(file).st_ctime <= age:
                         continue
                     os.remove(file)
+                except FileNotFoundError:
+                    pass
+                except OSError as error:  # the others are deleted all the same
+                    logger.error("a file of a visitor cannot be deleted: %s", error.strerror)
                 files.discard(file)
 
     route_utils.delete_files_created_by_app = delete
+
+
+def take_own_files() -> None:
+    """Take files of requests from now on only where each is one, and lies in a folder of the
+    uploads and results: no folder, none of the app's own files, and nothing of /proc, which is
+    another file in the process that decodes it.
+    """
+    check = processing_utils._check_allowed
+
+    def checked(path: str | Path, check_in_upload_folder: bool) -> None:
+        if not check_in_upload_folder:  # what we give ourselves
+            return check(path, check_in_upload_folder)
+        place, folder = Path(path), upload_folder().resolve()
+        try:
+            real = place.resolve()
+            own = real.parent.parent == folder and place.parent.resolve() == real.parent
+            if own and (place.is_file() or not place.exists()):  # what is gone is told later
+                return check(path, check_in_upload_folder)
+        except (OSError, ValueError):  # a name that is none
+            pass
+        raise gr.Error(NOT_OWN, print_exception=False)
+
+    processing_utils._check_allowed = checked
 
 
 def write_results_whole() -> None:

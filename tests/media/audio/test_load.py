@@ -9,6 +9,7 @@ import pytest
 import soundfile
 
 from earshot.media.audio.load import load
+from earshot.media.workers import audio
 from tests.media.audio.recordings import RATE, encode, is_tone, tone, video
 
 FRAGMENTED = {"movflags": "frag_keyframe+empty_moov+default_base_moof", "frag_duration": "500000"}
@@ -92,6 +93,26 @@ def test_load_of_telephone_speech_notes_bandwidth() -> None:
 def test_load_of_two_channels_gives_mean() -> None:
     recording = load((16_000, np.stack([tone(rate=16_000), np.zeros(32_000)], axis=1)))
     assert is_tone(recording.waveform, level=0.15)
+
+
+@pytest.mark.parametrize(("seconds", "track"), [(5.0, 3), (0.0, 1)])
+def test_search_for_a_track_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seconds: float, track: int
+) -> None:
+    """A hundred silent tracks would keep the decoder for minutes: the first is taken then."""
+    monkeypatch.setattr(audio, "MAX_SEARCH", seconds)
+    path = tmp_path / "a.mka"
+    with av.open(str(path), "w") as container:
+        streams = [container.add_stream("pcm_s16le", rate=RATE, layout="mono") for _ in range(3)]
+        for number, stream in enumerate(streams):
+            samples = np.full((1, RATE), 5000 * (number == 2), np.int16)
+            frame = av.AudioFrame.from_ndarray(samples, format="s16", layout="mono")
+            frame.sample_rate = RATE
+            for packet in [*stream.encode(frame), *stream.encode(None)]:
+                container.mux(packet)
+    with path.open("rb") as file:
+        told, _ = [*audio.decode_audio(file, 60, mono=True)][-1]
+    assert (told["track"], told["tracks"]) == (track, 3)
 
 
 def test_load_of_an_offset_removes_it() -> None:

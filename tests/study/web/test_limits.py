@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
-from threading import Event, Semaphore
+from threading import Event, Lock, Semaphore
 
 import pytest
 from anyio import to_thread
 from fastapi.testclient import TestClient
-from sqlalchemy import event
+from sqlalchemy import event, text
 from sqlalchemy.exc import OperationalError, TimeoutError
 
 from benchmarks.support.listening import Rater, write_test
@@ -20,6 +20,7 @@ from earshot.study.design import Item
 from earshot.study.library import TestLibrary
 from earshot.study.sounds import headphones
 from earshot.study.storage import clock, database, store
+from earshot.study.web import routes
 from earshot.study.web.plainly import NOT_STORED
 from earshot.study.web.server import app, library
 
@@ -115,6 +116,43 @@ def test_consents_from_one_address_are_slowed(client: TestClient, tests: TestLib
     elsewhere = TestClient(client.app, client=("192.0.2.1", 1))
     other = elsewhere.post("/listen/ab/consent", json={})
     assert again.status_code == other.status_code == 200
+
+
+def test_made_up_visits_of_address_end(client: TestClient, tests: TestLibrary) -> None:
+    """Each would be written into the database."""
+    for _ in range(150):
+        assert client.get("/listen/ab/session", params={"first": True}).status_code == 200
+    with tests.store.engine.connect() as connection:
+        assert 100 <= connection.execute(text("select visits from tests")).scalar_one() <= 110
+
+
+def test_sounds_of_one_address_take_turns(
+    client: TestClient, tests: TestLibrary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Many downloads take no more threads than few."""
+    making, most, lock = 0, 0, Lock()
+
+    def slow(path: Path, seed: bytes) -> tuple[int, Iterator[bytes]]:
+        def blocks() -> Iterator[bytes]:
+            nonlocal making, most
+            for _ in range(3):
+                with lock:
+                    making += 1
+                    most = max(most, making)
+                time.sleep(0.05)
+                with lock:
+                    making -= 1
+                yield b"a"
+
+        return 3, blocks()
+
+    monkeypatch.setattr(routes, "as_wav", slow)
+    rater = Rater(client, "ab")
+    rater.check(tests.open("ab").key)
+    order = rater.session()["trials"][0]["order"]
+    with ThreadPoolExecutor(12) as threads:
+        got = [*threads.map(lambda _: rater.get(f"sound/{order}/0").content, range(12))]
+    assert got == [b"aaa"] * 12 and 1 < most <= routes.MAX_SENDING
 
 
 def test_consents_wait_in_no_threads(

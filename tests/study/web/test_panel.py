@@ -73,6 +73,22 @@ def test_number_alone_gives_no_token(client: TestClient, claim: dict[str, str]) 
     assert first.token not in asked.text + agreed.text
 
 
+def test_two_browsers_at_once_get_one_token(
+    client: TestClient, tests: TestLibrary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second agrees after the first was looked for, and before it is enrolled."""
+    enrol = tests.store.enrol
+
+    def late(*given: Any) -> Any:
+        monkeypatch.setattr(tests.store, "enrol", enrol)
+        Rater(client, "ab", panel=MEMBER, claim="a-secret-of-this-browser")
+        return enrol(*given)
+
+    monkeypatch.setattr(tests.store, "enrol", late)
+    body = {"panel": MEMBER, "claim": "the-secret-of-another-one"}
+    assert client.post("/listen/ab/consent", json=body).status_code == 409
+
+
 @pytest.mark.parametrize(
     "gap",
     [

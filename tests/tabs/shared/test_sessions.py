@@ -12,7 +12,7 @@ import gradio as gr
 import pytest
 from fastapi import Request
 from fastapi.testclient import TestClient
-from gradio import route_utils, routes
+from gradio import processing_utils, route_utils, routes
 from gradio.data_classes import PredictBodyInternal
 from gradio.processing_utils import save_bytes_to_cache
 from gradio.routes import App
@@ -21,9 +21,11 @@ from earshot.core.http import address_of
 from earshot.tabs.shared import gradio_internals, sessions
 from earshot.tabs.shared.gradio_internals import (
     MAX_TRACKED,
+    delete_while_files_come,
     expire_sessions_in_turn,
     keep_uploads_apart,
     share_sessions,
+    take_own_files,
 )
 from earshot.tabs.shared.sessions import SessionStore, delete_after_use
 from tests.support.loops import run
@@ -229,3 +231,41 @@ def test_upload_of_any_name_is_found(client: TestClient, name: str) -> None:
     """Its path is its address, as it is."""
     path = sent(client, name)
     assert client.get(f"/gradio_api/file={path}").content == path.read_bytes() == b"RIFF"
+
+
+def test_deletion_goes_on_after_folder(uploads: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What cannot be deleted keeps nothing of others."""
+    monkeypatch.setattr(route_utils, "delete_files_created_by_app", None)
+    delete_while_files_come()
+    folder, file = uploads / "upload-a", uploads / "upload-b" / "a.wav"
+    folder.mkdir(parents=True)
+    file.parent.mkdir()
+    file.write_bytes(b"RIFF")
+    files = {str(folder), str(file)}
+    page: Any = SimpleNamespace(blocks={}, temp_file_sets=[files])
+    route_utils.delete_files_created_by_app(page, None)
+    assert not file.exists() and not files
+
+
+def test_request_names_own_files_only(
+    client: TestClient, uploads: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No folder, none of the app's files, and none by way of /proc."""
+    monkeypatch.setattr(processing_utils, "_check_allowed", processing_utils._check_allowed)
+    take_own_files()
+    own = sent(client, "word.wav")
+    (uploads / "lock").write_bytes(b"")
+    processing_utils._check_allowed(own, True)
+    processing_utils._check_allowed(own.parent / "gone.wav", True)
+    with own.open("rb") as file:
+        names = [
+            own.parent,
+            uploads / "lock",
+            f"/proc/self/fd/{file.fileno()}",
+            "a\0b",
+            "",
+            uploads,
+        ]
+        for name in names:
+            with pytest.raises(gr.Error, match="Upload it again"):
+                processing_utils._check_allowed(name, True)
