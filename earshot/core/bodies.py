@@ -33,8 +33,8 @@ PART: Final = b"content-disposition"  # what each file, or field, of an upload b
 RECENT: Final = 1.0  # seconds for which uploads that were counted count
 MIN_EMPTY: Final = 60.0  # seconds until an empty folder waits for no file that is arriving
 TOO_LARGE: Final = f"This request has more than {MAX_BYTES // 1000:,} kB. Upload a file instead."
-FORMS: Final = ("multipart/form-data", "application/x-www-form-urlencoded")
-NO_FORMS: Final = "Send JSON. Forms are for uploads only."
+FORM: Final = "multipart/form-data"
+NO_FORM: Final = "Send JSON. Forms are for uploads only."
 TWO_LENGTHS: Final = "This request has two lengths. Send one."
 BROKE_OFF: Final = "This request broke off. Send it again."
 NO_ROOM: Final = "This server has no room for more uploads just now. Try again in an hour."
@@ -74,8 +74,8 @@ class CutStalledBodies:
 
 class LimitBodies:
     """ASGI middleware that refuses a body over MAX_BYTES while it is read, whatever length it
-    declares, JSON that holds too much before anything is built of it, and forms, whose senders
-    choose how they are decoded.
+    declares, JSON that holds too much before anything is built of it, and forms of
+    parts, whose senders choose how these are decoded.
 
     uploads: paths whose bodies are files, and pass.
     """
@@ -93,8 +93,8 @@ class LimitBodies:
         if scope["type"] != "http" or scope["path"].rstrip("/") in self.uploads:
             await self.app(scope, receive, send)
             return
-        if headers.get("content-type", "").partition(";")[0].strip().lower() in FORMS:
-            await _refuse(415, NO_FORMS)(scope, receive, send)
+        if headers.get("content-type", "").partition(";")[0].strip().lower() == FORM:
+            await _refuse(415, NO_FORM)(scope, receive, send)
             return
         body, more = bytearray(), True
         while more:

@@ -225,7 +225,6 @@ def test_sender_of_upload_chooses_no_codec(address: str, codec: str) -> None:
     [
         "multipart/form-data; boundary=x; charset=punycode",
         "Multipart/Form-Data ;boundary=x",
-        "application/x-www-form-urlencoded",
     ],
 )
 @pytest.mark.parametrize("route", ["login", "gradio_api/queue/join", "listen/ab/consent"])

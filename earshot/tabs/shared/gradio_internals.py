@@ -336,7 +336,8 @@ def take_own_files() -> None:
         place, folder = Path(path), upload_folder().resolve()
         try:
             real = place.resolve()
-            own = real.parent.parent == folder and place.parent.resolve() == real.parent
+            within = folder in real.parents and real.parent != folder
+            own = within and place.parent.resolve() == real.parent
             if own and (place.is_file() or not place.exists()):  # what is gone is told later
                 return check(path, check_in_upload_folder)
         except (OSError, ValueError):  # a name that is none
