@@ -13,7 +13,9 @@ def krippendorff(values: np.ndarray, level: Level) -> float:
     values are the same (Krippendorff 2011, Computing Krippendorff's Alpha-Reliability, section E).
     """
     kinds = np.unique(values[~np.isnan(values)])
-    counts = (values.T[:, :, None] == kinds).sum(axis=1)  # (units, kinds)
+    if not len(kinds):
+        return np.nan
+    counts = np.stack([(values == kind).sum(axis=0) for kind in kinds], axis=1)  # (units, kinds)
     counts = counts[counts.sum(axis=1) > 1]
     shares = counts / (counts.sum(axis=1, keepdims=True) - 1)
     observed = counts.T @ shares - np.diag(shares.sum(axis=0))  # coincidences

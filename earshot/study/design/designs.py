@@ -25,6 +25,7 @@ Sound = TypeVar("Sound")  # of a system, whatever stands for it
 
 REFERENCE: Final = "reference"  # as a system: the hidden one, or what pairs are held against
 ANCHORS: Final = {"anchor-3.5k": 3500.0, "anchor-7k": 7000.0}  # low-pass filtered at so many Hz
+MAX_SYSTEMS: Final = 50  # of a test: all pairs of them are compared
 MAX_CONDITIONS: Final = 12  # in a trial that shows all of them, with hidden reference and anchors
 EVEN: Final = 0.5  # the share at which two are even
 FIRST, SECOND, SAME = "a", "b", "same"  # answers to a pair

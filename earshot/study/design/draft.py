@@ -14,7 +14,8 @@ from earshot.study.design.folder import describe
 from earshot.study.design.form import Form
 from earshot.study.design.spec import FILE
 
-MAX_SOUNDS: Final = 60  # sounds in a draft
+MAX_SOUNDS: Final = 60  # in a draft
+MAX_BYTES: Final = 60_000_000  # of them, which stay in memory
 MAX_SECONDS: Final = 60.0  # that a sound may last
 NOTES: Final = "sounds.jsonl"
 
@@ -31,6 +32,11 @@ class DraftItem:
     settings: Mapping[str, Any]
 
     @property
+    def size(self) -> int:
+        """Count the bytes of its sounds."""
+        return len(self.sound) + len(self.source)
+
+    @property
     def stimulus(self) -> str:
         """Name the sounds from one source."""
         source = self.source if isinstance(self.source, bytes) else self.source.encode()
@@ -45,9 +51,13 @@ class Draft:
 
     def add(self, item: DraftItem) -> None:
         """Add the item, in place of one of the same system and source."""
-        if len(self.items) >= MAX_SOUNDS:
-            raise InputError(f"A draft holds {MAX_SOUNDS} sounds. Download it, and begin another.")
-        self.items[item.system, item.stimulus] = item
+        items = {**self.items, (item.system, item.stimulus): item}
+        if len(items) > MAX_SOUNDS or sum(each.size for each in items.values()) > MAX_BYTES:
+            raise InputError(
+                f"A draft holds {MAX_SOUNDS} sounds of {MAX_BYTES // 1_000_000} MB in all. "
+                "Download it, and begin another."
+            )
+        self.items = items
 
     def clear(self) -> None:
         """Forget the items of the draft."""

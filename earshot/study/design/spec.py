@@ -11,6 +11,7 @@ from earshot.study.design.designs import (
     ANCHORS,
     DESIGNS,
     MAX_CONDITIONS,
+    MAX_SYSTEMS,
     REFERENCE,
     SAME,
     Design,
@@ -206,6 +207,8 @@ def _scored(document: Value, design: Design, folder: Path) -> tuple[tuple[str, .
         document.at("mention_reference").problem(
             '"mention_reference" belongs to mushra\'s reference.'
         )
+    if len(systems) > MAX_SYSTEMS:
+        document.at("systems").problem(f"a test has {MAX_SYSTEMS} systems at most.")
     most = MAX_CONDITIONS - (1 + len(ANCHORS) if reference else 0)
     if design.together and len(systems) > most:
         document.at("systems").problem(f"mushra takes {most} systems at most: a trial shows all.")

@@ -15,6 +15,7 @@ from earshot.study.design.designs import (
     ANCHORS,
     DESIGNS,
     MAX_CONDITIONS,
+    MAX_SYSTEMS,
     MUSHRA,
     REFERENCE,
     SAME,
@@ -64,6 +65,9 @@ def test(document: Value, name: str, folder: Path) -> Test:
         other.problem("this page is of another design: put it into a test of its own.")
     design = DESIGNS[next(iter(designs))]
     systems = [name for trial in trials for name in trial.sounds if name not in OTHERS]
+    if len({*systems}) > MAX_SYSTEMS:
+        document.at("pages").problem(f"a test has {MAX_SYSTEMS} systems at most.")
+        document.problems.raise_any()
     return Test(
         name=name,
         title=document.take("testname", str),

@@ -17,6 +17,8 @@ from earshot.study.storage.tidy import COLUMNS
 
 MAX_RATINGS: Final = 50_000
 MAX_SYSTEMS: Final = 20
+MAX_CELLS: Final = 10_000_000  # raters by sounds, of which most tables have few filled
+MAX_ANSWERS: Final = 1001  # that differ: 0 to 100 in tenths
 MAX_STIMULI: Final = 2000
 MAX_LENGTH: Final = 200  # characters of a name
 MAX_NAMED: Final = 5  # rows that a note names
@@ -104,6 +106,8 @@ def imported(
         ("ratings", len(ratings), MAX_RATINGS),
         ("systems", len(systems), MAX_SYSTEMS),
         ("stimuli", len(stimuli), MAX_STIMULI),
+        ("different answers", len({each.answer for each in ratings}), MAX_ANSWERS),
+        ("places in its table of raters by sounds", _cells(ratings), MAX_CELLS),
     ):
         if number > most:
             raise InputError(f"This file has {number:,} {what}, and {most:,} are the most.")
@@ -124,6 +128,12 @@ def imported(
     )
     table = table.assign(test=name).reindex(columns=list(COLUMNS)).astype(COLUMNS)
     return Imported(test, table, tuple(notes))
+
+
+def _cells(ratings: Sequence[Rating]) -> int:
+    """Count the places in a table of raters by the sounds, or pairs, that they heard."""
+    heard = {(each.system, each.other, each.stimulus) for each in ratings}
+    return len(heard) * len({each.rater for each in ratings})
 
 
 def _first(given: Sequence[Rating]) -> tuple[list[Rating], list[Rating]]:

@@ -11,6 +11,7 @@ import logging
 import os
 import re
 import secrets
+import shutil
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable
@@ -40,6 +41,7 @@ from starlette.formparsers import MultiPartException
 from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse
 
+from earshot.core.bodies import SPARE
 from earshot.core.pacing import Turns
 from earshot.core.paths import ASSETS
 from earshot.tabs.shared.addresses import Addresses
@@ -48,6 +50,7 @@ UPLOADS: Final = ("/gradio_api/upload",)  # where files are sent to
 # What Gradio's routes raise at a component, a function or a parameter that is not there.
 STRANGE_ERRORS: Final = (LookupError, TypeError, ValueError, AttributeError)
 STRANGE: Final = "This request names what is not there. See /agents.md for what is."
+NO_ROOM: Final = "This server has no room for results just now. Try again in an hour."
 NOT_OWN: Final = "This file was not uploaded here, or is no longer there. Upload it again."
 MAX_UNREAD: Final = 20  # messages of a session, of up to 0.8 MB each
 MAX_SESSIONS: Final = 20  # of an address, that fetch nothing
@@ -348,7 +351,8 @@ def take_own_files() -> None:
 
 
 def write_results_whole() -> None:
-    """Put a result into Gradio's cache at once from now on. The same sound or picture has the same
+    """Put a result into Gradio's cache at once from now on, as long as the disk has room for the
+    answers of raters besides. The same sound or picture has the same
     place, and would be written there again while a page, anybody's, is reading it.
     """
     for save in WRITERS:
@@ -364,6 +368,8 @@ def _whole(save: Callable[..., str]) -> Callable[..., str]:
         call = signature.bind(*args, **kwargs)
         cache = Path(call.arguments["cache_dir"])
         cache.mkdir(parents=True, exist_ok=True)
+        if shutil.disk_usage(cache).free < SPARE:
+            raise gr.Error(NO_ROOM, print_exception=False)
         with TemporaryDirectory(dir=cache) as unfinished:
             call.arguments["cache_dir"] = unfinished
             written = Path(save(*call.args, **call.kwargs))

@@ -26,6 +26,19 @@ def zip_of(source: Path, target: Path, below: str = "") -> Path:
     return target
 
 
+def test_draft_of_many_bytes_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They stay in memory. A sound in place of another is one."""
+    monkeypatch.setattr("earshot.study.design.draft.MAX_BYTES", 1000)
+    draft = Draft()
+    draft.add(DraftItem("sound search", 600 * b"a", "a dog", {}))
+    with pytest.raises(InputError, match="in all"):
+        draft.add(DraftItem("sound search", 600 * b"a", "a cat", {}))
+    draft.clear()
+    draft.add(DraftItem("conversion", 300 * b"a", 600 * b"b", {}))
+    with pytest.raises(InputError, match="in all"):
+        draft.add(DraftItem("conversion", 10 * b"a", 600 * b"c", {}))
+
+
 @pytest.mark.parametrize("below", ["", "my test/"])
 @pytest.mark.parametrize("design", ["ab", "acr", "mushra"])
 def test_unpacked_zip_of_sounds_opens(tmp_path: Path, below: str, design: str) -> None:

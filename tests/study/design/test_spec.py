@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 from earshot.study.design import ANCHORS, DESIGNS, REFERENCE, yaml_lines
+from earshot.study.design.designs import MAX_SYSTEMS
 from earshot.study.design.spec import SpecError, load
 from earshot.study.design.template import template
 from tests.support.quickness import quickly
@@ -227,19 +228,32 @@ def test_load_of_slow_yaml_is_refused(tmp_path: Path, text: str) -> None:
 
 def test_load_of_many_trials_is_refused(tmp_path: Path) -> None:
     """A test has no more trials than can be drawn, and a rater gets 300 at most."""
-    for system in range(102):
+    for system in range(50):
         (tmp_path / f"s{system}").mkdir()
-        (tmp_path / f"s{system}" / "a.wav").touch()
-    systems = "".join(f"  s{system}: s{system}/*.wav\n" for system in range(102))
+        for name in "abcde":
+            (tmp_path / f"s{system}" / f"{name}.wav").touch()
+    systems = "".join(f"  s{system}: s{system}/*.wav\n" for system in range(50))
     (tmp_path / "test.yaml").write_text(f"title: x\ndesign: ab\nsystems:\n{systems}")
-    with pytest.raises(SpecError, match="makes 5151 trials: 5000 are the most"):
+    with pytest.raises(SpecError, match="makes 6125 trials: 5000 are the most"):
         load(tmp_path)
+    for path in tmp_path.glob("*/[b-e].wav"):
+        path.unlink()
     systems = "".join(f"  s{system}: s{system}/*.wav\n" for system in range(30))
     (tmp_path / "test.yaml").write_text(f"title: x\ndesign: ab\nsystems:\n{systems}")
     with pytest.raises(SpecError, match="a rater gets 300 trials at most"):
         load(tmp_path)
     (tmp_path / "test.yaml").write_text(f"title: x\ndesign: ab\ntrials: 300\nsystems:\n{systems}")
     assert len(load(tmp_path).trials) == 435
+
+
+@pytest.mark.parametrize("design", ["acr", "ab"])
+def test_load_of_many_systems_is_refused(tmp_path: Path, design: str) -> None:
+    """All pairs of systems are compared when a test is analysed, whatever its trials show."""
+    (tmp_path / "a.wav").touch()
+    systems = "".join(f'  s{number}: "*.wav"\n' for number in range(MAX_SYSTEMS + 1))
+    (tmp_path / "test.yaml").write_text(f"title: x\ndesign: {design}\nsystems:\n{systems}")
+    with pytest.raises(SpecError, match="50 systems at most"):
+        load(tmp_path)
 
 
 @pytest.mark.parametrize("loader", ["CSafeLoader", "SafeLoader"])

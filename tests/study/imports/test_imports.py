@@ -14,6 +14,10 @@ from earshot.study.imports import read
 
 HEAD = "session_test_id,email,trial_id,rating_stimulus,rating_score,rating_time,rating_comment"
 VOTES = "HITId,workerid,file,vote,question_type"
+# A table of all of them would have 16 million places, nearly all empty.
+MANY_RATERS = "\n".join(
+    [VOTES, *(f"1,w{i},s{i % 4}/t{i // 4}.wav,3,MOS" for i in range(4000))]
+).encode()
 
 
 def written(path: Path, head: str, *rows: list[object]) -> Path:
@@ -199,6 +203,7 @@ def test_question_of_p808_votes_sets_design(tmp_path: Path) -> None:
             HEAD.encode() + b"".join(b"\nt,e,i,C%d,50,1," % k for k in range(30)),
             "30 systems, and 20 are the most",
         ),
+        (MANY_RATERS, "16,000,000 places in its table of raters by sounds, and 10,000,000"),
         (f"{VOTES}\n1,w,a/b.wav,3,ECHO\n".encode(), "those of MOS, DMOS, CMOS"),
         (f"{VOTES}\n1,w,a/b.wav,3,MOS\n1,w,a/b.wav,3,DMOS\n".encode(), "those of one method"),
         (f"{VOTES}\n1,w,a/b.wav,-4,CMOS\n".encode(), "vote is “-4”"),

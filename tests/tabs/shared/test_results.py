@@ -3,11 +3,13 @@
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import gradio as gr
 import numpy as np
 import pytest
 from gradio import processing_utils
 from PIL import Image
 
+from earshot.tabs.shared import gradio_internals
 from earshot.tabs.shared.gradio_internals import WRITERS, content_addressed, write_results_whole
 
 SOUND = np.linspace(-20_000, 20_000, 16_000).astype(np.int16)
@@ -57,3 +59,14 @@ def test_unwritable_result_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(KeyError):
         processing_utils.save_pil_to_cache(Image.new("RGB", (8, 8)), str(tmp_path), format="none")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("kind", list(SAVES))
+def test_result_leaves_room_for_answers(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Raters' answers lie on the same disk."""
+    monkeypatch.setattr(gradio_internals, "SPARE", 1 << 60)
+    with pytest.raises(gr.Error, match="no room"):
+        SAVES[kind](str(tmp_path))
+    assert [*tmp_path.iterdir()] == []
