@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from earshot.core.errors import InputError
+from earshot.core.files import write
 from earshot.study import preregistration
 from earshot.study.design import spec
 from earshot.study.design.trials import PREPARED
@@ -45,7 +46,7 @@ def publish(folder: Path, title: str, tests: TestLibrary, preview: bool = False)
     target = tests.folders[0] / name
     try:
         target.mkdir()
-        (target / MARK).write_text(datetime.now(UTC).isoformat())
+        write(target / MARK, datetime.now(UTC).isoformat().encode())
         if preview:
             (target / PREVIEW).touch()
         shutil.copytree(folder, target, ignore=IGNORED, dirs_exist_ok=True)
@@ -150,4 +151,10 @@ def _published(tests: TestLibrary) -> list[Path]:
 
 def _when(folder: Path) -> datetime:
     """Read when a visitor opened the test."""
-    return datetime.fromisoformat((folder / MARK).read_text())
+    mark = folder / MARK
+    try:
+        return datetime.fromisoformat(mark.read_text())
+    except ValueError:  # empty, after a power cut
+        return datetime.fromtimestamp(mark.stat().st_mtime, UTC)
+    except OSError:  # just deleted
+        return datetime.now(UTC)

@@ -64,6 +64,14 @@ def test_expire_deletes_unused_tests(workspace: Path, tests: TestLibrary) -> Non
         tests.get(unused)
 
 
+def test_damaged_mark_closes_nothing(workspace: Path, tests: TestLibrary) -> None:
+    """As a power cut leaves it; the test goes after a week all the same."""
+    name = publish(workspace, "Damaged", tests)
+    (tests.folders[0] / name / MARK).write_bytes(b"")
+    other = publish(workspace, "Other", tests)
+    assert {*expire(tests, datetime.now(UTC) + timedelta(days=8))} == {name, other}
+
+
 def test_expire_deletes_previews_after_an_hour(workspace: Path, tests: TestLibrary) -> None:
     preview = publish(workspace, "Tried", tests, preview=True)
     assert expire(tests, datetime.now(UTC) + timedelta(minutes=59)) == []

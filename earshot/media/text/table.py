@@ -14,6 +14,7 @@ from earshot.core.errors import InputError
 MAX_BYTES: Final = 20_000_000
 MAX_COLUMNS: Final = 1000
 MAX_CELLS: Final = 5_000_000
+MAX_ROWS: Final = 200_000  # which readers keep
 MAX_LENGTH: Final = 10_000  # characters of a cell
 DELIMITERS: Final = ",;\t"
 # Also what is not to be seen, as spaces of no width and marks of direction.
@@ -97,9 +98,10 @@ class Sheet:
         and the head where it comes again, as in files that were put together.
 
         short: whether a row may leave out its last cells, which are empty then. Raises InputError
-        where one is not as long as the head, or a cell too long.
+        where one is not as long as the head, or a cell too long, or where there are too many.
         """
         head: list[str] = []
+        count = 0
         for line, cells in _records(self._text, self._dialect):
             head = head or cells if any(cells) else head
             length = len(head)
@@ -114,6 +116,9 @@ class Sheet:
                 )
             if max(map(len, cells)) > MAX_LENGTH:
                 raise InputError(f"Row {line} has a cell of more than {MAX_LENGTH:,} characters.")
+            count += 1
+            if count > MAX_ROWS:
+                raise InputError(f"This file has more than {MAX_ROWS:,} rows.")
             named = (cells[place] for place in self._places)
             yield Row(line, dict(zip(self.columns, named, strict=True)))
 

@@ -30,7 +30,7 @@ from mcp.server import Server
 from starlette.requests import Request
 
 from earshot.core.errors import InputError
-from earshot.core.json_limits import check_json
+from earshot.core.json_limits import MAX_BYTES, check_json
 from earshot.tabs.shared.docstrings import Doc, read_docstring
 from earshot.tabs.shared.events import OUR_FAULT
 from earshot.tabs.shared.gradio_internals import upload_folder
@@ -326,7 +326,8 @@ def _json(value: Any) -> Any:
         return value
     path = _served(value)
     try:
-        text = path.read_bytes()
+        with path.open("rb") as file:
+            text = file.read(MAX_BYTES + 1)
         check_json(text)
         return json.loads(text)
     except (OSError, ValueError) as error:
