@@ -46,6 +46,7 @@ from earshot.tabs.shared.gradio_internals import (
     STRANGE_ERRORS,
     UPLOADS,
     Waiting,
+    charge_results,
     delete_while_files_come,
     expire_sessions_in_turn,
     fill_in_defaults,
@@ -213,8 +214,9 @@ def launch(
 
 
 def limit_queue(page: gr.Blocks, size: int, allow_urls: bool = False) -> None:
-    """Let so many jobs wait, of which a visitor and an address may have a share. allow_urls:
-    whether files that they name by their http addresses are fetched."""
+    """Let so many jobs wait, of which a visitor and an address may have a share, and an address one
+    of the room for results. allow_urls: whether files that they name by their http addresses are
+    fetched."""
     # api_open=False: programs wait in the queue like everybody.
     page.queue(max_size=size, default_concurrency_limit=1, api_open=False)
     keep_no_statistics(page)
@@ -222,6 +224,7 @@ def limit_queue(page: gr.Blocks, size: int, allow_urls: bool = False) -> None:
     limits = Waiting(MAX_WAITING, of_address, WAITING, UNREAD, FULL, address_of)
     limit_waiting(page, limits, Addresses(allow_urls))
     limit_unread(page, address_of)
+    charge_results(page, address_of)
 
 
 def main() -> None:

@@ -45,18 +45,18 @@ class RateLimit:
     _left: dict[bytes, tuple[float, float]] = field(default_factory=dict)  # how often, and when
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def take(self, address: str, now: float | None = None) -> float:
-        """Count one → seconds until the next is allowed, 0 where this one is."""
+    def take(self, address: str, now: float | None = None, amount: float = 1.0) -> float:
+        """Count one, or an amount → seconds until as much is allowed, 0 where it is now."""
         now = time.monotonic() if now is None else now
         who = self._hash(address)
         with self._lock:
             left, then = self._left.get(who, (float(self.burst), now))
             left = min(self.burst, left + (now - then) * self.per_minute / 60)
-            allowed = left >= 1
+            allowed = left >= amount
             if who not in self._left and len(self._left) >= MAX_ADDRESSES:
                 self._left.pop(next(iter(self._left)))
-            self._left[who] = left - allowed, now
-        return 0.0 if allowed else (1 - left) * 60 / self.per_minute
+            self._left[who] = left - amount * allowed, now
+        return 0.0 if allowed else (amount - left) * 60 / self.per_minute
 
     def give_back(self, address: str) -> None:
         """Take one back that came to nothing."""

@@ -20,7 +20,7 @@ from earshot.study.design.texts import UNWRITTEN
 from earshot.study.sounds import sound, stimuli
 from earshot.study.storage.store import Store
 from tests.support.stimuli import RATE, make_folder, noise
-from tests.support.studies import any_answer
+from tests.support.studies import any_answer, enrol
 
 MUSHRA = """\
 testname: webMUSHRA
@@ -81,7 +81,7 @@ def test_rehearsal_never_touches_real_answers(
     """OLC-Bioinformatics/ConFindr#77: the output folder is the input."""
     made = make_folder(tmp_path / "mine")
     test, store = spec.load(made), Store(f"sqlite:///{made / kept}")
-    rater = store.enrol(test)
+    rater = enrol(store, test)
     store.answer(test, rater.token, 0, *any_answer(test, rater.items[0]), 900)
     with pytest.raises(SystemExit, match="real raters: choose another folder"):
         run(monkeypatch, "simulate", made, "--raters", 3, "--out", made)
@@ -112,7 +112,7 @@ def test_results_are_replaced_only_on_request(
     """DeaDBeeF-Player/deadbeef#1147: what somebody has written into a report is lost."""
     made, out = make_folder(tmp_path / "mine"), tmp_path / "results"
     test, store = spec.load(made), Store(f"sqlite:///{made / 'answers.db'}")
-    rater = store.enrol(test)
+    rater = enrol(store, test)
     store.answer(test, rater.token, 0, *any_answer(test, rater.items[0]), 900)
     (out / kept).parent.mkdir(parents=True)
     (out / kept).write_text("by hand")
@@ -137,7 +137,7 @@ def test_sound_exchanged_after_rating_is_told(
 ) -> None:
     """iderex/eichstelle#25: a stimulus is replaced under its name, and each command says so."""
     made = make_folder(tmp_path / "mine")
-    Store(f"sqlite:///{made / 'answers.db'}").enrol(spec.load(made))
+    enrol(Store(f"sqlite:///{made / 'answers.db'}"), spec.load(made))
     run(monkeypatch, "check", made)
     noise(made / "ours" / "one.wav", level=0.02)
     for command in ("check", "export", "analyse"):

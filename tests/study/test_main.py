@@ -10,6 +10,7 @@ from earshot.study.design import DESIGNS
 from earshot.study.design.spec import load
 from earshot.study.storage.store import Store
 from tests.support.stimuli import make_folder
+from tests.support.studies import enrol
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> None:
@@ -55,7 +56,7 @@ def test_export_finds_answers_near_test(
         run(monkeypatch, "export", folder)
     test = load(folder)
     store = Store(f"sqlite:///{(tmp_path if shared else folder) / 'answers.db'}")
-    rater = store.enrol(test)
+    rater = enrol(store, test)
     store.answer(test, rater.token, 0, 4, [1], 900)
     run(monkeypatch, "export", folder)
     assert len((folder / "results" / "t.csv").read_text().splitlines()) == 2

@@ -15,7 +15,7 @@ from earshot.study.design.spec import load
 from earshot.study.simulation.raters import simulate
 from earshot.study.storage.store import Store
 from tests.support.stimuli import make_folder, noise
-from tests.support.studies import make_test
+from tests.support.studies import enrol, make_test
 
 
 def run(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> None:
@@ -40,10 +40,10 @@ def test_frozen_test_says_what_changed(tmp_path: Path) -> None:
 
 def test_begun_test_is_not_frozen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = make_folder(tmp_path / "t")
-    Store(url := f"sqlite:///{tmp_path / 'elsewhere.db'}").enrol(load(folder))
+    enrol(Store(url := f"sqlite:///{tmp_path / 'elsewhere.db'}"), load(folder))
     with pytest.raises(SystemExit, match="begun"):
         run(monkeypatch, "freeze", folder, "--database", url)
-    Store(f"sqlite:///{folder / 'answers.db'}").enrol(load(folder))
+    enrol(Store(f"sqlite:///{folder / 'answers.db'}"), load(folder))
     with pytest.raises(SystemExit, match="begun"):
         run(monkeypatch, "freeze", folder)
     assert not preregistration.frozen(load(folder))
@@ -64,7 +64,7 @@ def test_frozen_results_are_shown_when_closed(
     run(monkeypatch, "freeze", folder)
     assert "nothing was changed" in capsys.readouterr().out
     store, test = Store(f"sqlite:///{folder / 'answers.db'}"), load(folder)
-    store.enrol(test)
+    enrol(store, test)
     with pytest.raises(SystemExit, match="shown when it is closed"):
         run(monkeypatch, "analyse", folder)
     store.close(test.name)
@@ -77,7 +77,7 @@ def test_analysis_before_end_is_recorded_look(
 ) -> None:
     folder = make_folder(tmp_path / "t")
     store, test = Store(f"sqlite:///{folder / 'answers.db'}"), load(folder)
-    store.enrol(test)
+    enrol(store, test)
     for _ in range(2):
         run(monkeypatch, "analyse", folder, "--overwrite")
     assert store.looks(test) == [0]
@@ -159,7 +159,7 @@ def test_export_before_end_is_look(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     """The ratings of a frozen test are kept back."""
     folder = make_folder(tmp_path / "t")
     store, test = Store(f"sqlite:///{folder / 'answers.db'}"), load(folder)
-    store.enrol(test)
+    enrol(store, test)
     run(monkeypatch, "export", folder, "--overwrite")
     assert store.looks(test) == [0]
     preregistration.freeze(test)

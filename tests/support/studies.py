@@ -5,6 +5,7 @@ from typing import Any
 
 from earshot.study.design import DESIGNS, Answer, Item, Test
 from earshot.study.design.trials import numbered, of_kind, scored
+from earshot.study.storage.store import Rater, Store
 
 FOLDER = Path("/nowhere")
 
@@ -56,3 +57,9 @@ def any_answer(test: Test, item: Item) -> tuple[Answer, list[int]]:
     trial = test.trials[item.trial]
     answer = [50] * len(item.shown) if test.design.together else test.scale[0][0]
     return answer, [1] * (len(item.shown) + (trial.reference is not None))
+
+
+def enrol(store: Store, test: Test, *who: Any, **about: Any) -> Rater:
+    """Enrol a rater of a test that the store may not know yet."""
+    store.open(test)
+    return store.enrol(test, *who, **about)

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Sequence
 
 import numpy as np
+from rapidfuzz.distance import Levenshtein
 from scipy.fft import dct
 
 from earshot.media.audio.dtw import path_mean
-from earshot.media.text.phonemes import edit_distance
 
 CEPSTRA = 24
 MIN_LEVEL = np.log(100.0)  # 40 dB below the loudest frame, as a logarithm of magnitude
@@ -50,7 +50,7 @@ def word_error_rate(
     references: Sequence[Sequence[str]], hypotheses: Sequence[Sequence[str]]
 ) -> float:
     """Count substitutions, insertions and deletions in % of the words of the references."""
-    errors = sum(edit_distance(r, h) for r, h in zip(references, hypotheses, strict=True))
+    errors = sum(Levenshtein.distance(r, h) for r, h in zip(references, hypotheses, strict=True))
     return 100.0 * errors / sum(map(len, references))
 
 

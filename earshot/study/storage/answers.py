@@ -4,8 +4,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rapidfuzz.distance import Levenshtein
+
 from earshot.core.errors import InputError
-from earshot.media.text.phonemes import edit_distance
 from earshot.study.design import REFERENCE, Answer, Item, Scale, Test, Trial
 from earshot.study.design.designs import COMMENT, One
 from earshot.study.design.scales import MAX_COMMENT, MAX_SENTENCE, words_in
@@ -120,7 +121,7 @@ def errors_in(text: str, sentence: str) -> float:
     heard = words_in(text)
     if len(heard) >= 2 * len(said):  # so many are put in, and need not be compared
         return 1.0
-    return min(edit_distance(said, heard) / len(said), 1.0)
+    return min(Levenshtein.distance(said, heard) / len(said), 1.0)
 
 
 def expected(test: Test, item: Item) -> One | None:

@@ -17,23 +17,37 @@ from earshot.study.storage.raters import item_of, rater_id
 from earshot.study.storage.tables import ItemRow, RaterRow, TestRow
 
 NOBODY = "Nobody with this link takes part in this test. Open it again."
+DELETED = "This test was deleted. Ask whoever sent you the link."
 SCREENED = "You cannot go on with this test. Open the link again to see why."
 
 
-def opened(session: Session, test: Test) -> TestRow:
-    """Lock the test's row, made if it is new, until the transaction ends."""
-    row = session.get(TestRow, test.name, with_for_update=True)
-    if row is None:
+def made(session: Session, test: Test) -> TestRow:
+    """Make the test's row if it is new, and lock it until the transaction ends: see opened."""
+    if session.get(TestRow, test.name) is None:
         row = TestRow(name=test.name, fingerprint=test.fingerprint, key=secrets.token_urlsafe(24))
         # Unless another process has just opened it.
         with suppress(IntegrityError), session.begin_nested():
             session.add(row)
-        row = session.get_one(TestRow, test.name, with_for_update=True, populate_existing=True)
+    return opened(session, test)
+
+
+def opened(session: Session, test: Test) -> TestRow:
+    """Lock the test's row until the transaction ends. Raises NoPlaceError where the test was
+    deleted, and InputError where the row is another test's of that name."""
+    row = known(session, test, lock=True)
     if row.fingerprint != test.fingerprint:
         raise InputError(
             "The sounds or trials of this test are not those that raters have answered: "
             "give the changed test another name."
         )
+    return row
+
+
+def known(session: Session, test: Test, lock: bool = False) -> TestRow:
+    """Read the test's row. Raises NoPlaceError where the test was deleted."""
+    row = session.get(TestRow, test.name, with_for_update=lock, populate_existing=True)
+    if row is None:
+        raise places.NoPlaceError(DELETED, "closed")
     return row
 
 

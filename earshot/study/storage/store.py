@@ -68,7 +68,7 @@ class Store:
 
     def __init__(self, url: str) -> None:
         """Open the store; its tables are made, or brought up to date, first."""
-        self.engine = connect(url)
+        self.url, self.engine = url, connect(url)
         self._writing = sessionmaker(self.engine.execution_options(write=True))
         self._drawing: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 
@@ -79,7 +79,7 @@ class Store:
         those that raters have answered.
         """
         with self._writing.begin() as session:
-            row = queries.opened(session, test)
+            row = queries.made(session, test)
             if changed := hashes.difference(test, row.sounds):
                 raise InputError(changed)
             return row.key
@@ -97,7 +97,7 @@ class Store:
 
         To be called once the rater has agreed to take part. A token is made where none is given.
         panel, language, device, claim: see RaterRow. Raises NoPlaceError for somebody new where the
-        test is full or closed.
+        test is full, closed or deleted.
         """
         token = token or secrets.token_urlsafe(16)
         if known := self.resume(test, token):
@@ -110,8 +110,7 @@ class Store:
                 with Session(self.engine) as session:
                     number = queries.number(session, test)
                     sequence = assign(test, queries.counts(session, test), number)
-                    row = session.get(TestRow, test.name)
-                    known_sounds = row is not None and row.sounds is not None
+                    known_sounds = queries.known(session, test).sounds is not None
                 rater = RaterRow(panel=dict(panel or {}) or None, language=language)
                 rater.device, rater.claim = device, claim
                 sounds = None if known_sounds else hashes.heard(test)

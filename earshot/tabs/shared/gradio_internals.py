@@ -15,6 +15,7 @@ import shutil
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -41,7 +42,8 @@ from starlette.formparsers import MultiPartException
 from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse
 
-from earshot.core.bodies import SPARE
+from earshot.core.bodies import MB, OF_FILE, SPARE
+from earshot.core.http import RateLimit
 from earshot.core.pacing import Turns
 from earshot.core.paths import ASSETS
 from earshot.tabs.shared.addresses import Addresses
@@ -51,6 +53,8 @@ UPLOADS: Final = ("/gradio_api/upload",)  # where files are sent to
 STRANGE_ERRORS: Final = (LookupError, TypeError, ValueError, AttributeError)
 STRANGE: Final = "This request names what is not there. See /agents.md for what is."
 NO_ROOM: Final = "This server has no room for results just now. Try again in an hour."
+MANY: Final = "Much was made for your network, and this server is short of room. Try again later."
+SHORT: Final = 5 * SPARE  # of the disk: with less, an address gets little more
 NOT_OWN: Final = "This file was not uploaded here, or is no longer there. Upload it again."
 MAX_UNREAD: Final = 20  # messages of a session, of up to 0.8 MB each
 MAX_SESSIONS: Final = 20  # of an address, that fetch nothing
@@ -67,6 +71,7 @@ REFUSED: Final = "queue_full"  # Gradio's word for an event that may not wait
 OF_ADDRESSES: Final = re.compile("%22|[%#]")
 SESSION: Final = SessionState.__init__  # Gradio's own
 RESTORE: Final = route_utils.restore_session_state  # Gradio's own
+_made_for: ContextVar[str] = ContextVar("made_for", default="")  # an address: see charge_results
 WRITERS: Final = (  # of results, each under the hash of its content
     processing_utils.save_audio_to_cache,
     processing_utils.save_bytes_to_cache,
@@ -350,16 +355,36 @@ def take_own_files() -> None:
     processing_utils._check_allowed = checked
 
 
+def charge_results(page: gr.Blocks, address: Callable[[Request], str]) -> None:
+    """Count results from now on as made for whoever sent the request: see write_results_whole.
+
+    address: whom a request comes from.
+    """
+    process = page.process_api
+
+    @functools.wraps(process)
+    async def charged(*given: Any, request: Any = None, **more: Any) -> dict[str, Any]:
+        first = request[0] if isinstance(request, list) else request
+        before = _made_for.set(address(first) if first else "")
+        try:
+            return await process(*given, request=request, **more)
+        finally:
+            _made_for.reset(before)
+
+    page.process_api = charged  # type: ignore[method-assign]
+
+
 def write_results_whole() -> None:
     """Put a result into Gradio's cache at once from now on, as long as the disk has room for the
-    answers of raters besides. The same sound or picture has the same
-    place, and would be written there again while a page, anybody's, is reading it.
+    answers of raters besides, and for those to whom little of it went. The same sound or picture
+    has the same place, and would be written there again while a page, anybody's, is reading it.
     """
+    megabytes = RateLimit(burst=200, per_minute=20)  # for one address
     for save in WRITERS:
-        setattr(processing_utils, save.__name__, _whole(save))
+        setattr(processing_utils, save.__name__, _whole(save, megabytes))
 
 
-def _whole(save: Callable[..., str]) -> Callable[..., str]:
+def _whole(save: Callable[..., str], megabytes: RateLimit) -> Callable[..., str]:
     """Wrap the function of Gradio, which writes cache_dir/HASH/NAME and gives that path."""
     signature = inspect.signature(save)
 
@@ -368,11 +393,15 @@ def _whole(save: Callable[..., str]) -> Callable[..., str]:
         call = signature.bind(*args, **kwargs)
         cache = Path(call.arguments["cache_dir"])
         cache.mkdir(parents=True, exist_ok=True)
-        if shutil.disk_usage(cache).free < SPARE:
+        free, whose = shutil.disk_usage(cache).free, _made_for.get()
+        if free < SPARE:
             raise gr.Error(NO_ROOM, print_exception=False)
         with TemporaryDirectory(dir=cache) as unfinished:
             call.arguments["cache_dir"] = unfinished
             written = Path(save(*call.args, **call.kwargs))
+            size = written.stat().st_size + OF_FILE
+            if whose and megabytes.take(whose, amount=size / MB) and free < SHORT:
+                raise gr.Error(MANY, print_exception=False)
             place = cache.resolve() / written.parent.name / written.name
             place.parent.mkdir(exist_ok=True)
             written.replace(place)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from markupsafe import Markup
+from rapidfuzz.distance import Levenshtein
 
 from earshot.tabs.components.map.map import QueryMarker
 from earshot.tabs.shared.confidence import LIKELY, certainty
@@ -131,8 +132,6 @@ def neighbours(
     query: Query, sides: dict[str, Sequence["Neighbour"]], library: "WordLibrary"
 ) -> dict[str, Any]:
     """Make the value of the panel with the nearest words, spoken and written."""
-    from earshot.media.text.phonemes import edit_distance
-
     recordings, sounds = recordings_of(library), Sounds()
     lists = []
     for view, side in sides.items():
@@ -140,7 +139,7 @@ def neighbours(
         for neighbour in side:
             word = neighbour.word
             sound = replace(word, path=word.path or recordings.get(word.spelling))
-            edits = edit_distance(query.phonemes, word.phonemes)
+            edits = Levenshtein.distance(query.phonemes, word.phonemes)
             rows.append((word, sounds.label(sound), neighbour.cosine, edits))
         lists.append((view, rows))
     return sounds.value(macro(PANELS, "neighbours", lists))

@@ -5,7 +5,6 @@ import pytest
 from earshot.core.errors import InputError
 from earshot.media.text.phonemes import (
     PHONEMES,
-    edit_distance,
     from_arpabet,
     from_ipa,
     from_pinyin,
@@ -48,8 +47,3 @@ def test_parsers_name_the_unknown_symbol() -> None:
 def test_numbers_are_distinct_and_no_padding() -> None:
     assert numbers(PHONEMES[1:]) == list(range(1, len(PHONEMES)))
     assert PHONEMES[0] == "" and len(set(PHONEMES)) == len(PHONEMES)
-
-
-def test_edit_distance_counts_phonemes() -> None:
-    assert edit_distance(from_arpabet("T R IY"), from_arpabet("TH R IY")) == 1
-    assert edit_distance((), ("a", "b")) == 2

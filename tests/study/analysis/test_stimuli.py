@@ -1,9 +1,13 @@
 """The map of systems × stimuli."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
 
+from earshot.study.analysis.report import figures
 from earshot.study.analysis.report.heatmap import SIDES, _ink
 from earshot.study.analysis.results import evaluate
 from earshot.study.analysis.stimuli import by_stimulus
@@ -56,3 +60,15 @@ def test_numbers_stand_out_from_their_cells(share: float) -> None:
     cell = SIDES(share)
     lighter, darker = sorted((luminance(cell[:3]), luminance(_ink(cell))), reverse=True)
     assert (lighter + 0.05) / (darker + 0.05) >= 4.5
+
+
+@pytest.mark.parametrize("draw", [figures.figure, figures.stimuli])
+def test_figure_of_many_pairs_is_drawn(draw: Callable[..., Figure]) -> None:
+    """Higher than 65,536 pixels, it would be none."""
+    test = make_test("abx", [f"y{number}" for number in range(47)], stimuli=1)
+    analysis = evaluate(test, rate(test, 2, lambda rater, *_: float(rater)))
+    assert len(analysis.pairs) == 1081
+    given = [test, analysis] if draw is figures.figure else [analysis]
+    picture, _ = figures.png(lambda: draw(*given))
+    assert picture.startswith(b"\x89PNG")
+    assert "the first 66 of 1,081" in draw(*given).axes[0].get_xlabel()

@@ -18,7 +18,7 @@ from earshot.study.simulation.raters import simulate
 from earshot.study.storage.export import lines
 from earshot.study.storage.store import Rater, StaleAnswerError, Store
 from tests.support.replay import differing, events
-from tests.support.studies import any_answer, make_test
+from tests.support.studies import any_answer, enrol, make_test
 
 SYSTEMS = 6
 
@@ -73,7 +73,7 @@ def test_rater_never_gets_a_trial_twice(store: Store, test: Test) -> None:
 
 
 def test_only_the_next_trials_are_chosen(store: Store, test: Test) -> None:
-    token = store.enrol(test).token
+    token = enrol(store, test).token
     rater = drawn(store, test, token)
     scored = [item for item in rater.items if item.trial == UNDRAWN]
     assert len(scored) >= test.trials_per_rater - AHEAD
@@ -97,7 +97,7 @@ def test_exported_log_reproduces_every_choice(store: Store, test: Test) -> None:
 
 def test_vote_behind_choices_stays(store: Store, test: Test) -> None:
     """A vote by which others' trials were chosen cannot be changed."""
-    token = store.enrol(test).token
+    token = enrol(store, test).token
     while (item := drawn(store, test, token).next) and test.trials[item.trial].kind != "trial":
         store.answer(test, token, item.order, "a", [1, 1], 900)
     assert item

@@ -4,7 +4,9 @@ import pytest
 
 from earshot.core.errors import InputError
 from earshot.study.design import Answer, Item, Test
-from earshot.study.storage.answers import check, rows
+from earshot.study.design.scales import MAX_SENTENCE
+from earshot.study.storage.answers import check, errors_in, rows
+from tests.support.quickness import quickly
 from tests.support.studies import make_test
 
 
@@ -111,3 +113,10 @@ def item_of(test: Test) -> Item:
 
 def plays_of(test: Test) -> list[int]:
     return [1] * (len(item_of(test).shown) + (test.trials[0].reference is not None))
+
+
+def test_word_errors_are_counted_quickly() -> None:
+    """A test may have a million answers, which are all counted for its report."""
+    said, heard = "一" * MAX_SENTENCE, "二" * MAX_SENTENCE
+    with quickly(4):
+        assert {errors_in(heard, said) for _ in range(1000)} == {1.0}

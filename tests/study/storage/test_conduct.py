@@ -8,13 +8,14 @@ from earshot.study.design.spec import load
 from earshot.study.storage.conduct import Conduct
 from earshot.study.storage.store import Store
 from tests.support.stimuli import make_folder
+from tests.support.studies import enrol
 
 
 def test_conduct_counts_each_way_out(tmp_path: Path) -> None:
     test = load(make_folder(tmp_path / "t"))
     test = replace(test, panel=Panel(returns={"headphones": "C1"}))
     store = Store(f"sqlite:///{tmp_path / 'answers.db'}")
-    everyone = [store.enrol(test).token for _ in range(5)]
+    everyone = [enrol(store, test).token for _ in range(5)]
     withdrew, failed, left, *finished = everyone
     store.withdraw(test, withdrew)
     store.headphones(test, failed, passed=False)

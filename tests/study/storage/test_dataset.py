@@ -16,7 +16,7 @@ from earshot.study.design.questions import Question
 from earshot.study.simulation.raters import simulate
 from earshot.study.storage import dataset
 from earshot.study.storage.store import Store
-from tests.support.studies import any_answer, make_test
+from tests.support.studies import any_answer, enrol, make_test
 
 ASKED = (
     Question({"": "Which headphones?"}),
@@ -57,7 +57,7 @@ def test_tables_read_back_and_are_described(design: str, store: Store) -> None:
 
 def test_raters_are_told_in_words(store: Store) -> None:
     test = make_test(questions=ASKED)
-    rater = store.enrol(test, device="phone, Firefox", language="de")
+    rater = enrol(store, test, device="phone, Firefox", language="de")
     store.headphones(test, rater.token, False)
     first, second, *rest = rater.items
     store.answer(test, rater.token, first.order, 2, [1], 900)
@@ -68,7 +68,7 @@ def test_raters_are_told_in_words(store: Store) -> None:
     store.reply(test, rater.token, 0, 0, "=the big ones")
     for trials, reply in ((3, 0), (6, 1)):
         store.reply(test, rater.token, 1, trials, reply)
-    gone = store.enrol(test)
+    gone = enrol(store, test)
     store.withdraw(test, gone.token)
     table = read(test, dataset.files(test, store), "raters.csv").set_index("rater")
     row = table.loc[rater.id]
@@ -85,7 +85,7 @@ def test_data_set_follows_psych_ds(store: Store, tmp_path: Path) -> None:
     validator does (github.com/psych-ds/psych-DS, schema_model/versions/1.5.1/rules)."""
     test = replace(make_test(name="my-test_2", questions=ASKED), title="Ünïcode, “quoted”")
     simulate(test, store, 2, 0)
-    rater = store.enrol(test)
+    rater = enrol(store, test)
     store.reply(test, rater.token, 0, 0, 'commas, "quotes"\nand lines')
     root = dataset.write(test, store, tmp_path)
     described = json.loads((root / "dataset_description.json").read_text(encoding="utf-8"))

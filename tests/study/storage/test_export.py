@@ -12,13 +12,13 @@ from earshot.study.design.spec import load
 from earshot.study.storage.export import csv, export
 from earshot.study.storage.store import Store
 from tests.support.stimuli import make_folder
-from tests.support.studies import any_answer
+from tests.support.studies import any_answer, enrol
 
 
 def test_export_writes_every_rater_and_rating(tmp_path: Path) -> None:
     test = load(make_folder(tmp_path / "codecs", "mushra", practice=1))
     store = Store(f"sqlite:///{tmp_path / 'answers.db'}")
-    finished, halfway, gone = (store.enrol(test) for _ in range(3))
+    finished, halfway, gone = (enrol(store, test) for _ in range(3))
     for rater, number in ((finished, None), (halfway, 2), (gone, None)):
         for item in rater.items[:number]:
             store.answer(test, rater.token, item.order, *any_answer(test, item), 2500)

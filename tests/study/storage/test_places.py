@@ -14,7 +14,7 @@ from earshot.study.storage import clock
 from earshot.study.storage.places import ABANDONED, NoPlaceError
 from earshot.study.storage.queries import SCREENED
 from earshot.study.storage.store import Rater, Store
-from tests.support.studies import any_answer, make_test
+from tests.support.studies import any_answer, enrol, make_test
 
 SCREENS = Panel(returns={"headphones": "LOUD", "attention": "ASLEEP"})
 
@@ -27,7 +27,7 @@ def take(store: Store, test: Test, rater: Rater) -> None:
 def come(store: Store, test: Test) -> str | None:
     """Somebody new: their token, or None where there is no place."""
     try:
-        return store.enrol(test).token
+        return enrol(store, test).token
     except NoPlaceError:
         return None
 
@@ -41,7 +41,7 @@ def test_simultaneous_raters_get_places_left(store: Store) -> None:
     places = store.places(test)
     assert len(tokens) == places.at_it == 3 and places.left == 0
     for token in tokens:  # who has a place keeps it
-        rater = store.enrol(test, token)
+        rater = enrol(store, test, token)
         take(store, test, rater)
     assert store.places(test).finished == 3 and come(store, test) is None
 
@@ -49,9 +49,9 @@ def test_simultaneous_raters_get_places_left(store: Store) -> None:
 def test_place_of_leaver_comes_back(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """A rater leaves by withdrawing, or by staying away."""
     test = make_test(trials=3, raters=2)
-    withdrawn, away = store.enrol(test), store.enrol(test)
+    withdrawn, away = enrol(store, test), enrol(store, test)
     with pytest.raises(NoPlaceError, match="full") as caught:
-        store.enrol(test)
+        enrol(store, test)
     assert caught.value.outcome == "full"
     store.withdraw(test, withdrawn.token)
     assert store.places(test).left == 1
@@ -64,7 +64,7 @@ def test_place_of_leaver_comes_back(store: Store, monkeypatch: pytest.MonkeyPatc
 
 def test_place_of_screened_out_comes_back(store: Store) -> None:
     test = make_test(trials=3, raters=1, panel=SCREENS)
-    deaf = store.enrol(test)
+    deaf = enrol(store, test)
     with pytest.raises(InputError, match="check for headphones first"):
         take(store, test, deaf)
     store.headphones(test, deaf.token, False)
@@ -79,7 +79,7 @@ def test_failed_attention_check_ends_test(store: Store) -> None:
     """It does so only in a test that screens by it."""
     for panel, outcome in ((SCREENS, "attention"), (Panel(), "complete")):
         test = make_test(trials=3, panel=panel, name=f"ends-{outcome}")
-        rater = store.enrol(test)
+        rater = enrol(store, test)
         store.headphones(test, rater.token, True)
         check = test.of_kind("attention")[0].id
         for item in sorted(rater.items, key=lambda item: item.trial != check):
@@ -97,7 +97,7 @@ def test_closing_among_answers_loses_none(
 ) -> None:
     """Answers that were acknowledged are stored, and none is taken after."""
     test = make_test(trials=6)
-    raters = [store.enrol(test) for _ in range(6)]
+    raters = [enrol(store, test) for _ in range(6)]
     acknowledged: set[tuple[str, int]] = set()
     closed = threading.Event()
 
@@ -132,7 +132,7 @@ def test_no_rating_is_taken_after_closing(store: Store, monkeypatch: pytest.Monk
     test = replace(make_test(trials=3), closes=closes)
     moment = clock.without_zone(closes)
     monkeypatch.setattr(clock, "now", lambda: moment - timedelta(seconds=1))
-    rater = store.enrol(test)
+    rater = enrol(store, test)
     first, second, *_ = rater.items
     store.answer(test, rater.token, first.order, 3, [1], 900)
     monkeypatch.setattr(clock, "now", lambda: moment)
@@ -146,7 +146,7 @@ def test_finishes_tell_raters_and_hours(store: Store, monkeypatch: pytest.Monkey
     test = make_test(trials=3)
     moment = clock.without_zone(datetime(2027, 1, 31, 18, 59, 58, tzinfo=UTC))
     monkeypatch.setattr(clock, "now", lambda: moment)
-    early, late, _ = (store.enrol(test) for _ in range(3))
+    early, late, _ = (enrol(store, test) for _ in range(3))
     take(store, test, early)
     monkeypatch.setattr(clock, "now", lambda: moment + timedelta(seconds=5))
     take(store, test, late)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,7 @@ from earshot.study.storage.store import MAX_ANSWERS, Rater, StaleAnswerError, St
 from earshot.study.storage.tables import RaterRow
 from earshot.study.storage.tidy import COLUMNS
 from tests.support.stimuli import make_folder, noise
-from tests.support.studies import any_answer, make_test
+from tests.support.studies import any_answer, enrol, make_test
 
 
 def take(store: Store, test: Test, rater: Rater, number: int | None = None) -> None:
@@ -35,12 +36,12 @@ def take(store: Store, test: Test, rater: Rater, number: int | None = None) -> N
 def test_resume_restores_what_was_done(store: Store) -> None:
     """It restores items, answers and the headphone check."""
     test = make_test(trials=5)
-    rater = store.enrol(test)
+    rater = enrol(store, test)
     assert rater.next == rater.items[0] and not rater.finished and rater.headphones is None
     assert len(rater.items) == 5 + 3 and len(rater.token) >= 16
     store.headphones(test, rater.token, False)
     take(store, test, rater, 3)
-    for again in (store.resume(test, rater.token), store.enrol(test, rater.token)):
+    for again in (store.resume(test, rater.token), enrol(store, test, rater.token)):
         assert again and again.items == rater.items and again.id == rater.id
         assert again.answered == {0, 1, 2} and again.next == rater.items[3]
         assert again.headphones is False and again.code == rater.code
@@ -52,7 +53,7 @@ def test_resume_restores_what_was_done(store: Store) -> None:
 
 def test_store_opened_again_has_the_answers(url: str) -> None:
     test = make_test()
-    rater = Store(url).enrol(test)
+    rater = enrol(Store(url), test)
     take(Store(url), test, rater)
     assert len(Store(url).ratings(test)) == len(rater.items)
     assert Store(url).open(test) == Store(url).open(test)
@@ -61,7 +62,7 @@ def test_store_opened_again_has_the_answers(url: str) -> None:
 def test_answer_replaces_only_one_it_knew(store: Store) -> None:
     """A tab that was left open replaces no answer."""
     test = make_test()
-    rater = store.enrol(test)
+    rater = enrol(store, test)
     for value, version in ((2, 0), (2, 0), (4, 1)):  # the second is the first, sent again
         store.answer(test, rater.token, 0, value, [3], 900, version=version)
     for version in (0, 1, 3):  # of a tab that was left open
@@ -75,7 +76,7 @@ def test_answer_replaces_only_one_it_knew(store: Store) -> None:
 
 def test_answer_after_completion_code_is_refused(store: Store) -> None:
     test = make_test()
-    rater = store.enrol(test)
+    rater = enrol(store, test)
     take(store, test, rater)
     code = store.answer(test, rater.token, 0, *any_answer(test, rater.items[0]), 1500)
     assert code, "what is sent again gets the code again"
@@ -86,7 +87,7 @@ def test_answer_after_completion_code_is_refused(store: Store) -> None:
 def test_skip_goes_on_without_answer(store: Store) -> None:
     """The organiser is told of it, and too many are refused."""
     test = make_test()
-    rater = store.enrol(test)
+    rater = enrol(store, test)
     first, second, third, *rest = rater.items
     store.skip(test, rater.token, first.order, 0, there=False)
     store.skip(test, rater.token, second.order, 0, there=True)
@@ -104,7 +105,7 @@ def test_skip_goes_on_without_answer(store: Store) -> None:
 
 def test_changes_of_answer_are_limited(store: Store) -> None:
     test = make_test()
-    rater = store.enrol(test)
+    rater = enrol(store, test)
     for version in range(MAX_ANSWERS):
         store.answer(test, rater.token, 0, 1 + version % 5, [1], 900, version=version)
     with pytest.raises(InputError, match="too often"):
@@ -117,7 +118,7 @@ def test_question_has_one_reply(store: Store) -> None:
     """It has one each time that it is asked, and none after closing."""
     often = Question({"": "Tired?"}, "between", 3, {"": ("no", "yes")})
     test = make_test(questions=(Question({"": "Age?"}), often))
-    rater = store.enrol(test)
+    rater = enrol(store, test)
     for trials in range(5):
         store.reply(test, rater.token, 0, trials, f"reply {trials}")
     for trials in (3, 6, 9, 12):
@@ -137,7 +138,7 @@ def test_exchanged_sound_is_noticed(store: Store, tmp_path: Path) -> None:
     folder = make_folder(tmp_path / "t", loudness=-30)
     store.open(load(folder))
     noise(folder / "ours" / "one.wav", level=0.02)  # nobody has heard the first
-    store.enrol(load(folder))
+    enrol(store, load(folder))
     store.open(load(folder))
     (folder / "theirs" / "one.wav").rename(tmp_path / "away.wav")
     store.open(load(folder))
@@ -161,7 +162,7 @@ def test_answer_that_is_invalid_is_refused(
     store: Store, order: int, answer: Answer, plays: list[int]
 ) -> None:
     test = make_test()
-    rater = store.enrol(test)
+    rater = enrol(store, test)
     with pytest.raises(InputError, match="no such trial|Send"):
         store.answer(test, rater.token, order, answer, plays, 900)
     with pytest.raises(InputError, match="Nobody with this link"):
@@ -172,10 +173,10 @@ def test_answer_that_is_invalid_is_refused(
 @pytest.mark.parametrize("design", DESIGNS)
 def test_ratings_have_row_for_each_sound(store: Store, design: str) -> None:
     test = make_test(design)
-    rater = store.enrol(test)
+    rater = enrol(store, test)
     store.headphones(test, rater.token, True)
     take(store, test, rater)
-    store.enrol(test)  # who has answered nothing is not in the table
+    enrol(store, test)  # who has answered nothing is not in the table
     table = store.ratings(test)
     sounds = 6 if design == "mushra" else 1
     assert list(table.columns) == list(COLUMNS)
@@ -195,7 +196,7 @@ def test_ratings_of_unanswered_test_have_columns(store: Store) -> None:
 
 def test_withdraw_deletes_answers_and_frees_trials(store: Store) -> None:
     test = make_test(trials=4, stimuli=4)
-    gone = store.enrol(test)
+    gone = enrol(store, test)
     take(store, test, gone)
     store.headphones(test, gone.token, True)
     store.withdraw(test, gone.token)
@@ -203,10 +204,10 @@ def test_withdraw_deletes_answers_and_frees_trials(store: Store) -> None:
     left = store.resume(test, gone.token)
     assert left and left.withdrawn and left.items == () and left.headphones is None
     assert not left.finished
-    assert store.enrol(test, gone.token).withdrawn
+    assert enrol(store, test, gone.token).withdrawn
     with pytest.raises(InputError, match="Nobody with this link"):
         store.answer(test, gone.token, 0, 3, [1], 900)
-    others = [store.enrol(test) for _ in range(3)]  # who get 4 of the 12 each
+    others = [enrol(store, test) for _ in range(3)]  # who get 4 of the 12 each
     scored = {trial.id for trial in test.of_kind("trial")}
     assert scored <= {item.trial for each in others for item in each.items}
 
@@ -214,13 +215,13 @@ def test_withdraw_deletes_answers_and_frees_trials(store: Store) -> None:
 def test_enrol_reassigns_trials_of_abandoned_session(store: Store) -> None:
     """Others get its unanswered trials only, and who comes back finds it as it was."""
     test = make_test(trials=6)
-    slow = store.enrol(test)
+    slow = enrol(store, test)
     take(store, test, slow, 4)
     scored = {trial.id for trial in test.of_kind("trial")}
     answered = {item.trial for item in slow.items[:4]} & scored
     with store.engine.execution_options(write=True).begin() as connection:
         connection.execute(update(RaterRow).values(seen=datetime.now() - ABANDONED - timedelta(1)))
-    other = store.enrol(test)  # 6 of the 12, and at least 8 have no answer
+    other = enrol(store, test)  # 6 of the 12, and at least 8 have no answer
     assert not {item.trial for item in other.items} & answered
     assert len(store.ratings(test)) == 4
     back = store.resume(test, slow.token)
@@ -235,14 +236,14 @@ def test_open_of_changed_test_raises(store: Store) -> None:
     with pytest.raises(InputError, match="another name"):
         store.open(make_test(systems=4))
     with pytest.raises(InputError, match="another name"):
-        store.enrol(make_test(stimuli=5))
+        enrol(store, make_test(stimuli=5))
 
 
 def test_token_is_unknown_to_other_tests(store: Store) -> None:
     first, second = make_test(), make_test(name="other")
-    one = store.enrol(first, "the-same-panel-number")
+    one = enrol(store, first, "the-same-panel-number")
     assert store.resume(second, one.token) is None
-    assert store.enrol(second, one.token).id != one.id
+    assert enrol(store, second, one.token).id != one.id
 
 
 def test_database_lacks_tokens_and_withdrawn_answers(
@@ -250,7 +251,7 @@ def test_database_lacks_tokens_and_withdrawn_answers(
 ) -> None:
     store = Store(f"sqlite:///{tmp_path / 'answers.db'}")
     test = make_test("mushra")
-    rater = store.enrol(test)
+    rater = enrol(store, test)
     item = rater.items[0]
     store.answer(test, rater.token, item.order, [17] * 6, [7654321] * 7, 7654321)
     store.withdraw(test, rater.token)
@@ -264,7 +265,7 @@ def test_database_lacks_tokens_and_withdrawn_answers(
 def test_enrol_in_large_test_blocks_nobody(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another test goes on while the order of its trials is drawn."""
     small, large = make_test(name="small"), make_test(name="large")
-    rater = store.enrol(small)
+    rater = enrol(store, small)
     drawing, go_on, draw = threading.Event(), threading.Event(), module.assign
 
     def slowly(test: Test, counts: Mapping[int, int], number: int) -> list[Item]:
@@ -274,11 +275,11 @@ def test_enrol_in_large_test_blocks_nobody(store: Store, monkeypatch: pytest.Mon
         return draw(test, counts, number)
 
     monkeypatch.setattr(module, "assign", slowly)
-    new = threading.Thread(target=store.enrol, args=[large])
+    new = threading.Thread(target=enrol, args=[store, large])
     new.start()
     assert drawing.wait(30)
     take(store, small, rater, 2)
-    store.enrol(small)
+    enrol(store, small)
     assert new.is_alive(), "all of this is while the other test's sequence is drawn"
     go_on.set()
     new.join()
@@ -290,7 +291,7 @@ def test_enrol_from_two_stores_stays_balanced(url: str) -> None:
     stores = [Store(url), Store(url)]
     stores[0].open(test)
     with ThreadPoolExecutor(8) as pool:
-        raters = list(pool.map(lambda n: stores[n % 2].enrol(test), range(24)))
+        raters = list(pool.map(lambda n: enrol(stores[n % 2], test), range(24)))
     counts = Counter(item.trial for rater in raters for item in rater.items)
     assert {counts[trial.id] for trial in test.of_kind("trial")} == {24 * 3 // 12}
 
@@ -298,7 +299,7 @@ def test_enrol_from_two_stores_stays_balanced(url: str) -> None:
 def test_answer_without_database_is_not_acknowledged(tmp_path: Path) -> None:
     """A database that is deleted while the store is open is not made anew."""
     store, test = Store(f"sqlite:///{tmp_path / 'answers.db'}"), make_test()
-    rater = store.enrol(test)
+    rater = enrol(store, test)
     for path in tmp_path.glob("answers.db*"):
         path.unlink()
     with pytest.raises(StoreRemovedError, match="restart the server"):
@@ -309,7 +310,7 @@ def test_answer_without_database_is_not_acknowledged(tmp_path: Path) -> None:
 def test_answer_with_early_clock_is_stored(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """The clock was set back by an hour."""
     test = make_test()
-    rater = store.enrol(test)
+    rater = enrol(store, test)
     earlier = clock.now() - timedelta(hours=1)
     monkeypatch.setattr(clock, "now", lambda: earlier)
     store.answer(test, rater.token, 0, *any_answer(test, rater.items[0]), 900, least=5)
@@ -317,10 +318,24 @@ def test_answer_with_early_clock_is_stored(store: Store, monkeypatch: pytest.Mon
         store.answer(test, rater.token, 1, *any_answer(test, rater.items[1]), 900, least=5)
 
 
+def test_deleted_test_takes_nobody(store: Store) -> None:
+    """Somebody had opened its page before, and consents now; the organiser's page is open too."""
+    test = make_test()
+    token = enrol(store, test).token
+    store.delete(test.name)
+    for late in (partial(store.enrol, test), partial(store.enrol, test, token)):
+        with pytest.raises(NoPlaceError, match="was deleted"):
+            late()
+    with pytest.raises(NoPlaceError, match="was deleted"):
+        store.look(test)
+    assert store.raters(test.name) == 0 and store.looks(test) == []
+    assert enrol(store, test, token).items  # opened again, it is new
+
+
 def test_delete_leaves_only_other_tests(store: Store) -> None:
     gone, stays = make_test(name="gone"), make_test(name="stays")
     for test in (gone, stays):
-        take(store, test, store.enrol(test))
+        take(store, test, enrol(store, test))
     store.delete("gone")
     assert store.raters("gone") == 0 and len(store.ratings(gone)) == 0
     assert store.raters("stays") == 1 and len(store.ratings(stays)) > 0

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from earshot.study.storage.store import Store
-from tests.support.studies import any_answer, make_test
+from tests.support.studies import any_answer, enrol, make_test
 
 pytestmark = pytest.mark.slow
 
@@ -19,10 +19,10 @@ ACKNOWLEDGED = 12  # answers before each kill
 WRITER = """
 import sys
 from earshot.study.storage.store import Store
-from tests.support.studies import any_answer, make_test
+from tests.support.studies import any_answer, enrol, make_test
 store, test = Store(sys.argv[1]), make_test()
 while True:
-    rater = store.enrol(test)
+    rater = enrol(store, test)
     for item in rater.items:
         store.answer(test, rater.token, item.order, *any_answer(test, item), 1000)
         print(rater.id, item.order, flush=True)
@@ -35,7 +35,7 @@ def test_store_under_load_keeps_every_answer(store: Store) -> None:
     store.open(test)
 
     def take(_: int) -> str:
-        rater = store.enrol(test)
+        rater = enrol(store, test)
         for item in rater.items:
             store.answer(test, rater.token, item.order, *any_answer(test, item), 1000)
         return rater.id
@@ -53,7 +53,7 @@ def test_concurrent_enrol_makes_one_rater(store: Store) -> None:
     """A link is opened several times at once."""
     test = make_test(trials=3)
     with ThreadPoolExecutor(8) as pool:
-        raters = list(pool.map(lambda _: store.enrol(test, "a-link-opened-twice"), range(8)))
+        raters = list(pool.map(lambda _: enrol(store, test, "a-link-opened-twice"), range(8)))
     assert len({rater.items for rater in raters}) == 1
 
 
@@ -76,6 +76,6 @@ def test_killed_writer_loses_no_answer(url: str) -> None:
     store = Store(url)
     table = store.ratings(make_test())
     assert acknowledged <= set(zip(table["rater"], table["order"], strict=True))
-    rater = store.enrol(make_test())  # and it can be gone on with
+    rater = enrol(store, make_test())  # and it can be gone on with
     store.answer(make_test(), rater.token, 0, 3, [1], 1000)
     store.engine.dispose()

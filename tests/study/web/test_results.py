@@ -19,12 +19,12 @@ import pytest
 from fastapi.testclient import TestClient
 
 from benchmarks.support.listening import write_test
-from earshot.study import analysis, preregistration, publishing
+from earshot.study import preregistration, publishing
 from earshot.study.analysis import comparison
 from earshot.study.library import TestLibrary
 from earshot.study.publishing import MARK
 from earshot.study.simulation.raters import simulate
-from earshot.study.web.results import reports
+from earshot.study.web.results import files, reports
 from earshot.study.web.results.reports import MAX_AT_ONCE, MAX_WAITING, Reports
 from earshot.study.web.server import app, library
 
@@ -117,10 +117,10 @@ def test_report_stays_until_somebody_answers(
     for _ in range(3):
         for path in ("", "/report.pdf"):
             assert client.get(f"/results/again{path}", params={"key": opened.key}).is_success
-    assert analysis.analyse not in made
+    assert files.analysed not in made
     simulate(opened.test, tests.store, 7, 0)
     client.get("/results/again", params={"key": opened.key})
-    assert made.count(analysis.analyse) == 1
+    assert made.count(files.analysed) == 1
 
 
 def test_many_reports_leave_server_to_raters(

@@ -1,16 +1,25 @@
 """Results in Gradio's cache, whose places are shared by all who have the same result."""
 
+import asyncio
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import gradio as gr
 import numpy as np
 import pytest
+from fastapi import Request
 from gradio import processing_utils
+from gradio.state_holder import SessionState
 from PIL import Image
 
 from earshot.tabs.shared import gradio_internals
-from earshot.tabs.shared.gradio_internals import WRITERS, content_addressed, write_results_whole
+from earshot.tabs.shared.gradio_internals import (
+    MANY,
+    WRITERS,
+    charge_results,
+    content_addressed,
+    write_results_whole,
+)
 
 SOUND = np.linspace(-20_000, 20_000, 16_000).astype(np.int16)
 Save = Callable[[str], str]
@@ -70,3 +79,27 @@ def test_result_leaves_room_for_answers(
     with pytest.raises(gr.Error, match="no room"):
         SAVES[kind](str(tmp_path))
     assert [*tmp_path.iterdir()] == []
+
+
+def test_results_without_end_leave_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a disk that is nearly full, an address gets no more than its share."""
+    monkeypatch.setattr(gradio_internals, "OF_FILE", 90_000_000)  # as if each were as large
+    with gr.Blocks() as page:
+        made = gr.Audio()
+        gr.Button().click(lambda: (16_000, SOUND), None, made)
+    charge_results(page, lambda request: str(request.url))
+
+    def make(address: str) -> bool:
+        scope = {"type": "http", "path": address, "headers": [], "server": ("here", 80)}
+        try:
+            asyncio.run(page.process_api(0, [], SessionState(page), request=Request(scope)))
+        except gr.Error as error:
+            assert error.message == MANY and not error.print_exception
+            return False
+        return True
+
+    monkeypatch.setattr(gradio_internals, "SHORT", 0)
+    assert [make("/one") for _ in range(4)] == [True] * 4
+    monkeypatch.setattr(gradio_internals, "SHORT", 1 << 60)
+    assert not make("/one")
+    assert [make("/other") for _ in range(3)] == [True, True, False]

@@ -10,11 +10,12 @@ from wave import Wave_read
 
 import numpy as np
 import soxr
+from rapidfuzz.distance import Levenshtein
 
 from earshot.core.errors import InputError
 from earshot.media.audio.features import SAMPLE_RATE
 from earshot.media.audio.load import match_loudness
-from earshot.media.text.phonemes import edit_distance, from_ipa
+from earshot.media.text.phonemes import from_ipa
 from training.common.corpora import LEVEL
 from training.words.data.lexicon import Word
 
@@ -90,8 +91,8 @@ def consistent_with_voice(
             spoken = from_ipa(ipa.replace("ː", "").replace("ᵻ", "ɪ"))
         except InputError:
             continue
-        nearest = min(pronunciations, key=lambda p: edit_distance(p, spoken))
-        if edit_distance(nearest, spoken) <= tolerance:
+        nearest = min(pronunciations, key=lambda p: Levenshtein.distance(p, spoken))
+        if Levenshtein.distance(nearest, spoken) <= tolerance:
             words.append(Word("en", spelling, nearest))
     return words
 

@@ -33,6 +33,7 @@ STYLE: Final[dict[str, Any]] = {
 }
 WIDTH, ROW, REST = 5.2, 0.4, 0.8  # inches
 MAX_PAIRS: Final = 15  # in one figure: those of six systems
+MAX_ROWS: Final = 66  # the pairs of twelve systems: more could be read in no figure
 FORMATS: Final = ("pdf", "svg", "png")
 
 
@@ -86,6 +87,7 @@ def figure(test: Test, analysis: Analysis) -> Figure:
     if scaled and len(analysis.pairs) > MAX_PAIRS:
         return _strengths(analysis)
     table = analysis.pairs if scale.of_pairs else analysis.systems
+    rows, table = len(table), table.head(MAX_ROWS)
     heights = [len(table) * ROW + REST]
     if scaled:
         heights.append(len(analysis.systems) * ROW + REST)
@@ -107,7 +109,7 @@ def figure(test: Test, analysis: Analysis) -> Figure:
         panels.ratings(first, test, scale, table, analysis.answers)
     if scaled:
         panels.strengths(axes[1], analysis.systems.iloc[::-1].reset_index(drop=True))
-    _stamp(axes[-1], analysis)
+    _stamp(axes[-1], analysis, rows)
     return drawn
 
 
@@ -122,19 +124,24 @@ def _strengths(analysis: Analysis) -> Figure:
 
 def stimuli(analysis: Analysis) -> Figure:
     """Draw the map of systems × stimuli."""
-    means = by_stimulus(analysis)
+    rows = len(means := by_stimulus(analysis))
+    means = means.head(MAX_ROWS)
     height = len(means) * ROW * 0.8 + (1.3 if means.shape[1] <= heatmap.MAX_NAMED else 0.6)
     drawn = Figure(figsize=(WIDTH, height), layout="constrained")
     axis = drawn.subplots()
     heatmap.heatmap(axis, analysis.scale, means)
-    _stamp(axis, analysis)
+    _stamp(axis, analysis, rows)
     return drawn
 
 
-def _stamp(axis: Any, analysis: Analysis) -> None:
-    """Say below the axis where raters are made up."""
+def _stamp(axis: Any, analysis: Analysis, rows: int = 0) -> None:
+    """Say below the axis where raters are made up, and where not all of so many rows are shown."""
+    said = [axis.get_xlabel()]
+    if rows > MAX_ROWS:
+        said.append(f"the first {MAX_ROWS} of {rows:,}")
     if not analysis.answers.empty and simulated(analysis.answers):
-        axis.set_xlabel("\n".join(filter(None, [axis.get_xlabel(), "simulated raters"])))
+        said.append("simulated raters")
+    axis.set_xlabel("\n".join(filter(None, said)))
 
 
 def _style(more: dict[str, str]) -> Any:

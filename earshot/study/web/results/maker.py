@@ -7,6 +7,7 @@ asked for; it ends with the server.
 
 import os
 import pickle
+import resource
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Final, ParamSpec, TypeVar
 
+from earshot.core.errors import InputError
 from earshot.core.paths import ROOT
 
 P = ParamSpec("P")
@@ -22,32 +24,47 @@ T = TypeVar("T")
 NICE: Final = 10  # lower in priority than the server
 # One thread of linear algebra: more would take from the raters.
 ENVIRONMENT: Final = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+MAX_SECONDS: Final = 120.0  # for one thing: all others wait for it
+MAX_MEMORY: Final = 4_000_000_000  # bytes of addresses, of which it uses few
+TOO_MUCH: Final = (
+    "This takes longer, or more memory, than this server gives it. Take ratings.csv along, and "
+    "analyse it on a machine of your own."
+)
 
 
 class Maker:
     """The process, which makes one thing after the other, as the server sees it."""
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
+    def __init__(self, seconds: float = MAX_SECONDS) -> None:
+        """seconds: how long one thing may take."""
+        self._lock, self._seconds = threading.Lock(), seconds
         self._process: subprocess.Popen[bytes] | None = None
 
     def __call__(self, make: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Call the function in the process, and wait for what it returns. Raises what it raises,
-        and RuntimeError where the process has ended meanwhile: the next call starts another."""
+        InputError where it takes too long or too much memory, and RuntimeError where the process
+        has ended otherwise: the next call starts another."""
         with self._lock:
             if self._process is None:
                 self._process = _started()
             asked, answers = self._process.stdin, self._process.stdout
             assert asked and answers
             request = pickle.dumps((make, args, kwargs))
+            late = threading.Timer(self._seconds, self._process.kill)
+            late.start()
             try:
                 asked.write(request)
                 asked.flush()
                 answer, error = pickle.load(answers)
-            except (EOFError, BrokenPipeError) as ended:
-                self._process.kill()
-                self._process = None
+            except (EOFError, BrokenPipeError, pickle.UnpicklingError) as ended:
+                status, self._process = self._process.wait(), None
+                if status == -signal.SIGKILL:  # the timer's, or the kernel's for want of memory
+                    raise InputError(TOO_MUCH) from ended
                 raise RuntimeError("the process that makes reports has ended") from ended
+            finally:
+                late.cancel()
+        if isinstance(error, MemoryError):
+            raise InputError(TOO_MUCH)
         if error:
             raise error
         return answer
@@ -72,6 +89,7 @@ def _started() -> subprocess.Popen[bytes]:
 def main() -> None:
     """Make what is asked for on standard input, until its end."""
     os.nice(NICE)
+    resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY, MAX_MEMORY))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl+C is for the server
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # for whatever a library prints

@@ -12,7 +12,9 @@ import anyio
 from markupsafe import Markup
 
 from earshot.study import preregistration
+from earshot.study.design import Test
 from earshot.study.library import BusyError, Opened, TestLibrary
+from earshot.study.web.results import files
 from earshot.study.web.results.maker import maker
 from earshot.study.web.templates import render
 
@@ -98,6 +100,10 @@ class Reports:
             made.pdf = made.pdf or maker()(document, made.results)
             return made.pdf
 
+    def file(self, make: Callable[[str, Test], bytes], opened: Opened) -> bytes:
+        """Make one of the files of answers."""
+        return maker()(make, self._library.store.url, opened.test)
+
     def check_comparable(self, one: Opened, two: Opened) -> None:
         """Raise InputError where two tests cannot be compared: at once, for analyses take long."""
         from earshot.study.analysis.comparison import check_comparable
@@ -126,16 +132,12 @@ class Reports:
         return made.progress
 
     def _of(self, opened: Opened) -> Made:
-        from earshot.study.analysis import analyse
-
         test, store = opened.test, self._library.store
         # First: what comes meanwhile is made anew.
         state = (opened.key, len(store.looks(test)), *store.state(test))
         made = self._made.get(opened)
         if made is None or made.state != state:
             notes = list(filter(None, [preregistration.said(test)]))
-            ratings, conduct = store.ratings(test), store.conduct(test)
-            results = maker()(analyse, test, ratings, conduct=conduct, notes=notes)
-            made = Made(state, results)
+            made = Made(state, maker()(files.analysed, store.url, test, notes))
             self._made[opened] = made
         return made

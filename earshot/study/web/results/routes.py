@@ -1,6 +1,5 @@
 """The organiser's page: results while the test runs, behind the test's key."""
 
-import io
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -16,11 +15,9 @@ from earshot.core.errors import InputError
 from earshot.core.http import RateLimit, SmallRequest, address_of
 from earshot.study import preregistration, publishing
 from earshot.study.library import BusyError, Opened, TestLibrary, parsed
-from earshot.study.storage import dataset
-from earshot.study.storage.export import csv, jsonl
 from earshot.study.web import rater_page
 from earshot.study.web.plainly import RETRY, explained
-from earshot.study.web.results import parts
+from earshot.study.web.results import files, parts
 from earshot.study.web.results.reports import Reports
 
 NOT_TYPED: Final = "To delete a test, type its name as it is in the link."
@@ -37,6 +34,11 @@ FILES: Final = {
     "answers.jsonl": "application/jsonl",
     "report.pdf": "application/pdf",
     "dataset.zip": "application/zip",
+}
+OF_ANSWERS: Final = {
+    "ratings.csv": files.ratings_csv,
+    "answers.jsonl": files.answers_jsonl,
+    "dataset.zip": files.dataset_zip,
 }
 
 
@@ -87,11 +89,6 @@ def router(library: TestLibrary) -> APIRouter:
         """Record that what these tests have found is shown: see preregistration.look."""
         tests = [(library.store, opened.test) for opened in shown if not opened.public]
         await reports.make(partial(preregistration.look, *tests))
-
-    def zip_of(opened: Opened) -> bytes:
-        file = io.BytesIO()
-        dataset.zipped(opened.test, library.store, file)
-        return file.getvalue()
 
     @routes.get("/results/{test}")
     async def page(test: str, key: str = "", estimates: bool = False) -> HTMLResponse:
@@ -146,17 +143,11 @@ def router(library: TestLibrary) -> APIRouter:
     ) -> Response:
         with explained(403):
             opened = await run_in_threadpool(mine, test, key)
-            store = library.store
             await look(opened)
             if file == "report.pdf":
                 content = await reports.make(partial(reports.pdf, opened))
-            elif file == "dataset.zip":
-                content = await reports.make(partial(zip_of, opened))
-            elif file == "ratings.csv":
-                content = await reports.make(lambda: csv(store.ratings(opened.test)))
-                content = content.encode("utf-8-sig")  # as spreadsheets tell UTF-8
             else:
-                content = await reports.make(lambda: jsonl(opened.test, store))
+                content = await reports.make(partial(reports.file, OF_ANSWERS[file], opened))
         name = {"Content-Disposition": f'attachment; filename="{test}-{file}"'}
         return Response(content, 200, PRIVATE | name, FILES[file])
 
