@@ -40,6 +40,7 @@ from earshot.study.permission import Permission
 from earshot.study.storage.database import UNAVAILABLE
 from earshot.study.web.plainly import refuse_damaged
 from earshot.tabs import listening_tests, voice_conversion
+from earshot.tabs.shared import sessions
 from earshot.tabs.shared.addresses import Addresses
 from earshot.tabs.shared.agents import manual_route, offer_tools
 from earshot.tabs.shared.gradio_internals import (
@@ -149,7 +150,7 @@ def launch(
     keep_uploads_apart()
     log_no_lost_sessions()
     keep_sessions_light()
-    share_sessions(address_of)
+    share_sessions(address_of, sessions.used)
     expire_sessions_in_turn()
     delete_while_files_come()
     write_results_whole()

@@ -42,7 +42,8 @@ OTHERS: Final = {  # how files begin that are called .csv and are none
 UNDECODED: Final = (
     "This is not a CSV file in UTF-8, UTF-16 or Windows-1252: save it as CSV in UTF-8."
 )
-FORMULA: Final = re.compile(r"[=+@\t\r-]")  # how a cell begins that a spreadsheet may run
+# How a cell begins that a spreadsheet may run.
+FORMULA: Final = re.compile(r"\s*[=+@＝＋＠－\t\r-]")
 NUMBER: Final = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?")
 
 

@@ -9,7 +9,6 @@ import av
 import numpy as np
 import soxr
 from av.container import InputContainer
-from av.error import FFmpegError
 from av.stream import Disposition
 
 from earshot.core.errors import InputError
@@ -22,7 +21,13 @@ from earshot.media.samples import (
     clipped_count,
     to_float,
 )
-from earshot.media.workers.container import Budget, Timeline, is_picture, open_container
+from earshot.media.workers.container import (
+    DAMAGES,
+    Budget,
+    Timeline,
+    is_picture,
+    open_container,
+)
 from earshot.media.workers.cut import MAX_MISSING, ends_early
 from earshot.media.workers.parts import parts
 
@@ -57,7 +62,6 @@ AMBIGUOUS: Final = (
     "This WAV has 24 bits in 32, and does not say whether they are whole numbers. Export it with "
     "16 or 24 bits."
 )
-DAMAGES: Final = (FFmpegError, IndexError, ValueError, EOFError, OSError)
 Message = tuple[dict[str, Any], np.ndarray]
 
 

@@ -12,6 +12,8 @@ from av.stream import Disposition, Stream
 from earshot.core.errors import InputError
 
 CPU_SECONDS: Final = 60.0  # a file
+# What a damaged part of a file raises: those after it may be whole.
+DAMAGES: Final = (FFmpegError, IndexError, ValueError, OverflowError, EOFError, OSError)
 # What files are that are no recordings, by how they begin, and what to do.
 OTHERS: Final = {
     b"version https://git-lfs": "it is a pointer of Git LFS, which stands for a file. Fetch that "

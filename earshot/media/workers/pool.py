@@ -12,9 +12,10 @@ from typing import IO, Any, Final
 
 import numpy as np
 
+from earshot.core import cancellation
 from earshot.core.errors import InputError, StoppedError
 from earshot.core.paths import ROOT
-from earshot.media.workers.protocol import Answers, WorkerError, send
+from earshot.media.workers.protocol import POLL, Answers, WorkerError, send
 
 MAX_WORKERS: Final = max(4, os.cpu_count() or 1)  # at once; further files wait
 MAX_IDLE: Final = 2
@@ -124,7 +125,8 @@ class Pool:
                 self._idle.append(self._start())
 
     def take(self) -> Worker:
-        """Lend a worker for one file; wait while all are busy."""
+        """Lend a worker for one file; wait while all are busy. Raises StoppedError where the job is
+        stopped before."""
         with self._changed:
             while True:
                 while self._idle:
@@ -134,7 +136,8 @@ class Pool:
                     self._count -= 1
                 if self._count < MAX_WORKERS:
                     return self._start()
-                self._changed.wait()
+                cancellation.check()
+                self._changed.wait(POLL)
 
     def give_back(self, worker: Worker, healthy: bool) -> None:
         """Take a worker back; one that is not healthy is ended, and replaced if none waits."""
@@ -146,9 +149,9 @@ class Pool:
                 self._idle.append(worker)
             else:
                 self._count -= 1
-                if not self._idle and not self._closed:
-                    self._idle.append(self._start())
             self._changed.notify()
+            if not keep and not self._idle and not self._closed:
+                self._idle.append(self._start())
 
     def close(self) -> None:
         """End the workers that wait."""
@@ -159,8 +162,9 @@ class Pool:
                 self._count -= 1
 
     def _start(self) -> Worker:
+        worker = Worker()
         self._count += 1
-        return Worker()
+        return worker
 
 
 _pool = Pool()

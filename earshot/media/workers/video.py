@@ -7,10 +7,15 @@ from typing import Any, BinaryIO, Final
 import av
 import numpy as np
 from av.container import InputContainer
-from av.error import FFmpegError
 
 from earshot.core.errors import InputError
-from earshot.media.workers.container import Budget, Timeline, is_picture, open_container
+from earshot.media.workers.container import (
+    DAMAGES,
+    Budget,
+    Timeline,
+    is_picture,
+    open_container,
+)
 from earshot.media.workers.parts import parts
 
 FORMATS: Final = "asf,avi,flv,matroska,mov,mpeg,mpegts,ogg"
@@ -71,7 +76,7 @@ def _spaced(
 
 def _joined(file: BinaryIO, max_seconds: float) -> Iterator[tuple[float, av.VideoFrame]]:
     """Decode all recordings that were joined in a file, in its time."""
-    begin = 0.0
+    begin, budget = 0.0, Budget()
     for number, part in enumerate(parts(file)):
         with open_container(part, FORMATS, UNREADABLE) as container:
             if not container.streams.video:
@@ -79,14 +84,14 @@ def _joined(file: BinaryIO, max_seconds: float) -> Iterator[tuple[float, av.Vide
                     return
                 raise InputError("This file holds sound but no picture. Use a video of your face.")
             timeline = Timeline(container)
-            for picture in _pictures(container, timeline, max_seconds):
+            for picture in _pictures(container, timeline, max_seconds, budget):
                 if picture.time is not None:
                     yield begin + max(picture.time, 0.0), picture
             begin += timeline.end
 
 
 def _pictures(
-    container: InputContainer, timeline: Timeline, max_seconds: float
+    container: InputContainer, timeline: Timeline, max_seconds: float, budget: Budget
 ) -> Iterator[av.VideoFrame]:
     """Decode all frames that can be, in order, while there are not too many packets for the
     longest video."""
@@ -97,7 +102,7 @@ def _pictures(
     _check_size(stream.codec_context.width, stream.codec_context.height)
     stream.codec_context.thread_type = "AUTO"
     stream.codec_context.thread_count = THREADS
-    packets, budget, count = container.demux(), Budget(), 0
+    packets, count = container.demux(), 0
     while True:
         budget.check()
         try:
@@ -113,8 +118,8 @@ def _pictures(
             return
         except (MemoryError, InputError):
             raise
-        except (FFmpegError, IndexError, ValueError, EOFError, OSError):
-            continue  # a damaged part; those after it may be whole
+        except DAMAGES:
+            continue
         for picture in decoded:
             assert isinstance(picture, av.VideoFrame)
             # The size of every frame, for it may change after the first.

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -48,16 +49,18 @@ class Draft:
     """The draft of one visitor: its items by system and stimulus."""
 
     items: dict[tuple[str, str], DraftItem] = field(default_factory=dict)
+    _adding: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
 
     def add(self, item: DraftItem) -> None:
         """Add the item, in place of one of the same system and source."""
-        items = {**self.items, (item.system, item.stimulus): item}
-        if len(items) > MAX_SOUNDS or sum(each.size for each in items.values()) > MAX_BYTES:
-            raise InputError(
-                f"A draft holds {MAX_SOUNDS} sounds of {MAX_BYTES // 1_000_000} MB in all. "
-                "Download it, and begin another."
-            )
-        self.items = items
+        with self._adding:
+            items = {**self.items, (item.system, item.stimulus): item}
+            if len(items) > MAX_SOUNDS or sum(each.size for each in items.values()) > MAX_BYTES:
+                raise InputError(
+                    f"A draft holds {MAX_SOUNDS} sounds of {MAX_BYTES // 1_000_000} MB in all. "
+                    "Download it, and begin another."
+                )
+            self.items = items
 
     def clear(self) -> None:
         """Forget the items of the draft."""

@@ -13,6 +13,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from earshot.core.files import write
+from earshot.media.text.table import FORMULA
 from earshot.study.design import Test
 from earshot.study.design.questions import Question
 from earshot.study.design.texts import Texts
@@ -25,7 +26,6 @@ SOMETIMES = (
     *("environment", "break_every", "blocks"),
 )
 TIMES = ("least_seconds", "most_seconds", "most_minutes")  # rules that few tests have
-FORMULA = re.compile(r"\s*[=+@＝＋＠－\t\r-]")  # how a cell begins that a spreadsheet may run
 LINE_END = re.compile(r"\r\n?")  # which, unquoted, would begin another row
 CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")  # what ends a text for some that read tables
 
@@ -54,7 +54,7 @@ def csv(ratings: pd.DataFrame) -> str:
         text = CONTROL.sub("", LINE_END.sub("\n", cell))
         return f"'{text}" if FORMULA.match(text) else text
 
-    return ratings.map(plain).to_csv(index=False)
+    return ratings.rename(columns=plain).map(plain).to_csv(index=False)
 
 
 def jsonl(test: Test, store: Store) -> str:

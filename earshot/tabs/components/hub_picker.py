@@ -69,9 +69,10 @@ class HubModels(Generic[T]):
             raise InputError(f"Here it takes one of these: {', '.join(self.kind.listed)}.")
         with self._lock:
             if name not in self._loaded:
+                model = self._fetched(name, progress)
                 while len(self._loaded) >= KEPT:
                     del self._loaded[next(iter(self._loaded))]
-                self._loaded[name] = self._fetched(name, progress)
+                self._loaded[name] = model
             return self._loaded[name]
 
     def _fetched(self, name: str, progress: gr.Progress | None) -> T:

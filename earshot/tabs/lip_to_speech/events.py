@@ -25,6 +25,7 @@ FIRST: Final = (
     "Record yourself, upload a video or try an example: your lips, the predicted words and the "
     "speech appear here, on one time axis."
 )
+MEANWHILE: Final = "Another video was read meanwhile. Choose the voice again."
 NOTHING: Final = "There is nothing to say yet. Record yourself, or try an example."
 NO_SOUND: Final = "This video has no audio that the speech could be compared with."
 
@@ -185,7 +186,11 @@ class LipEvents:
         visit = self.sessions.of(visit, request)
         if visit.video:
             progress(0.5, desc="Speaking")
-            visit.video = visit.video.respoken(self.spoken(visit.video, chosen, vocoder))
+            before = visit.video
+            again = before.respoken(self.spoken(before, chosen, vocoder))
+            if visit.video is not before:  # another was read, or it was forgotten, meanwhile
+                raise InputError(MEANWHILE)
+            visit.video = again
         elif FINISHED.exists():  # before the first run, the example that is shown
             visit.video = self._read(str(SOURCE), vocoder, chosen, "", progress)
         else:

@@ -17,6 +17,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -27,9 +28,9 @@ from weakref import WeakKeyDictionary
 
 import gradio as gr
 from fastapi import HTTPException, Request
-from gradio import processing_utils, route_utils, routes
+from gradio import components, processing_utils, route_utils, routes
 from gradio.block_function import BlockFunction
-from gradio.blocks import BlocksConfig
+from gradio.blocks import Block, BlocksConfig
 from gradio.context import Context, LocalContext, get_blocks_context
 from gradio.data_classes import FileData, PredictBodyInternal
 from gradio.queueing import Event
@@ -71,6 +72,7 @@ REFUSED: Final = "queue_full"  # Gradio's word for an event that may not wait
 OF_ADDRESSES: Final = re.compile("%22|[%#]")
 SESSION: Final = SessionState.__init__  # Gradio's own
 RESTORE: Final = route_utils.restore_session_state  # Gradio's own
+MOVE: Final = Block.async_move_resource_to_block_cache  # Gradio's own
 _made_for: ContextVar[str] = ContextVar("made_for", default="")  # an address: see charge_results
 WRITERS: Final = (  # of results, each under the hash of its content
     processing_utils.save_audio_to_cache,
@@ -273,11 +275,13 @@ def keep_no_statistics(page: gr.Blocks) -> None:
     page._queue.ANALYTICS_MAX_EVENTS = 0
 
 
-def share_sessions(address: Callable[[Request], str]) -> None:
+def share_sessions(address: Callable[[Request], str], used: Callable[[str], None]) -> None:
     """Let go of the oldest session of the address that has most, where there are too many from now
-    on, and delete what it kept: Gradio would forget the oldest of all, and leave its files.
+    on, and delete what it kept: Gradio would forget the oldest of all, and leave its files. What a
+    session keeps expires when nothing has happened in it for so long, not since it was kept.
 
-    address: whom a request comes from.
+    address: whom a request comes from; used: told the name of each session in which something
+    happens.
     """
     whose: WeakKeyDictionary[SessionState, str] = WeakKeyDictionary()
 
@@ -287,6 +291,10 @@ def share_sessions(address: Callable[[Request], str]) -> None:
         session, iterator = RESTORE(app, body)
         if body.request:
             whose[session] = address(body.request)
+        for key, (seconds, _) in session._state_ttl.items():
+            session._state_ttl[key] = seconds, datetime.now()
+        if body.session_hash:
+            used(body.session_hash)
         return session, iterator
 
     def update(holder: StateHolder, name: str) -> None:
@@ -353,6 +361,15 @@ def take_own_files() -> None:
         raise gr.Error(NOT_OWN, print_exception=False)
 
     processing_utils._check_allowed = checked
+
+    async def moved(block: Block, path: str) -> str | None:
+        await asyncio.sleep(0)  # of thousands of files in a request, others need not wait for all
+        return await MOVE(block, path)
+
+    Block.async_move_resource_to_block_cache = moved  # type: ignore[method-assign]
+    # Gradio makes an empty file besides each that a handler is given, which nothing deletes.
+    for component in (components.file, components.upload_button):
+        component.tempfile = SimpleNamespace(NamedTemporaryFile=lambda **_: SimpleNamespace())
 
 
 def charge_results(page: gr.Blocks, address: Callable[[Request], str]) -> None:

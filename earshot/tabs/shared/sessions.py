@@ -4,8 +4,8 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
-from weakref import WeakValueDictionary
+from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar
+from weakref import WeakSet, WeakValueDictionary
 
 import gradio as gr
 
@@ -29,6 +29,13 @@ class Kept(Protocol):
 
 
 K = TypeVar("K", bound=Kept)
+_stores: "WeakSet[SessionStore[Any]]" = WeakSet()  # all that there are
+
+
+def used(session: str) -> None:
+    """Note that something happens in a visitor's session: they are here."""
+    for store in [*_stores]:
+        store.stay(session)
 
 
 class SessionStore(Generic[K]):
@@ -40,31 +47,34 @@ class SessionStore(Generic[K]):
         self._kept: WeakValueDictionary[str, K] = WeakValueDictionary()
         self._leaving: dict[str, threading.Timer] = {}
         self._lock = threading.Lock()
+        _stores.add(self)
 
     def state(self) -> gr.State:
         """Make the state that holds a visitor's thing, empty at first; what it holds is cleared
-        some minutes after the visitor left, or after an hour.
+        some minutes after the visitor left, or after an hour in which they did nothing.
         """
         if page := current_page():
             page.unload(self.leave)
         return gr.State(None, time_to_live=TIME_TO_LIVE, delete_callback=_clear)
 
     def of(self, held: K | None, request: gr.Request) -> K:
-        """Find what the visitor's state holds, or make a new one. A visitor who uses it is still
-        here.
-        """
+        """Find what the visitor's state holds, or make a new one."""
         session = str(request.session_hash)
-        with self._lock:
-            if timer := self._leaving.pop(session, None):
-                timer.cancel()
+        self.stay(session)
         if held is None:
             held = self._make()
         self._kept[session] = held
         return held
 
+    def stay(self, session: str) -> None:
+        """Keep what a visitor had kept, though their connection ended: they are here again."""
+        with self._lock:
+            if timer := self._leaving.pop(session, None):
+                timer.cancel()
+
     def leave(self, request: gr.Request) -> None:
-        """Clear what a visitor had kept GRACE seconds after their connection ended, unless they
-        use it again."""
+        """Clear what a visitor had kept GRACE seconds after their connection ended, unless
+        something happens in their session."""
         session = str(request.session_hash)
         timer = threading.Timer(GRACE, self.expire, [session])
         timer.daemon = True
@@ -88,7 +98,10 @@ class SessionStore(Generic[K]):
 def is_upload(path: str | Path) -> bool:
     """Tell whether a file is one visitor's own: a request may name any file that Gradio serves, and
     what Gradio names after its content may be somebody else's too."""
-    path = Path(path).resolve()
+    try:
+        path = Path(path).resolve()
+    except (OSError, ValueError):  # a name that is none
+        return False
     return path.is_relative_to(upload_folder().resolve()) and not content_addressed(path)
 
 

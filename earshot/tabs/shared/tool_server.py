@@ -55,6 +55,8 @@ FILES: Final = (
     "answers, or as the address that another tool answered. Other http addresses are fetched only "
     "where whoever runs the server allows it."
 )
+MAX_FILES: Final = 8  # in a call: of no tool takes more
+TOO_MANY: Final = f"Give {MAX_FILES} files at most."
 INBOX: Final = "upload-call-"  # how the folder of a call begins
 SERVED: Final = "/gradio_api/file="  # in the address of a file of this server
 JOIN: Final = "/gradio_api/queue/join"
@@ -157,6 +159,9 @@ class ToolServer(gradio.mcp.GradioMCPServer):
         self, value: dict[str, Any], filedata_positions: list[list[str | int]]
     ) -> dict[str, Any]:
         """Put files in place of the files' addresses in arguments."""
+        given = [value[name] for (name,) in filedata_positions if name in value]
+        if any(isinstance(each, list) and len(each) > MAX_FILES for each in given):
+            raise InputError(TOO_MANY)
         files = {
             name: [_file(one) for one in value[name]]
             if isinstance(value[name], list)
@@ -337,7 +342,10 @@ def _json(value: Any) -> Any:
 def _served(address: str) -> Path:
     """Find the file of an address of this server's. Raises InputError where it is none of a
     visitor's or of a result."""
-    path = Path(unquote(address.partition(SERVED)[2])).resolve()
+    try:
+        path = Path(unquote(address.partition(SERVED)[2])).resolve()
+    except (OSError, ValueError) as error:  # a name that is none
+        raise InputError(FILES) from error
     if not path.is_relative_to(upload_folder().resolve()):
         raise InputError(FILES)
     return path

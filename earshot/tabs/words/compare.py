@@ -141,7 +141,8 @@ class CompareEvents:
         library, sounds = self.library(), Sounds()
         rows = {word.id: row for row, word in enumerate(library.words)}
         known = {word: _stored(library, rows[word], sounds) for word in picked if word in rows}
-        words = [by_id[word] for word in picked for by_id in (known, own or {}) if word in by_id]
+        by_id = {**(own or {}), **known}  # of what is said, a copy: it may change meanwhile
+        words = [by_id[word] for word in picked if word in by_id]
         if len(words) < MIN_WORDS:
             raise InputError(f"Pick {MIN_WORDS} words or more, up to {MAX_WORDS}.")
         columns = {w.spelling: w.vector for w in written} or _spellings(library, list(known))

@@ -12,6 +12,8 @@ import pytest
 from earshot.core.errors import InputError
 from earshot.media.video import MAX_FRAME_RATE, MAX_SIDE, frames
 
+SEGMENT, CLUSTER = b"\x18S\x80g", b"\x1fC\xb6u"  # of Matroska
+
 
 def write_video(
     path: Path,
@@ -156,3 +158,19 @@ def test_frames_growing_beyond_limit_are_refused(tmp_path: Path) -> None:
             container.mux(packet)
     with pytest.raises(InputError, match="too large"):
         list(frames(path, 30))
+
+
+def test_time_stamps_beyond_reckoning_are_damage(tmp_path: Path) -> None:
+    """Matroska's clusters go from 0 to 2⁶² ms and back, which no time stamp can count on."""
+    write_video(tmp_path / "a.mkv", [0.0, 0.04])
+    whole = (tmp_path / "a.mkv").read_bytes()
+    head = bytearray(whole[: whole.index(CLUSTER)])
+    place = head.index(SEGMENT) + len(SEGMENT)
+    head[place : place + 8] = b"\x01" + b"\xff" * 7  # its length is not known
+    for time in (0, 2**62, 0, 2**62, 0):
+        block = b"\xa3\xa2" + b"\x81\0\0\x80" + bytes(30)
+        cluster = b"\xe7\x88" + struct.pack(">Q", time) + block
+        head += CLUSTER + struct.pack(">Q", 1 << 56 | len(cluster)) + cluster
+    (tmp_path / "b.mkv").write_bytes(head)
+    with pytest.raises(InputError, match="cannot be read as video"):
+        list(frames(tmp_path / "b.mkv", 30))

@@ -167,6 +167,22 @@ def test_worker_that_cannot_start_is_bug(fresh: Pool, monkeypatch: pytest.Monkey
         load(WAV)
 
 
+def test_failed_start_takes_no_place(fresh: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where the machine has no process, or file, left for a moment."""
+    with monkeypatch.context() as patch:
+        patch.setattr(pool, "Worker", Path("/").read_bytes)
+        for _ in range(pool.MAX_WORKERS + 1):
+            with pytest.raises(OSError):
+                load(WAV)
+    assert load(WAV).seconds == 1.0
+
+
+def test_wait_for_worker_ends_with_job(fresh: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "MAX_WORKERS", 0)
+    with running(Job(0.1)), pytest.raises(StoppedError, match="took longer"):
+        load(WAV)
+
+
 def answered(write: bytes, seconds: float = 5.0) -> tuple[dict, np.ndarray | None]:
     """What is read of a worker that writes this, and goes on."""
     out, into = os.pipe()

@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from earshot.media.text.table import csv_text
 from earshot.study.design.spec import load
 from earshot.study.storage.export import csv, export
 from earshot.study.storage.store import Store
@@ -65,6 +66,9 @@ def test_csv_marks_formulas_of_raters(text: str) -> None:
     written = csv(pd.DataFrame({"text": [text, "a = b", "5 - 3"]}))
     read = [row["text"] for row in DictReader(io.StringIO(written, newline=""))]
     assert read == [f"'{text}", "a = b", "5 - 3"]
+    assert csv(pd.DataFrame({text: ["a question"]})).lstrip('"').startswith("'")
+    table = DictReader(io.StringIO(csv_text([("text",), (text,), ("5 - 3",)]), newline=""))
+    assert [row["text"] for row in table] == [f"'{text}", "5 - 3"]
 
 
 def test_text_of_rater_stays_within_row() -> None:

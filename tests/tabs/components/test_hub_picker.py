@@ -39,6 +39,20 @@ def test_hub_models_keep_last_two(loaded: list[str]) -> None:
         hub("lab/one")
 
 
+def test_damaged_model_takes_no_place(loaded: list[str]) -> None:
+    def load(name: str, folder: Path) -> str:
+        if name == "lab/three":
+            raise OSError
+        return name
+
+    hub = HubModels(KIND, HubPermission(), load)
+    for name in ("lab/one", "lab/two"):
+        hub.load(name)
+    with pytest.raises(InputError, match="not whole"):
+        hub.load("lab/three")
+    assert hub("lab/one") == "lab/one"
+
+
 def test_hub_models_take_only_permitted_ids(loaded: list[str]) -> None:
     assert models(HubPermission(any_id=True)).load("me/mine") == "model me/mine"
     with pytest.raises(InputError, match="one of these: lab/one, lab/two"):

@@ -176,6 +176,24 @@ def test_speak_in_another_voice_rereads_nothing(
 
 
 @pytest.mark.slow
+def test_voice_comes_too_late_for_video(
+    events: LipEvents, visit: LipVisit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another video was read while the one before was spoken."""
+    assert visit.video
+    other, speak = replace(visit.video), LipEvents.spoken
+
+    def read_meanwhile(*given: Any) -> Any:
+        visit.video = other
+        return speak(*given)
+
+    monkeypatch.setattr(LipEvents, "spoken", read_meanwhile)
+    with pytest.raises(InputError, match="Another video was read"):
+        events.slide(visit, 222, 0.9, "neural", VISITOR, PROGRESS)
+    assert visit.video is other
+
+
+@pytest.mark.slow
 def test_lips_speak_in_chosen_voice(
     events: LipEvents, visit: LipVisit, pipeline: LipToSpeech
 ) -> None:

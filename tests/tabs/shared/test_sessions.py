@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
+from datetime import datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,6 +17,7 @@ from gradio import processing_utils, route_utils, routes
 from gradio.data_classes import PredictBodyInternal
 from gradio.processing_utils import save_bytes_to_cache
 from gradio.routes import App
+from gradio.state_holder import SessionState
 
 from earshot.core.http import address_of
 from earshot.tabs.shared import gradio_internals, sessions
@@ -72,7 +74,7 @@ def test_lost_connection_keeps_visitors_work() -> None:
     assert list(mine) == ["lamp"]
     (timer,) = store._leaving.values()
     assert timer.interval == sessions.GRACE == 300
-    store.of(mine, visitor("a"))
+    sessions.used("a")  # by whatever they do, in any tab
     assert not store._leaving
     timer.join(5)
     assert list(mine) == ["lamp"]
@@ -116,7 +118,7 @@ def test_expired_states_go_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_eviction_is_of_fullest_address() -> None:
-    share_sessions(address_of)
+    share_sessions(address_of, sessions.used)
     deleted: list[str] = []
     with gr.Blocks() as page:
         kept = gr.State(delete_callback=deleted.append)
@@ -132,8 +134,25 @@ def test_eviction_is_of_fullest_address() -> None:
     assert deleted == ["theirs-0", "theirs-1", "theirs-2"]
 
 
+def test_busy_visitor_keeps_their_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What they do for an hour sets it anew in none of the events."""
+    here: list[str] = []
+    share_sessions(address_of, here.append)
+    with gr.Blocks() as page:
+        kept = gr.State(time_to_live=3600)
+    app = App.create_app(page)
+    session = app.state_holder["mine"]
+    session[kept._id] = "work"
+    long_ago = datetime.now() - timedelta(minutes=90)
+    session._state_ttl[kept._id] = 3600, long_ago
+    assert [expired for _, _, expired in session.state_components] == [True]
+    body = PredictBodyInternal(session_hash="mine", data=[])
+    route_utils.restore_session_state(app=app, body=body)
+    assert [expired for _, _, expired in session.state_components] == [False] and here == ["mine"]
+
+
 def test_session_without_events_is_evicted_first() -> None:
-    share_sessions(address_of)
+    share_sessions(address_of, sessions.used)
     app = App.create_app(gr.Blocks())
     app.state_holder.capacity = 2
     request = Request({"type": "http", "client": ("192.0.2.1", 1)})
@@ -269,3 +288,35 @@ def test_request_names_own_files_only(
         for name in names:
             with pytest.raises(gr.Error, match="Upload it again"):
                 processing_utils._check_allowed(name, True)
+
+
+def test_thousands_of_files_let_others_pass(
+    client: TestClient, uploads: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is left of them either."""
+    monkeypatch.setattr(processing_utils, "_check_allowed", processing_utils._check_allowed)
+    take_own_files()
+    own = sent(client, "word.wav")
+    with gr.Blocks() as page:
+        files = gr.File(file_count="multiple")
+        several = gr.UploadButton(file_count="multiple")
+        gr.Button().click(lambda *_: None, [files, several], None)
+    named = [{"path": str(own), "meta": {"_type": "gradio.FileData"}}] * 200
+
+    async def preprocess() -> tuple[list[list[str]], int]:
+        turns = 0
+
+        async def others() -> None:
+            nonlocal turns
+            while True:
+                await asyncio.sleep(0)
+                turns += 1
+
+        waiting = asyncio.create_task(others())
+        given = await page.preprocess_data(page.fns[0], [named, named], SessionState(page))
+        waiting.cancel()
+        return given, turns
+
+    given, turns = run(preprocess())
+    assert given == [[str(own)] * 200] * 2 and turns >= 400
+    assert [each for each in uploads.rglob("*") if each.is_file()] == [own]
