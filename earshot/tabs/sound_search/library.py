@@ -76,7 +76,7 @@ class VisitorLibrary(IndexedCatalogue):
         self.index.remove([sound.id for sound in self.sounds])
         self.pictures.clear()
         for folder in Path(self.folder.name).iterdir():
-            shutil.rmtree(folder)
+            shutil.rmtree(folder, ignore_errors=True)
 
     def together(self, demo: IndexedCatalogue) -> "JointCatalogue":
         """Join the sounds with those of the demo, once for each state of both."""
