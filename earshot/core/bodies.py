@@ -145,15 +145,16 @@ class LimitUploads:
         if not asked or scope["method"] != "POST":
             await self.app(scope, receive, send)
             return
-        address, size, charged = address_of(HTTPConnection(scope)), 0, 0
+        address, size, charged, last = address_of(HTTPConnection(scope)), 0, 0, b""
         before = await self._count()
         refusal = self._refusal(address, before, 1)
 
         async def body() -> Message:
-            nonlocal refusal, size, charged
+            nonlocal refusal, size, charged, last
             message = await receive()
             piece = message.get("body", b"")
-            files = piece.lower().count(PART)
+            heads = last + piece.lower()  # a head may come in two pieces
+            files, last = heads.count(PART), heads[-len(PART) + 1 :]
             charge = charged + len(piece) + files * CHARGED
             whole = charge // MB - charged // MB
             charged = charge

@@ -24,6 +24,7 @@ from earshot.study.imports.p808 import CLIPS, SCALES
 from earshot.study.sounds import stimuli
 from earshot.study.storage import dataset
 from earshot.study.storage.conduct import Conduct
+from earshot.study.storage.database import UNAVAILABLE
 from earshot.study.storage.export import export, exported
 from earshot.study.storage.store import Store
 
@@ -274,6 +275,8 @@ def main() -> None:
         options.run(options)
     except (SpecError, InputError) as error:
         sys.exit(str(error))
+    except UNAVAILABLE as error:
+        sys.exit(f"The answers cannot be read: {str(error).splitlines()[0]}")
     except OSError as error:
         sys.exit(f"{error.filename or 'A file'}: {error.strerror or error}.")
 

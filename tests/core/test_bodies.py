@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -235,14 +236,19 @@ def test_form_is_for_uploads_only(address: str, route: str, kind: str) -> None:
     assert (reply.status_code, "Send JSON" in reply.text) == (415, True)
 
 
-def test_empty_files_of_upload_count(address: str) -> None:
-    """Each takes a folder, and time whenever uploads are counted."""
-    file = b'--x\r\ncontent-Disposition: form-data; name="files"; filename="a.wav"\r\n\r\n\r\n'
+@pytest.mark.parametrize("pieces", [False, True])
+def test_empty_files_of_upload_count(address: str, pieces: bool) -> None:
+    """Each takes a folder, and time whenever uploads are counted; its head may come in pieces."""
+    head = b"--x\r\ncontent-Dispo"
+    file = head + b'sition: form-data; name="files"; filename="a.wav"\r\n\r\n\r\n'
     body = 1000 * file + b"--x--\r\n"
+    places = [0, *(number * len(file) + len(head) for number in range(1000)), len(body)]
+    cut = [body[begin:end] for begin, end in pairwise(places)]
     statuses = []
     while 429 not in statuses:
         assert len(statuses) < 12
-        reply = httpx.post(f"{address}gradio_api/upload", content=body, headers=FORM, timeout=60)
+        content = iter(cut) if pieces else body
+        reply = httpx.post(f"{address}gradio_api/upload", content=content, headers=FORM, timeout=60)
         statuses.append(reply.status_code)
     assert len(statuses) > 5
 

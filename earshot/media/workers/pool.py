@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -151,7 +152,8 @@ class Pool:
                 self._count -= 1
             self._changed.notify()
             if not keep and not self._idle and not self._closed:
-                self._idle.append(self._start())
+                with suppress(OSError):  # the next file starts one
+                    self._idle.append(self._start())
 
     def close(self) -> None:
         """End the workers that wait."""

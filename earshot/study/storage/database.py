@@ -4,11 +4,11 @@ import os
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import DBAPIError, TimeoutError
 from sqlalchemy.pool import QueuePool
 
-from earshot.study.storage.migrations import upgrade
+from earshot.study.storage.migrations import upgrade as bring_up_to_date
 
 # Seconds for others who write. Each of those who wait holds a thread of the server, and the page of
 # a rater who is refused sends again.
@@ -22,13 +22,14 @@ PRAGMAS = (
 )
 
 
-def connect(url: str) -> Engine:
+def connect(url: str, upgrade: bool = True) -> Engine:
     """Connect to SQLite, in a file or MEMORY, or PostgreSQL: an engine, its tables made or brought
-    up to date.
+    up to date unless upgrade is false.
 
     With the execution option write=True, SQLite's lock is taken when a transaction begins: one that
     reads first and then writes could fail otherwise.
     """
+    url = _from_anywhere(url)
     # No answers in errors, which are logged.
     if not url.startswith("sqlite"):
         engine = create_engine(url, hide_parameters=True, pool_pre_ping=True, pool_timeout=WAIT)
@@ -40,11 +41,21 @@ def connect(url: str) -> Engine:
         engine = create_engine(url, hide_parameters=True, **waiting)
         event.listen(engine, "connect", _set_up)
         event.listen(engine, "begin", _begin)
-    with engine.execution_options(write=True).begin() as connection:
-        upgrade(connection)
+    if upgrade:
+        with engine.execution_options(write=True).begin() as connection:
+            bring_up_to_date(connection)
     if engine.url.get_backend_name() == "sqlite" and (file := engine.url.database):
         _hold_on_to(engine, Path(file))
     return engine
+
+
+def _from_anywhere(url: str) -> str:
+    """Write the URL of a file of SQLite with its whole path: others open it from other folders."""
+    parsed = make_url(url)
+    file = parsed.database
+    if parsed.get_backend_name() != "sqlite" or not file or file.startswith((":", "file:")):
+        return url
+    return parsed.set(database=str(Path(file).absolute())).render_as_string(hide_password=False)
 
 
 class StoreRemovedError(RuntimeError):

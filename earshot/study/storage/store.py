@@ -66,9 +66,11 @@ class Store:
     it is on the disk.
     """
 
-    def __init__(self, url: str) -> None:
-        """Open the store; its tables are made, or brought up to date, first."""
-        self.url, self.engine = url, connect(url)
+    def __init__(self, url: str, upgrade: bool = True) -> None:
+        """Open the store; its tables are made, or brought up to date, first, unless upgrade is
+        false. The attribute url opens it from anywhere."""
+        self.engine = connect(url, upgrade)
+        self.url = self.engine.url.render_as_string(hide_password=False)
         self._writing = sessionmaker(self.engine.execution_options(write=True))
         self._drawing: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 

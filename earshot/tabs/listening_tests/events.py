@@ -20,6 +20,7 @@ from earshot.study import preview
 from earshot.study.design import Test, folder, spec
 from earshot.study.design.form import Form
 from earshot.study.library import TestLibrary
+from earshot.study.maker import TooMuchError, trial_maker
 from earshot.study.publishing import NOT_HERE, change, publish, published, size
 from earshot.study.shipped import EXAMPLE
 from earshot.study.storage.store import BEGUN
@@ -239,7 +240,10 @@ class StudyEvents:
         from earshot.study.analysis.report.page import rehearsal
         from earshot.study.simulation.raters import rehearse
 
-        return rehearsal(rehearse(test))
+        try:
+            return trial_maker()(rehearsal, trial_maker()(rehearse, test))
+        except TooMuchError as error:
+            return say(str(error))
 
     def download(self, workspace: Workspace | None, yaml: str, request: gr.Request) -> Update:
         """Pack the test, and show the button that downloads it."""

@@ -9,6 +9,7 @@ import gradio as gr
 from earshot.core.errors import InputError
 from earshot.study import imports
 from earshot.study.imports.p808 import CLIPS
+from earshot.study.maker import trial_maker
 from earshot.tabs.listening_tests.workspace import Workspace
 from earshot.tabs.shared.events import LONG_QUEUE, PRIVATE, reporting, say
 from earshot.tabs.shared.jobs import stoppable
@@ -55,13 +56,11 @@ def _analysed(
         if not file:
             raise InputError(NO_FILE)
         found = imports.read(Path(file), clips, scale)
-        workspace, results = (
-            workspaces.of(held, request),
-            analyse(found.test, found.table, notes=found.notes),
-        )
+        make, workspace = trial_maker(), workspaces.of(held, request)
+        results = make(analyse, found.test, found.table, notes=found.notes)
         pdf, html = (workspace.reports() / f"{found.test.name}.{kind}" for kind in ("pdf", "html"))
-        pdf.write_bytes(document(results))
-        html.write_text(page(results), encoding="utf-8")
+        pdf.write_bytes(make(document, results))
+        html.write_text(make(page, results), encoding="utf-8")
         return {
             state: workspace,
             message: say(" ".join((concluded(results), *found.notes))),

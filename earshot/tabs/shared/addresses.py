@@ -20,7 +20,8 @@ from gradio import processing_utils
 from gradio.utils import get_upload_folder
 from gradio_client.utils import is_http_url_like, strip_invalid_filename_characters
 
-from earshot.core.bodies import has_room
+from earshot.core.bodies import CHARGED, MANY, MB, has_room
+from earshot.core.http import RateLimit
 
 MAX_BYTES: Final = 100_000_000
 SECONDS: Final = 20.0  # for all files of a request
@@ -41,6 +42,7 @@ class Addresses:
         self._places = asyncio.Semaphore(MAX_AT_ONCE)
         self._turns: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
         self._files: set[str] = set()
+        self._megabytes = RateLimit(burst=1_000, per_minute=50)  # of one address
 
     def install(self, files: set[str]) -> None:
         """Let Gradio fetch nothing by itself from now on, for any of its inputs. files: where it
@@ -58,24 +60,25 @@ class Addresses:
         turn = self._turns.setdefault(visitor, asyncio.Semaphore(1))
         try:
             async with asyncio.timeout(SECONDS):
-                return await self._replaced(data, turn)
+                return await self._replaced(data, turn, visitor)
         except TimeoutError:
             raise gr.Error(TOO_SLOW, print_exception=False) from None
 
-    async def _replaced(self, data: Any, turn: asyncio.Semaphore) -> Any:
+    async def _replaced(self, data: Any, turn: asyncio.Semaphore, visitor: str) -> Any:
         if isinstance(data, list):
-            return [await self._replaced(each, turn) for each in data]
+            return [await self._replaced(each, turn, visitor) for each in data]
         if not isinstance(data, dict):
             return data
         path = data.get("path")
         if isinstance(path, str) and is_http_url_like(path) and "meta" in data:
-            return {**data, "path": await self._fetch(path, turn), "url": None}
-        return {key: await self._replaced(value, turn) for key, value in data.items()}
+            return {**data, "path": await self._fetch(path, turn, visitor), "url": None}
+        return {key: await self._replaced(value, turn, visitor) for key, value in data.items()}
 
-    async def _fetch(self, url: str, turn: asyncio.Semaphore) -> str:
+    async def _fetch(self, url: str, turn: asyncio.Semaphore, visitor: str) -> str:
         """Fetch what is at a public address into a folder of its own → its path.
 
-        Raises gr.Error where that is refused, and for what is not there, or too large.
+        Raises gr.Error where that is refused, and for what is not there, or too large, or too much
+        for one visitor.
         """
         if not self.fetched:
             raise gr.Error(REFUSED, print_exception=False)
@@ -88,6 +91,9 @@ class Addresses:
             async with turn, self._places:
                 folder.mkdir()
                 await _download(url, folder / name)
+            size = (folder / name).stat().st_size + CHARGED
+            if self._megabytes.take(visitor, amount=size / MB):
+                raise gr.Error(MANY, print_exception=False)
         except BaseException as error:
             shutil.rmtree(folder, ignore_errors=True)
             failed = isinstance(error, httpx.HTTPError | httpx.InvalidURL | ValueError | OSError)

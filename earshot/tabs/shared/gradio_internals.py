@@ -14,7 +14,8 @@ import secrets
 import shutil
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import datetime
@@ -30,7 +31,7 @@ import gradio as gr
 from fastapi import HTTPException, Request
 from gradio import components, processing_utils, route_utils, routes
 from gradio.block_function import BlockFunction
-from gradio.blocks import Block, BlocksConfig
+from gradio.blocks import BlocksConfig
 from gradio.context import Context, LocalContext, get_blocks_context
 from gradio.data_classes import FileData, PredictBodyInternal
 from gradio.queueing import Event
@@ -38,6 +39,7 @@ from gradio.route_utils import API_PREFIX
 from gradio.server_messages import EventMessage
 from gradio.state_holder import SessionState, StateHolder
 from gradio.utils import get_upload_folder
+from gradio_client import utils as client_utils
 from starlette.datastructures import FormData, UploadFile
 from starlette.formparsers import MultiPartException
 from starlette.requests import ClientDisconnect
@@ -72,7 +74,6 @@ REFUSED: Final = "queue_full"  # Gradio's word for an event that may not wait
 OF_ADDRESSES: Final = re.compile("%22|[%#]")
 SESSION: Final = SessionState.__init__  # Gradio's own
 RESTORE: Final = route_utils.restore_session_state  # Gradio's own
-MOVE: Final = Block.async_move_resource_to_block_cache  # Gradio's own
 _made_for: ContextVar[str] = ContextVar("made_for", default="")  # an address: see charge_results
 WRITERS: Final = (  # of results, each under the hash of its content
     processing_utils.save_audio_to_cache,
@@ -291,9 +292,9 @@ def share_sessions(address: Callable[[Request], str], used: Callable[[str], None
         session, iterator = RESTORE(app, body)
         if body.request:
             whose[session] = address(body.request)
-        for key, (seconds, _) in session._state_ttl.items():
-            session._state_ttl[key] = seconds, datetime.now()
-        if body.session_hash:
+        if body.session_hash and body.fn_index is not None:  # else their page is closed just now
+            for key, (seconds, _) in session._state_ttl.items():
+                session._state_ttl[key] = seconds, datetime.now()
             used(body.session_hash)
         return session, iterator
 
@@ -362,11 +363,17 @@ def take_own_files() -> None:
 
     processing_utils._check_allowed = checked
 
-    async def moved(block: Block, path: str) -> str | None:
-        await asyncio.sleep(0)  # of thousands of files in a request, others need not wait for all
-        return await MOVE(block, path)
+    async def traverse(value: Any, use: Callable[..., Any], is_file: Callable[..., bool]) -> Any:
+        if is_file(value):
+            await asyncio.sleep(0)  # of thousands in a request: others need not wait for all
+            return await use(value)
+        if isinstance(value, dict):
+            return {key: await traverse(each, use, is_file) for key, each in value.items()}
+        if isinstance(value, list | tuple):
+            return [await traverse(each, use, is_file) for each in value]
+        return value
 
-    Block.async_move_resource_to_block_cache = moved  # type: ignore[method-assign]
+    client_utils.async_traverse = traverse
     # Gradio makes an empty file besides each that a handler is given, which nothing deletes.
     for component in (components.file, components.upload_button):
         component.tempfile = SimpleNamespace(NamedTemporaryFile=lambda **_: SimpleNamespace())
@@ -382,13 +389,20 @@ def charge_results(page: gr.Blocks, address: Callable[[Request], str]) -> None:
     @functools.wraps(process)
     async def charged(*given: Any, request: Any = None, **more: Any) -> dict[str, Any]:
         first = request[0] if isinstance(request, list) else request
-        before = _made_for.set(address(first) if first else "")
-        try:
+        with made_for(address(first) if first else ""):
             return await process(*given, request=request, **more)
-        finally:
-            _made_for.reset(before)
 
     page.process_api = charged  # type: ignore[method-assign]
+
+
+@contextmanager
+def made_for(address: str) -> Iterator[None]:
+    """Count the results that are made meanwhile for an address: see write_results_whole."""
+    before = _made_for.set(address)
+    try:
+        yield
+    finally:
+        _made_for.reset(before)
 
 
 def write_results_whole() -> None:
@@ -416,10 +430,10 @@ def _whole(save: Callable[..., str], megabytes: RateLimit) -> Callable[..., str]
         with TemporaryDirectory(dir=cache) as unfinished:
             call.arguments["cache_dir"] = unfinished
             written = Path(save(*call.args, **call.kwargs))
-            size = written.stat().st_size + OF_FILE
+            place = cache.resolve() / written.parent.name / written.name
+            size = 0 if place.exists() else written.stat().st_size + OF_FILE
             if whose and megabytes.take(whose, amount=size / MB) and free < SHORT:
                 raise gr.Error(MANY, print_exception=False)
-            place = cache.resolve() / written.parent.name / written.name
             place.parent.mkdir(exist_ok=True)
             written.replace(place)
         return str(place)

@@ -30,10 +30,11 @@ from mcp.server import Server
 from starlette.requests import Request
 
 from earshot.core.errors import InputError
+from earshot.core.http import address_of
 from earshot.core.json_limits import MAX_BYTES, check_json
 from earshot.tabs.shared.docstrings import Doc, read_docstring
 from earshot.tabs.shared.events import OUR_FAULT
-from earshot.tabs.shared.gradio_internals import upload_folder
+from earshot.tabs.shared.gradio_internals import made_for, upload_folder
 from earshot.tabs.shared.sessions import is_upload
 
 # /respeak is missing: it goes on from a visit's last video, and every call is a visit of its own.
@@ -259,7 +260,8 @@ class ToolServer(gradio.mcp.GradioMCPServer):
         for name in answer.keys() & BY_ADDRESS:
             answer["notices"] = answer[name]["notices"]
             text, folder = json.dumps(answer[name]).encode(), str(upload_folder())
-            path = processing_utils.save_bytes_to_cache(text, f"{name}.json", folder)
+            with made_for(address_of(self.mcp_server.request_context.request)):
+                path = processing_utils.save_bytes_to_cache(text, f"{name}.json", folder)
             self.blocks.upload_file_set.add(path)  # of no component: deleted with uploads
             answer[name] = f"{root_url}{SERVED}{path}"
         plain = {

@@ -182,4 +182,7 @@ def _export(result: "SearchResult", catalogue: Catalogue) -> gr.DownloadButton:
     packed = File("Results", "results.zip", results_zip(result, catalogue.index))
     count = len(result.hits)
     label = f"Export {count} result{'s' if count > 1 else ''} (zip)"
-    return gr.DownloadButton(label, value=packed.data()["path"], visible=True)
+    try:
+        return gr.DownloadButton(label, value=packed.data()["path"], visible=True)
+    except gr.Error:  # there is no room for it: the results are shown all the same
+        return gr.DownloadButton(visible=False)

@@ -33,6 +33,17 @@ def take(store: Store, test: Test, rater: Rater, number: int | None = None) -> N
         store.answer(test, rater.token, item.order, *any_answer(test, item), 1500)
 
 
+def test_store_is_found_from_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process has another working directory."""
+    test = make_test()
+    monkeypatch.chdir(tmp_path)
+    store = Store("sqlite:///mine.db")
+    take(store, test, enrol(store, test))
+    monkeypatch.chdir("/")
+    assert len(Store(store.url, upgrade=False).ratings(test)) > 0
+    assert Store("sqlite://").url == "sqlite://"
+
+
 def test_resume_restores_what_was_done(store: Store) -> None:
     """It restores items, answers and the headphone check."""
     test = make_test(trials=5)

@@ -17,15 +17,22 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
+from sqlalchemy.exc import OperationalError
 
 from benchmarks.support.listening import write_test
 from earshot.study import preregistration, publishing
 from earshot.study.analysis import comparison
 from earshot.study.library import TestLibrary
+from earshot.study.maker import TooMuchError
 from earshot.study.publishing import MARK
 from earshot.study.simulation.raters import simulate
 from earshot.study.web.results import files, reports
-from earshot.study.web.results.reports import MAX_AT_ONCE, MAX_WAITING, Reports
+from earshot.study.web.results.reports import (
+    MAX_AT_ONCE,
+    MAX_OF_ADDRESS,
+    MAX_WAITING,
+    Reports,
+)
 from earshot.study.web.server import app, library
 
 TAKEN = ("first", "second", "closed", "again", "taken")
@@ -121,6 +128,57 @@ def test_report_stays_until_somebody_answers(
     simulate(opened.test, tests.store, 7, 0)
     client.get("/results/again", params={"key": opened.key})
     assert made.count(files.analysed) == 1
+
+
+def test_report_of_too_much_waits(
+    client: TestClient, tests: TestLibrary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is not tried again at once, and again, while others wait for theirs."""
+    tried: list[Any] = []
+
+    def too_much(make: Callable[..., Any], *_: object) -> None:
+        tried.append(make)
+        raise TooMuchError("This takes longer")
+
+    monkeypatch.setattr(reports, "maker", lambda: too_much)
+    key = {"key": tests.open("taken").key}
+    for path in ("report.pdf", "report.pdf", "dataset.zip"):
+        refused = client.get(f"/results/taken/{path}", params=key)
+        assert refused.status_code == 403 and "This takes longer" in refused.text
+    assert tried == [files.analysed, files.dataset_zip]
+
+
+def test_results_of_busy_store_say_so(
+    client: TestClient, tests: TestLibrary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def locked(*_: object) -> None:
+        raise OperationalError("SELECT", {}, Exception("database is locked"))
+
+    monkeypatch.setattr(reports, "maker", lambda: locked)
+    asked = client.get("/results/taken/ratings.csv", params={"key": tests.open("taken").key})
+    assert asked.status_code == 503 and "cannot read the answers" in asked.text
+
+
+def test_one_address_leaves_places_to_others(
+    tests: TestLibrary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on, params = threading.Event(), {"key": tests.open("first").key}
+    monkeypatch.setattr(Reports, "pdf", lambda *_: go_on.wait(PATIENCE) and b"%PDF")
+    served = app(tests)
+    path = "/results/first/report.pdf"
+    with TestClient(served) as one, ThreadPoolExecutor(9) as pool:
+        other = TestClient(served, client=("192.0.2.9", 1))
+        other.portal = one.portal
+        asked = [pool.submit(one.get, path, params=params) for _ in range(8)]
+        deadline = time.monotonic() + PATIENCE
+        while sum(each.done() for each in asked) < 8 - MAX_OF_ADDRESS:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        waiting = pool.submit(other.get, path, params=params)
+        time.sleep(0.2)
+        assert not waiting.done()
+        go_on.set()
+        assert waiting.result().status_code == 200
 
 
 def test_many_reports_leave_server_to_raters(

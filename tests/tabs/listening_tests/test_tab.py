@@ -17,6 +17,7 @@ from earshot.study.design.folder import describe
 from earshot.study.design.form import Form
 from earshot.study.design.spec import load
 from earshot.study.library import TestLibrary
+from earshot.study.maker import Maker
 from earshot.tabs import listening_tests
 from earshot.tabs.listening_tests import events, form, workspace
 from earshot.tabs.listening_tests.events import MAX_OPENED, StudyComponents, StudyEvents
@@ -268,6 +269,16 @@ def test_workspace_nobody_clears_deletes_its_files() -> None:
     assert all(place.exists() for place in places)
     del workspace
     assert not any(place.exists() for place in places)
+
+
+def test_rehearsal_that_takes_too_much_ends(
+    tmp_path: Path, handlers: StudyEvents, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is made in a process of its own: others' work goes on."""
+    folder = write_test(tmp_path / "workspace", "ab", 0.1)
+    monkeypatch.setattr(events, "trial_maker", lambda: Maker(seconds=0.01))
+    said = handlers.rehearse(Workspace(folder), (folder / "test.yaml").read_text())
+    assert "takes longer, or more memory" in said
 
 
 def test_rehearsal_is_of_whole_test_only(tmp_path: Path, handlers: StudyEvents) -> None:

@@ -136,6 +136,7 @@ def test_one_address_fetches_one_at_once(tmp_path: Path, monkeypatch: pytest.Mon
 
         async def download(url: str, path: Path) -> None:
             begun.append(url)
+            path.touch()
             await go_on.wait()
 
         monkeypatch.setattr(addresses, "_download", download)
@@ -151,6 +152,28 @@ def test_one_address_fetches_one_at_once(tmp_path: Path, monkeypatch: pytest.Mon
         assert {each["path"] for each in await asyncio.gather(*tasks)} == kept
 
     run(check())
+
+
+def test_fetched_megabytes_count_for_visitor(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As those of uploads do."""
+    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
+    monkeypatch.setattr(addresses, "CHARGED", 400_000_000)  # as if each were as large
+    rule = addresses.Addresses(fetched=True)
+
+    async def download(url: str, path: Path) -> None:
+        path.touch()
+
+    async def fetch(visitor: str) -> None:
+        await rule.replaced({"path": "http://one.org/a.wav", "meta": {}}, visitor)
+
+    monkeypatch.setattr(addresses, "_download", download)
+    for visitor in ("192.0.2.1", "192.0.2.1", "192.0.2.2"):
+        run(fetch(visitor))
+    with pytest.raises(gr.Error, match="Too much was uploaded"):
+        run(fetch("192.0.2.1"))
+    assert len([*tmp_path.glob("*/*.wav")]) == 3
 
 
 def test_joins_that_fetch_together_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterator
+from itertools import count
 from pathlib import Path
 
 import gradio as gr
@@ -86,7 +87,8 @@ def test_results_without_end_leave_room(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(gradio_internals, "OF_FILE", 90_000_000)  # as if each were as large
     with gr.Blocks() as page:
         made = gr.Audio()
-        gr.Button().click(lambda: (16_000, SOUND), None, made)
+        numbers = count()
+        gr.Button().click(lambda: (16_000, SOUND + next(numbers)), None, made)
     charge_results(page, lambda request: str(request.url))
 
     def make(address: str) -> bool:

@@ -18,6 +18,7 @@ from gradio.data_classes import PredictBodyInternal
 from gradio.processing_utils import save_bytes_to_cache
 from gradio.routes import App
 from gradio.state_holder import SessionState
+from gradio_client import utils as client_utils
 
 from earshot.core.http import address_of
 from earshot.tabs.shared import gradio_internals, sessions
@@ -146,9 +147,30 @@ def test_busy_visitor_keeps_their_work(monkeypatch: pytest.MonkeyPatch) -> None:
     long_ago = datetime.now() - timedelta(minutes=90)
     session._state_ttl[kept._id] = 3600, long_ago
     assert [expired for _, _, expired in session.state_components] == [True]
-    body = PredictBodyInternal(session_hash="mine", data=[])
+    body = PredictBodyInternal(session_hash="mine", data=[], fn_index=0)
     route_utils.restore_session_state(app=app, body=body)
     assert [expired for _, _, expired in session.state_components] == [False] and here == ["mine"]
+
+
+def test_closed_page_is_left_by_all_stores(soon: None) -> None:
+    """Each has an event of its own for that, which is nothing that the visitor does."""
+    share_sessions(address_of, sessions.used)
+    stores = [SessionStore(Words) for _ in range(3)]
+    with gr.Blocks() as page:
+        for store in stores:
+            store.state()
+    app = App.create_app(page)
+    kept = [store.of(None, visitor("mine")) for store in stores]
+    for words in kept:
+        words.append("lamp")
+    scope = {"type": "http", "client": ("192.0.2.1", 1), "path": "/", "headers": []}
+    request = Request(scope | {"server": ("here", 80), "method": "GET", "query_string": b""})
+    body = PredictBodyInternal(session_hash="mine", data=[], request=request)
+    asked = gr.Request(request, None, session_hash="mine")
+    for fn in page.fns.values():  # as Gradio does when the connection of a page ends
+        call = route_utils.call_process_api(app, body, asked, fn, root_path="")
+        run(call)
+    assert wait_until(lambda: not any(kept))
 
 
 def test_session_without_events_is_evicted_first() -> None:
@@ -290,18 +312,20 @@ def test_request_names_own_files_only(
                 processing_utils._check_allowed(name, True)
 
 
+@pytest.mark.parametrize("kind", [{}, {"is_stream": True}])
 def test_thousands_of_files_let_others_pass(
-    client: TestClient, uploads: Path, monkeypatch: pytest.MonkeyPatch
+    client: TestClient, uploads: Path, monkeypatch: pytest.MonkeyPatch, kind: dict[str, bool]
 ) -> None:
     """Nothing is left of them either."""
     monkeypatch.setattr(processing_utils, "_check_allowed", processing_utils._check_allowed)
+    monkeypatch.setattr(client_utils, "async_traverse", client_utils.async_traverse)
     take_own_files()
     own = sent(client, "word.wav")
     with gr.Blocks() as page:
         files = gr.File(file_count="multiple")
         several = gr.UploadButton(file_count="multiple")
         gr.Button().click(lambda *_: None, [files, several], None)
-    named = [{"path": str(own), "meta": {"_type": "gradio.FileData"}}] * 200
+    named = [{"path": str(own), "meta": {"_type": "gradio.FileData"}, **kind}] * 200
 
     async def preprocess() -> tuple[list[list[str]], int]:
         turns = 0

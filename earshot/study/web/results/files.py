@@ -1,4 +1,4 @@
-"""What is made of the answers of a test, in a process of its own: see maker.
+"""What is made of the answers of a test, in a process of its own: see earshot.study.maker.
 
 It opens the store by its URL, for to read many answers takes as long as to write them.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from earshot.study.design import Test
@@ -17,7 +17,7 @@ from earshot.study.storage.store import Store
 if TYPE_CHECKING:  # it takes seconds to import
     from earshot.study.analysis import Results
 
-_store = cache(Store)
+_store = cache(partial(Store, upgrade=False))  # which the server has done
 
 
 def analysed(url: str, test: Test, notes: Sequence[str]) -> Results:

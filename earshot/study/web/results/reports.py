@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import threading
+import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
 
 import anyio
@@ -14,16 +16,19 @@ from markupsafe import Markup
 from earshot.study import preregistration
 from earshot.study.design import Test
 from earshot.study.library import BusyError, Opened, TestLibrary
+from earshot.study.maker import TOO_MUCH, TooMuchError, maker
 from earshot.study.web.results import files
-from earshot.study.web.results.maker import maker
 from earshot.study.web.templates import render
 
 if TYPE_CHECKING:  # it takes seconds to import
     from earshot.study.analysis import Results
 
+P = ParamSpec("P")
 T = TypeVar("T")
 MAX_AT_ONCE: Final = 2  # that hold a thread of the server; all other threads are for raters
 MAX_WAITING: Final = 8
+MAX_OF_ADDRESS: Final = 3  # that are made or waited for
+AGAIN: Final = 600.0  # seconds until what took too much is tried again
 BUSY: Final = "Other reports are being made just now. Try again in a few seconds."
 
 
@@ -50,17 +55,22 @@ class Reports:
         self._made: WeakKeyDictionary[Opened, Made] = WeakKeyDictionary()
         self._making = threading.Lock()  # one at a time, so that none is made twice
         self._places = anyio.CapacityLimiter(MAX_AT_ONCE)
-        self._asked = 0  # of reports that are made or waited for
+        self._asked: Counter[str] = Counter()  # reports that are made or waited for, by address
+        # Of what took too much: when it may be tried again.
+        self._refused: WeakKeyDictionary[Opened, dict[Any, float]] = WeakKeyDictionary()
 
-    async def make(self, what: Callable[[], T]) -> T:
-        """Run what makes a report in one of few places. Raises BusyError where too many wait."""
-        if self._asked >= MAX_AT_ONCE + MAX_WAITING:
+    async def make(self, address: str, what: Callable[[], T]) -> T:
+        """Run what makes a report in one of few places. address: whom it is for. Raises BusyError
+        where too many wait."""
+        many = self._asked.total() >= MAX_AT_ONCE + MAX_WAITING
+        if many or self._asked[address] >= MAX_OF_ADDRESS:
             raise BusyError(BUSY)
-        self._asked += 1
+        self._asked[address] += 1
         try:
             return await anyio.to_thread.run_sync(what, limiter=self._places)
         finally:
-            self._asked -= 1
+            self._asked[address] -= 1
+            self._asked = +self._asked  # forgets who waits no more
 
     def page(self, opened: Opened) -> str:
         """Make the report, with how far the test has come."""
@@ -69,7 +79,8 @@ class Reports:
         with self._making:
             made = self._of(opened)
             if not made.page:
-                made.page = maker()(page, made.results, self._progress(opened, made))
+                progress = self._progress(opened, made)
+                made.page = self._made_of(opened, page, made.results, progress)
             return made.page
 
     def running(self, opened: Opened, key: str) -> str:
@@ -89,7 +100,7 @@ class Reports:
             key=key,
             frozen=preregistration.said(test),
         )
-        return maker()(running, made.results, standing)
+        return self._made_of(opened, running, made.results, standing)
 
     def pdf(self, opened: Opened) -> bytes:
         """Make the report as a PDF."""
@@ -97,12 +108,12 @@ class Reports:
 
         with self._making:
             made = self._of(opened)
-            made.pdf = made.pdf or maker()(document, made.results)
+            made.pdf = made.pdf or self._made_of(opened, document, made.results)
             return made.pdf
 
     def file(self, make: Callable[[str, Test], bytes], opened: Opened) -> bytes:
         """Make one of the files of answers."""
-        return maker()(make, self._library.store.url, opened.test)
+        return self._made_of(opened, make, self._library.store.url, opened.test)
 
     def check_comparable(self, one: Opened, two: Opened) -> None:
         """Raise InputError where two tests cannot be compared: at once, for analyses take long."""
@@ -118,8 +129,8 @@ class Reports:
         with self._making:
             made, other = self._of(one), self._of(two)
             if other not in made.comparisons:
-                compared = maker()(compare, made.results, other.results)
-                made.comparisons[other] = maker()(page, compared)
+                compared = self._made_of(one, compare, made.results, other.results)
+                made.comparisons[other] = self._made_of(one, page, compared)
             return made.comparisons[other]
 
     def _progress(self, opened: Opened, made: Made) -> str:
@@ -128,7 +139,7 @@ class Reports:
         if not made.progress:
             finished = self._library.store.finishes(opened.test)
             done = progress.Progress(made.results, finished, opened.test.raters)
-            made.progress = maker()(progress.html, done, opened.test.name)
+            made.progress = self._made_of(opened, progress.html, done, opened.test.name)
         return made.progress
 
     def _of(self, opened: Opened) -> Made:
@@ -138,6 +149,20 @@ class Reports:
         made = self._made.get(opened)
         if made is None or made.state != state:
             notes = list(filter(None, [preregistration.said(test)]))
-            made = Made(state, maker()(files.analysed, store.url, test, notes))
+            made = Made(state, self._made_of(opened, files.analysed, store.url, test, notes))
             self._made[opened] = made
         return made
+
+    def _made_of(
+        self, opened: Opened, make: Callable[P, T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """Make something of a test in the process. Raises TooMuchError where it takes too much, or
+        did a short while ago: others wait for the process too."""
+        until = self._refused.setdefault(opened, {})
+        if time.monotonic() < until.get(make, 0.0):
+            raise TooMuchError(TOO_MUCH)
+        try:
+            return maker()(make, *args, **kwargs)
+        except TooMuchError:
+            until[make] = time.monotonic() + AGAIN
+            raise

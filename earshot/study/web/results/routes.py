@@ -1,5 +1,6 @@
 """The organiser's page: results while the test runs, behind the test's key."""
 
+import logging
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -15,12 +16,14 @@ from earshot.core.errors import InputError
 from earshot.core.http import RateLimit, SmallRequest, address_of
 from earshot.study import preregistration, publishing
 from earshot.study.library import BusyError, Opened, TestLibrary, parsed
+from earshot.study.storage.database import UNAVAILABLE
 from earshot.study.web import rater_page
-from earshot.study.web.plainly import RETRY, explained
+from earshot.study.web.plainly import RETRY
 from earshot.study.web.results import files, parts
 from earshot.study.web.results.reports import Reports
 
 NOT_TYPED: Final = "To delete a test, type its name as it is in the link."
+NOT_READ: Final = "The server cannot read the answers at the moment. Try again in a few seconds."
 MANY: Final = "Results were asked for many times from your network just now. Try again in a minute."
 GONE: Final = ("The test is deleted", "Nothing of it is left.")
 EMPTIED: Final = ("All answers are deleted", "Raters may begin the test anew.")
@@ -29,6 +32,7 @@ PRIVATE: Final = {
     "Referrer-Policy": "no-referrer",
     "Content-Security-Policy": parts.POLICY,
 }
+logger = logging.getLogger("earshot")
 FILES: Final = {
     "ratings.csv": "text/csv",
     "answers.jsonl": "application/jsonl",
@@ -85,31 +89,34 @@ def router(library: TestLibrary) -> APIRouter:
         live = parts.live(page, opened.test, key, places, published, reloads=not looked)
         return HTMLResponse(live, headers=PRIVATE)
 
-    async def look(*shown: Opened) -> None:
+    async def look(request: Request, *shown: Opened) -> None:
         """Record that what these tests have found is shown: see preregistration.look."""
         tests = [(library.store, opened.test) for opened in shown if not opened.public]
-        await reports.make(partial(preregistration.look, *tests))
+        await reports.make(address_of(request), partial(preregistration.look, *tests))
 
     @routes.get("/results/{test}")
-    async def page(test: str, key: str = "", estimates: bool = False) -> HTMLResponse:
+    async def page(
+        request: Request, test: str, key: str = "", estimates: bool = False
+    ) -> HTMLResponse:
         with refused("No results here"):
             opened = await run_in_threadpool(readable, test, key)
-            return await reports.make(partial(shown, opened, key, estimates))
+            return await reports.make(address_of(request), partial(shown, opened, key, estimates))
 
     @routes.post("/results/{test}/look")
-    async def estimates(test: str, key: str = "") -> Response:
+    async def estimates(request: Request, test: str, key: str = "") -> Response:
         with refused("No results here"):
-            await look(await run_in_threadpool(mine, test, key))
+            await look(request, await run_in_threadpool(mine, test, key))
         return RedirectResponse(f"../{test}?key={key}&estimates=true", 303)
 
     @routes.get("/results/{test}/compare", dependencies=[Depends(limited_files)])
-    async def compare(test: str, key: str, other: str = "") -> HTMLResponse:
+    async def compare(request: Request, test: str, key: str, other: str = "") -> HTMLResponse:
         with refused("Not compared"):
             one = await run_in_threadpool(mine, test, key)
             two = await run_in_threadpool(readable, *parsed(other))
             await run_in_threadpool(reports.check_comparable, one, two)
-            await look(one, two)
-            compared = await reports.make(partial(reports.comparison, one, two))
+            await look(request, one, two)
+            make = partial(reports.comparison, one, two)
+            compared = await reports.make(address_of(request), make)
         return HTMLResponse(parts.with_bar(compared, parts.back(test, key)), headers=PRIVATE)
 
     @routes.post("/results/{test}/delete")
@@ -137,17 +144,18 @@ def router(library: TestLibrary) -> APIRouter:
 
     @routes.get("/results/{test}/{file}", dependencies=[Depends(limited_files)])
     async def take_along(
+        request: Request,
         test: str,
         file: Literal["ratings.csv", "answers.jsonl", "report.pdf", "dataset.zip"],
         key: str,
     ) -> Response:
-        with explained(403):
+        with refused("No file here"):
             opened = await run_in_threadpool(mine, test, key)
-            await look(opened)
-            if file == "report.pdf":
-                content = await reports.make(partial(reports.pdf, opened))
-            else:
-                content = await reports.make(partial(reports.file, OF_ANSWERS[file], opened))
+            await look(request, opened)
+            make = partial(reports.pdf, opened)
+            if file != "report.pdf":
+                make = partial(reports.file, OF_ANSWERS[file], opened)
+            content = await reports.make(address_of(request), make)
         name = {"Content-Disposition": f'attachment; filename="{test}-{file}"'}
         return Response(content, 200, PRIVATE | name, FILES[file])
 
@@ -187,3 +195,7 @@ def refused(title: str) -> Iterator[None]:
         raise RefusalError(rater_page.message("One moment", str(error), 503, again)) from error
     except InputError as error:
         raise RefusalError(rater_page.message(title, str(error), 403)) from error
+    except UNAVAILABLE as error:
+        logger.error("the store of answers failed: %s", error)
+        again = {"Retry-After": str(RETRY)}
+        raise RefusalError(rater_page.message("One moment", NOT_READ, 503, again)) from error

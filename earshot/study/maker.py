@@ -1,4 +1,4 @@
-"""python -m earshot.study.web.results.maker: a process in which reports are made.
+"""python -m earshot.study.maker: a process in which answers are analysed, and reports made.
 
 In a thread of the server every request of a rater would wait for the interpreter, again and again,
 while tables are computed and figures drawn. The server starts the process when a report is first
@@ -25,11 +25,16 @@ NICE: Final = 10  # lower in priority than the server
 # One thread of linear algebra: more would take from the raters.
 ENVIRONMENT: Final = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 MAX_SECONDS: Final = 120.0  # for one thing: all others wait for it
+TRIAL_SECONDS: Final = 60.0
 MAX_MEMORY: Final = 4_000_000_000  # bytes of addresses, of which it uses few
 TOO_MUCH: Final = (
-    "This takes longer, or more memory, than this server gives it. Take ratings.csv along, and "
-    "analyse it on a machine of your own."
+    "This takes longer, or more memory, than this server gives it. Whoever runs the server can "
+    "make it: python -m earshot.study analyse, or export."
 )
+
+
+class TooMuchError(InputError):
+    """An error that something takes too much time, or memory."""
 
 
 class Maker:
@@ -42,29 +47,26 @@ class Maker:
 
     def __call__(self, make: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Call the function in the process, and wait for what it returns. Raises what it raises,
-        InputError where it takes too long or too much memory, and RuntimeError where the process
+        TooMuchError where it takes too long or too much memory, and RuntimeError where the process
         has ended otherwise: the next call starts another."""
         with self._lock:
             if self._process is None:
                 self._process = _started()
             asked, answers = self._process.stdin, self._process.stdout
             assert asked and answers
-            request = pickle.dumps((make, args, kwargs))
-            late = threading.Timer(self._seconds, self._process.kill)
-            late.start()
+            request = pickle.dumps((make, args, kwargs, self._seconds))
             try:
                 asked.write(request)
                 asked.flush()
                 answer, error = pickle.load(answers)
             except (EOFError, BrokenPipeError, pickle.UnpicklingError) as ended:
                 status, self._process = self._process.wait(), None
-                if status == -signal.SIGKILL:  # the timer's, or the kernel's for want of memory
-                    raise InputError(TOO_MUCH) from ended
+                # By its own timer, or the kernel for want of memory.
+                if status in (-signal.SIGALRM, -signal.SIGKILL):
+                    raise TooMuchError(TOO_MUCH) from ended
                 raise RuntimeError("the process that makes reports has ended") from ended
-            finally:
-                late.cancel()
         if isinstance(error, MemoryError):
-            raise InputError(TOO_MUCH)
+            raise TooMuchError(TOO_MUCH)
         if error:
             raise error
         return answer
@@ -72,8 +74,14 @@ class Maker:
 
 @cache
 def maker() -> Maker:
-    """Give the one process of this server."""
+    """Give the process of this server for organisers' reports."""
     return Maker()
+
+
+@cache
+def trial_maker() -> Maker:
+    """Give the process for what visitors try: rehearsals, and ratings from elsewhere."""
+    return Maker(TRIAL_SECONDS)
 
 
 def _started() -> subprocess.Popen[bytes]:
@@ -95,13 +103,16 @@ def main() -> None:
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # for whatever a library prints
     while True:
         try:
-            make, args, kwargs = pickle.load(sys.stdin.buffer)
+            make, args, kwargs, seconds = pickle.load(sys.stdin.buffer)
         except EOFError:
             return
+        # Which ends the process, whatever it does, and whether or not the server still waits.
+        signal.setitimer(signal.ITIMER_REAL, seconds)
         try:
             answer = pickle.dumps((make(*args, **kwargs), None))
         except Exception as error:  # noqa: BLE001 - whatever it is, the server raises it
             answer = pickle.dumps((None, error))
+        signal.setitimer(signal.ITIMER_REAL, 0)
         answers.write(answer)
         answers.flush()
 

@@ -2,12 +2,17 @@
 
 import operator
 import os
+import subprocess
+import sys
 import time
+from pathlib import Path
+from subprocess import PIPE
 
 import pytest
 
 from earshot.core.errors import InputError
-from earshot.study.web.results.maker import MAX_MEMORY, NICE, Maker, maker
+from earshot.core.paths import ROOT
+from earshot.study.maker import MAX_MEMORY, NICE, Maker, maker
 
 
 def test_maker_works_elsewhere_at_low_priority() -> None:
@@ -34,6 +39,30 @@ def test_endless_analysis_gives_way() -> None:
     with pytest.raises(InputError, match="longer, or more memory"):
         make(time.sleep, 3600)
     assert make(abs, -1) == 1
+    time.sleep(1.1)
+    assert make(abs, -1) == 1, "the time is of one thing, not of all"
+
+
+def test_server_ends_while_report_is_made() -> None:
+    """Nor does the process outlive it for long."""
+    script = """
+import threading, time
+from earshot.study.maker import Maker
+make = Maker(seconds=5.0)
+make(abs, -1)
+threading.Thread(target=make, args=[time.sleep, 3600], daemon=True).start()
+time.sleep(0.2)
+print(make._process.pid, flush=True)
+"""
+    with subprocess.Popen([sys.executable, "-c", script], cwd=ROOT, stdout=PIPE, text=True) as run:
+        assert run.stdout
+        process = int(run.stdout.readline())
+        made = Path(f"/proc/{process}/stat")
+        assert run.wait(60) == 0 and made.exists()
+    ends = time.monotonic() + 60
+    while made.exists() and made.read_text().rpartition(")")[2].split()[0] != "Z":
+        assert time.monotonic() < ends
+        time.sleep(0.1)
 
 
 def test_analysis_that_takes_all_memory_ends() -> None:
