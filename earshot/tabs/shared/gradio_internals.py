@@ -29,9 +29,11 @@ from weakref import WeakKeyDictionary
 
 import gradio as gr
 from fastapi import HTTPException, Request
-from gradio import components, processing_utils, route_utils, routes
+from gradio import processing_utils, route_utils, routes
 from gradio.block_function import BlockFunction
 from gradio.blocks import BlocksConfig
+from gradio.components import file as file_input
+from gradio.components import upload_button as upload_input
 from gradio.context import Context, LocalContext, get_blocks_context
 from gradio.data_classes import FileData, PredictBodyInternal
 from gradio.queueing import Event
@@ -375,7 +377,7 @@ def take_own_files() -> None:
 
     client_utils.async_traverse = traverse
     # Gradio makes an empty file besides each that a handler is given, which nothing deletes.
-    for component in (components.file, components.upload_button):
+    for component in (file_input, upload_input):
         component.tempfile = SimpleNamespace(NamedTemporaryFile=lambda **_: SimpleNamespace())
 
 

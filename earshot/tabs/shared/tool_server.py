@@ -113,7 +113,9 @@ class ToolServer(gradio.mcp.GradioMCPServer):
             upload_folder().mkdir(parents=True, exist_ok=True)
             with TemporaryDirectory(prefix=INBOX, dir=upload_folder()) as folder:
                 _inbox.set(folder)
-                called = await call_tool(request)
+                asked = server.request_context.request
+                with made_for(address_of(asked) if asked else ""):
+                    called = await call_tool(request)
             answer = called.root
             assert isinstance(answer, types.CallToolResult)
             if not answer.isError and isinstance(answer.content[0], types.TextContent):
@@ -260,8 +262,7 @@ class ToolServer(gradio.mcp.GradioMCPServer):
         for name in answer.keys() & BY_ADDRESS:
             answer["notices"] = answer[name]["notices"]
             text, folder = json.dumps(answer[name]).encode(), str(upload_folder())
-            with made_for(address_of(self.mcp_server.request_context.request)):
-                path = processing_utils.save_bytes_to_cache(text, f"{name}.json", folder)
+            path = processing_utils.save_bytes_to_cache(text, f"{name}.json", folder)
             self.blocks.upload_file_set.add(path)  # of no component: deleted with uploads
             answer[name] = f"{root_url}{SERVED}{path}"
         plain = {

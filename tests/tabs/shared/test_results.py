@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import gradio as gr
 import numpy as np
@@ -93,8 +94,9 @@ def test_results_without_end_leave_room(monkeypatch: pytest.MonkeyPatch) -> None
 
     def make(address: str) -> bool:
         scope = {"type": "http", "path": address, "headers": [], "server": ("here", 80)}
+        request: Any = Request(scope)
         try:
-            asyncio.run(page.process_api(0, [], SessionState(page), request=Request(scope)))
+            asyncio.run(page.process_api(0, [], SessionState(page), request=request))
         except gr.Error as error:
             assert error.message == MANY and not error.print_exception
             return False
