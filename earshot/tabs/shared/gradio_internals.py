@@ -377,8 +377,9 @@ def take_own_files() -> None:
 
     client_utils.async_traverse = traverse
     # Gradio makes an empty file besides each that a handler is given, which nothing deletes.
-    for component in (file_input, upload_input):
-        component.tempfile = SimpleNamespace(NamedTemporaryFile=lambda **_: SimpleNamespace())
+    no_file = SimpleNamespace(NamedTemporaryFile=lambda **_: SimpleNamespace())
+    for module in (file_input, upload_input):
+        setattr(module, "tempfile", no_file)  # noqa: B010 - pyright takes no other
 
 
 def charge_results(page: gr.Blocks, address: Callable[[Request], str]) -> None:

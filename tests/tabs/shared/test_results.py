@@ -83,8 +83,9 @@ def test_result_leaves_room_for_answers(
     assert [*tmp_path.iterdir()] == []
 
 
-def test_results_without_end_leave_room(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_results_without_end_leave_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a disk that is nearly full, an address gets no more than its share."""
+    monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
     monkeypatch.setattr(gradio_internals, "OF_FILE", 90_000_000)  # as if each were as large
     with gr.Blocks() as page:
         made = gr.Audio()
