@@ -1,6 +1,5 @@
 """Results in Gradio's cache, whose places are shared by all who have the same result."""
 
-import asyncio
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
@@ -22,6 +21,7 @@ from earshot.tabs.shared.gradio_internals import (
     content_addressed,
     write_results_whole,
 )
+from tests.support.loops import run
 
 SOUND = np.linspace(-20_000, 20_000, 16_000).astype(np.int16)
 Save = Callable[[str], str]
@@ -97,7 +97,7 @@ def test_results_without_end_leave_room(tmp_path: Path, monkeypatch: pytest.Monk
         scope = {"type": "http", "path": address, "headers": [], "server": ("here", 80)}
         request: Any = Request(scope)
         try:
-            asyncio.run(page.process_api(0, [], SessionState(page), request=request))
+            run(page.process_api(0, [], SessionState(page), request=request))
         except gr.Error as error:
             assert error.message == MANY and not error.print_exception
             return False

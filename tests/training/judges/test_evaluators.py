@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from rapidfuzz.distance import Levenshtein
 
 from earshot.media.audio.dtw import path_mean
 from earshot.media.text.grammar import DIGITS, GRID, PHONES, grid_phones, phone_ids
+from training.common.edit_distance import edit_distance
 from training.judges.abx import PhoneItem, abx
 from training.judges.metrics import bitrate, mel_cepstral_distortion, word_error_rate
 from training.judges.recogniser import best_words
@@ -91,6 +93,13 @@ def test_distortion_of_cepstrum_is_formula() -> None:
     log_mel = np.random.default_rng(0).standard_normal((1, 80))
     expected = 10 / np.log(10) * np.sqrt(2 * 0.1**2)
     assert mel_cepstral_distortion(log_mel + tilt, log_mel) == pytest.approx(expected, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("heard", "edits"), [("abc", 0), ("axcd", 2), ("", 3), ("cab", 2), ("bcd", 2)]
+)
+def test_edit_distance_is_that_of_rapidfuzz(heard: str, edits: int) -> None:
+    assert edit_distance("abc", heard) == Levenshtein.distance("abc", heard) == edits
 
 
 def test_word_error_rate_counts_all_kinds() -> None:

@@ -10,11 +10,11 @@ from time import process_time
 from typing import Final
 
 import torch
-from rapidfuzz.distance import Levenshtein
 from torch import Tensor
 from torch.nn import functional as F
 
 from earshot.models.words.g2p import G2P, LETTERS, PHONES, G2PConfig, letter_numbers
+from training.common.edit_distance import edit_distance
 from training.common.loop import device, fit, save
 
 NAME: Final = "g2p"
@@ -149,7 +149,7 @@ def error_rates(
         predicted = pronounce(spelling)
         compute_seconds += process_time() - began
         errors, length = min(
-            (Levenshtein.distance(variant.split(), predicted), len(variant.split()))
+            (edit_distance(variant.split(), predicted), len(variant.split()))
             for variant in variants
         )
         phones, phone_errors = phones + length, phone_errors + errors

@@ -9,10 +9,10 @@ from typing import Final
 
 import numpy as np
 import torch
-from rapidfuzz.distance import Levenshtein
 from torch import Tensor
 
 from earshot.models.words.word_embedder import MultiViewEmbedder
+from training.common.edit_distance import edit_distance
 from training.common.loop import device
 from training.words.data.batches import TrainingWords
 from training.words.data.concatenation import Word
@@ -72,7 +72,7 @@ def phoneme_errors(
         logits, steps = network.predict_phonemes(mel, lengths)
         for row, best, length in zip(rows, logits.argmax(dim=-1).tolist(), steps, strict=True):
             predicted = [number for number, _ in groupby(best[:length]) if number]
-            errors[row] = Levenshtein.distance(references[row], predicted)
+            errors[row] = edit_distance(references[row], predicted)
     network.train()
     n_phonemes = np.array([len(word) for word in references])
     unseen = np.array([word in held_out for word in references])
