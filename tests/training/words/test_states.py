@@ -12,9 +12,10 @@ from earshot.media.text.phonemes import PHONEMES
 from earshot.models.words.word_embedder import build_embedder, config_from_dict
 from training.common import checkpoints
 from training.words.recipe import DEVELOPMENT
+from training.words.states import basis as bases
 from training.words.states.arrays import FILE, KINDS, Packed
 from training.words.states.batches import Batches
-from training.words.states.export import BASIS, NAMES, export
+from training.words.states.export import NAMES, export
 from training.words.states.spikes import spikes
 from training.words.states.train import networks, train
 
@@ -107,7 +108,7 @@ def test_networks_over_states_learn(
         "std": rng.uniform(1, 2, width),
         "basis": np.linalg.qr(rng.normal(size=(width, COMPONENTS)))[0],
     }
-    np.savez(tmp_path / BASIS, **basis)
+    np.savez(tmp_path / bases.FILE, **basis)
     monkeypatch.setattr(checkpoints, "MAX_BYTES", 12 * 2**20)
     export(tmp_path, tmp_path / "checkpoints")
     states, pitch = rng.normal(size=(1, 30, width)), np.ones((1, 30, 2))

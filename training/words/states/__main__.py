@@ -14,6 +14,7 @@ def main() -> None:
     prepare.add_argument("--data", help="the data folder, else $EARSHOT_DATA")
     train = commands.add_parser("train", help="states in OUT → weights in OUT")
     train.add_argument("--seconds", type=float, default=290.0, help="of training, on one GPU")
+    train.add_argument("--again", action="store_true", help="from the weights in checkpoints/")
     export = commands.add_parser("export", help="weights in OUT → checkpoints/")
     for command in (prepare, train, export):
         command.add_argument("--out", type=Path, required=True)
@@ -26,7 +27,7 @@ def main() -> None:
     elif arguments.command == "train":
         from training.words.states.train import train as run
 
-        run(arguments.out, arguments.seconds)
+        run(arguments.out, arguments.seconds, CHECKPOINTS if arguments.again else None)
     else:
         from training.words.states.export import export as write
 

@@ -16,7 +16,10 @@ from torch import Tensor
 from training.words.data.concatenation import Word
 
 FILE: Final = "states.npz"
-KINDS: Final = ("word", "sentence", "synthetic", "val")
+LAYERS: Final = (3, 6)  # of the recogniser
+# What is trained on, and of validation speakers: words, the same in noise, and words of sentences.
+KINDS: Final = ("word", "sentence", "synthetic", "val", "noisy", "fluent")
+VALIDATION: Final = KINDS[3:]
 LANGUAGES: Final = ("en", "ar", "zh")
 OCTAVE: Final = 64  # units of the packed pitch in an octave
 MIN_STATES: Final = 3  # states of a recording after it was made faster

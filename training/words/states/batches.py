@@ -18,7 +18,14 @@ from earshot.models.words.word_embedder import PhonemeBottleneckEmbedder
 from training.common.loop import half_precision
 from training.common.zero_shot import zero_shot
 from training.words.data.concatenation import Word
-from training.words.states.arrays import KINDS, LANGUAGES, MIN_STATES, Frames, Packed
+from training.words.states.arrays import (
+    KINDS,
+    LANGUAGES,
+    MIN_STATES,
+    VALIDATION,
+    Frames,
+    Packed,
+)
 from training.words.states.spikes import spikes
 
 MAX_STATES: Final = 230  # of a sentence
@@ -57,7 +64,8 @@ class Batches:
 
     def hold_out(self, words: Collection[Word]) -> None:
         """Leave words out of every batch, and the zero-shot ones."""
-        self._excluded = self._never | set(words)
+        self.held_out = set(words)
+        self._excluded = self._never | self.held_out
         self._rows: dict[str, np.ndarray] = {}
         self._by_word: dict[str, dict[Word, list[int]]] = {}
         self._by_language: dict[str, list[list[Word]]] = {}
@@ -159,7 +167,7 @@ class Batches:
             ):
                 start = int(self.starts[i])
                 self._posteriors[start : start + length] = one[:length].exp().half()
-                if where is not None and KINDS[self.packed.kinds[i]] != "val":
+                if where is not None and KINDS[self.packed.kinds[i]] not in VALIDATION:
                     middles = (where[1:] + where[:-1] + 1) // 2
                     self._cuts[i] = np.concatenate([[0], middles, [length]])
         for i, cuts in self._cuts.items():

@@ -2,7 +2,7 @@
 
 People's words come from the word corpora; fluent speech from prompts whose texts are known, and
 from LibriSpeech, whose utterances Whisper base writes down: runs of words that it is sure of.
-A third of all is heard in noise, others far away or by telephone.
+Each is heard VIEWS times: in noise, far away, by telephone, or as it is.
 """
 
 import re
@@ -25,6 +25,7 @@ from training.common.corpora import LEVEL, Item, speech_items, waveforms
 from training.common.sounds import TRAINING_FOLDS
 from training.common.zero_shot import has_zero_shot_word, zero_shot
 from training.judges.whisper_base import TimedWord, timed_words
+from training.words.data.fluent import fluent_words
 from training.words.data.lexicon import arabic, english, mandarin
 from training.words.data.recordings import (
     is_trained_on,
@@ -35,13 +36,21 @@ from training.words.data.recordings import (
 )
 from training.words.data.synthesis import consistent_with_voice, rendition, speak
 from training.words.evaluate.conditions import far, in_noise, noises
-from training.words.states.arrays import FILE, KINDS, LANGUAGES, OCTAVE, Packed
+from training.words.states import basis
+from training.words.states.arrays import (
+    FILE,
+    KINDS,
+    LANGUAGES,
+    LAYERS,
+    OCTAVE,
+    VALIDATION,
+    Packed,
+)
 
-BASIS: Final = "basis.npz"
-LAYERS: Final = (3, 6)  # of the recogniser
 SEED: Final = 0
-EACH: Final = 38  # recordings of a word at most
-VALIDATION: Final = 450  # recordings
+EACH: Final = 80  # recordings of a word at most
+VALIDATED: Final = 450  # recordings
+VIEWS: Final = 2  # of each recording that is trained on
 SYNTHETIC: Final = {"en": 900, "zh": 1500, "ar": 1500}  # words
 LEXICON: Final = {"en": 40_000, "zh": 8000, "ar": 8000}  # words
 LEXICON_PHONEMES: Final = (2, 16)
@@ -53,9 +62,10 @@ MAX_SENTENCE: Final = 9.0  # seconds
 SURE: Final = 0.5  # probability that Whisper gives a word
 MAX_WORD, MAX_PAUSE, MAX_RUN = 1.6, 0.6, 5.0  # seconds
 BEFORE, AFTER = 0.05, 0.08  # seconds kept around a run
-NOISY, FAR, TELEPHONE = 0.33, 0.07, 0.08  # shares of the recordings
+NOISY, FAR, TELEPHONE = 0.5, 0.07, 0.08  # shares of the recordings
 FAR_TAIL: Final = 1600  # samples of the room that are kept after the speech
-SNRS: Final = (0.0, 20.0)  # dB
+SNRS: Final = (-2.0, 20.0)  # dB
+VALIDATED_SNRS: Final = (0.0, 10.0)  # dB
 BAND: Final = (300, 3400)  # Hz, of a telephone
 
 Phonemes = tuple[str, ...]
@@ -80,19 +90,17 @@ def prepare(data: Path, out: Path) -> None:
     sounds = noises(data, TRAINING_FOLDS)
     kinds, languages, phonemes, frames = [], [], [], []
     for said in _recordings(data, rng):
-        waveform = said.waveform
-        if said.kind != "val":
-            waveform = _degraded(waveform, sounds, rng)
-        frames.append(hear(match_loudness(waveform, SAMPLE_RATE, LEVEL)).astype(np.float16))
-        kinds.append(KINDS.index(said.kind))
-        languages.append(LANGUAGES.index(said.language))
-        phonemes.append(tuple(numbers(said.phonemes)))
+        for kind, waveform in _views(said, sounds, rng):
+            frames.append(hear(match_loudness(waveform, SAMPLE_RATE, LEVEL)).astype(np.float16))
+            kinds.append(KINDS.index(kind))
+            languages.append(LANGUAGES.index(said.language))
+            phonemes.append(tuple(numbers(said.phonemes)))
     lengths = np.array([len(one) for one in frames])
     together = np.concatenate(frames)
     states, pitch = together[:, :-2], together[:, -2:]
-    mean, std, basis = _components(states, rng)
-    np.savez(out / BASIS, mean=mean, std=std, basis=basis)
-    projected = [((part - mean) / std) @ basis / STEP for part in np.array_split(states, 64)]
+    mean, std, components = _components(states, rng)
+    np.savez(out / basis.FILE, mean=mean, std=std, basis=components)
+    projected = [((part - mean) / std) @ components / STEP for part in np.array_split(states, 64)]
     Packed(
         _packed(np.concatenate(projected)),
         _packed(pitch * np.array([OCTAVE, 1])),
@@ -111,10 +119,13 @@ def _recordings(data: Path, rng: np.random.Generator) -> Iterator[Said]:
     for word in load_recordings(_few_of_each([i for i in items if is_trained_on(i)], rng)):
         yield Said("word", word.phonemes, word.item.language, word.waveform)
     validation = validation_items(items)
-    chosen = rng.permutation(len(validation))[:VALIDATION]
+    chosen = rng.permutation(len(validation))[:VALIDATED]
     for word in load_recordings([validation[i] for i in np.sort(chosen)]):
         yield Said("val", word.phonemes, word.item.language, word.waveform)
-    yield from _sentences(speech_items(data))
+    items = speech_items(data)
+    for word in fluent_words(i for i in items if _is_prompt(i) and i.split == "val"):
+        yield Said("fluent", word.phonemes, "en", word.waveform)
+    yield from _sentences(items)
     yield from _synthetic(rng)
 
 
@@ -132,11 +143,7 @@ def _few_of_each(items: list[Item], rng: np.random.Generator) -> list[Item]:
 def _sentences(items: list[Item]) -> Iterator[Said]:
     """Yield English prompts with texts, toned syllables, and what LibriSpeech's speakers say."""
     training = [item for item in items if item.split == "train" and not has_zero_shot_word(item)]
-    prompts = [
-        item
-        for item in training
-        if item.corpus == "npvcc2016" or (item.corpus, item.language) == ("studio_prompts", "en")
-    ]
+    prompts = [item for item in training if item.corpus == "npvcc2016" or _is_prompt(item)]
     for item, waveform in waveforms(sorted(prompts, key=lambda i: (str(i.path), i.start))):
         said = None if re.search(r"\d", item.text) else _spoken(item.text)
         short = len(waveform) < MAX_SENTENCE * SAMPLE_RATE
@@ -152,6 +159,10 @@ def _sentences(items: list[Item]) -> Iterator[Said]:
         for said, start, end in _runs(timed_words(waveform)):
             first, last = (round(second * SAMPLE_RATE) for second in (start, end))
             yield Said("sentence", said, "en", waveform[max(first, 0) : last])
+
+
+def _is_prompt(item: Item) -> bool:
+    return (item.corpus, item.language) == ("studio_prompts", "en")
 
 
 def _runs(words: list[TimedWord]) -> Iterator[tuple[Phonemes, float, float]]:
@@ -205,6 +216,21 @@ def _lexicon(rng: np.random.Generator) -> list[tuple[int, ...]]:
     shortest, longest = LEXICON_PHONEMES
     fitting = [word for word in words if shortest <= len(word) <= longest]
     return [tuple(numbers(word)) for word in dict.fromkeys(fitting)]
+
+
+def _views(
+    said: Said, sounds: list[np.ndarray], rng: np.random.Generator
+) -> Iterator[tuple[str, np.ndarray]]:
+    """Yield what is heard of a recording, and of which kind it is."""
+    if said.kind not in VALIDATION:
+        for _ in range(VIEWS):
+            yield said.kind, _degraded(said.waveform, sounds, rng)
+        return
+    yield said.kind, said.waveform
+    if said.kind == "val":
+        noise = sounds[rng.integers(len(sounds))]
+        snr = float(rng.uniform(*VALIDATED_SNRS))
+        yield "noisy", in_noise(said.waveform, noise, snr, rng.random())
 
 
 def _degraded(

@@ -26,21 +26,28 @@ from earshot.models.words.word_embedder import (
     WordEmbedder,
     WordEmbedderConfig,
     build_embedder,
+    config_from_dict,
 )
-from training.common.loop import device, half_precision
+from earshot.pipelines.checkpoint import load_weights, read_config
+from training.common.loop import SAVE_EVERY, device, half_precision
 from training.words.data.concatenation import Word
 from training.words.data.padding import padded
 from training.words.recipe import DEVELOPMENT
 from training.words.states.arrays import FILE, KINDS, Packed
+from training.words.states.basis import on_components, read_basis
 from training.words.states.batches import Batches, Heard
+from training.words.states.export import NAMES
 from training.words.train.losses import corrupted_words
 from training.words.train.objectives import contrastive_loss
 
-CTC_SHARE: Final = 0.3  # of the time, for phonemes alone
+CTC_SHARE: Final = 0.3  # of the time, for phonemes alone, from random weights
 FINAL_SHARE: Final = 0.3  # of the time, at the end, in which words of DEVELOPMENT are trained on
 ALIGN_EVERY: Final = 0.2  # of the time
 REPORT_EVERY: Final = 0.1  # of the time
-RATE: Final = 1.2e-3
+RATE: Final = 1.2e-3  # from random weights
+LATER_RATE: Final = 5e-4  # from trained ones
+STATE: Final = "state.pt"
+MANY: Final = 3000  # words of the lexicon
 WARM_UP: Final = 100  # steps
 FLAT: Final = 0.4  # of the time, before the rate begins to fall
 SENTENCES: Final = 48  # in a batch
@@ -54,34 +61,53 @@ DEEP: Final = ViewConfig("conformer", 4, 4, width=192, inner=512, dropout=0.1)
 Networks = dict[str, MultiViewEmbedder]
 
 
-def train(run: Path, seconds: float) -> None:
-    """Train both networks for so many seconds on run/states.npz; write run/bottleneck.pt and
-    run/whole.pt, and print how the words of validation speakers are recognised meanwhile."""
+def train(run: Path, seconds: float, start: Path | None = None) -> None:
+    """Train both networks for so many seconds on run/states.npz, going on from run/state.pt; write
+    run/bottleneck.pt and run/whole.pt, and print how the words of validation speakers are
+    recognised meanwhile.
+
+    start: the folder of checkpoints whose weights are the first, which know DEVELOPMENT already;
+    else they are random.
+    """
     torch.manual_seed(0)
     place = device()
-    batches = Batches(Packed.read(run / FILE), DEVELOPMENT, place, seed=0)
+    batches = Batches(Packed.read(run / FILE), () if start else DEVELOPMENT, place, seed=0)
     generator = torch.Generator().manual_seed(0)
     bottleneck, whole = networks(batches.frames.width)
     bottleneck, whole = bottleneck.to(place), whole.to(place)
     both: Networks = {"bottleneck": bottleneck, "whole": whole}
+    if start:
+        for name, network in both.items():
+            network.load_state_dict(_shipped(start / NAMES[name], batches.frames.scale, run))
     weights = [p for network in both.values() for p in network.parameters()]
-    optimizer = torch.optim.AdamW(weights, RATE, betas=(0.9, 0.98), weight_decay=0.02)
+    highest = LATER_RATE if start else RATE
+    optimizer = torch.optim.AdamW(weights, highest, betas=(0.9, 0.98), weight_decay=0.02)
     means = {name: _copy(network) for name, network in both.items()}
-    started, step, aligned, told, everything = time.monotonic(), 0, 0.0, 0.0, False
+    step, spent, everything = 0, 0.0, start is not None
+    aligned = told = stored = -1.0  # shares of the time
+    if (run / STATE).exists():
+        kept = torch.load(run / STATE, weights_only=True)
+        for name, network in both.items():
+            network.load_state_dict(kept["networks"][name])
+        optimizer.load_state_dict(kept["optimizer"])
+        generator.set_state(kept["generator"])
+        means, step, spent = kept["means"], kept["step"], kept["seconds"]
+        batches.rng = np.random.default_rng(step)
+    started = time.monotonic() - spent
     while (share := (time.monotonic() - started) / seconds) < 1:
-        rate = RATE * min(1.0, (step + 1) / WARM_UP, max(0.01, (1 - share) / (1 - FLAT)))
+        rate = highest * min(1.0, (step + 1) / WARM_UP, max(0.01, (1 - share) / (1 - FLAT)))
         for group in optimizer.param_groups:
             group["lr"] = rate
         if not everything and share > 1 - FINAL_SHARE:
-            everything, aligned = True, 0.0
+            everything, aligned = True, -1.0
             batches.hold_out(())
-        if share > CTC_SHARE and share - aligned > ALIGN_EVERY:
+        if (start or share > CTC_SHARE) and (aligned < 0 or share - aligned > ALIGN_EVERY):
             batches.align(bottleneck)
             aligned = share
         with half_precision():
             loss = (
                 _loss(batches, both, bottleneck, generator)
-                if aligned
+                if aligned >= 0
                 else _phoneme_loss(batches, bottleneck)
             )
         optimizer.zero_grad(set_to_none=True)
@@ -92,12 +118,32 @@ def train(run: Path, seconds: float) -> None:
         _average(means, both, min(AVERAGED, (1 + step) / (10 + step)))
         if share - told > REPORT_EVERY:
             told = share
-            scores = report(batches, both, means) if aligned else ""
+            scores = report(batches, both, means) if aligned >= 0 else ""
             print(f"{step} steps, {share:.0%}, loss {loss.item():.3f} {scores}", flush=True)
+        if (share - stored) * seconds > SAVE_EVERY:
+            stored = share
+            state = {
+                "networks": {name: network.state_dict() for name, network in both.items()},
+                "optimizer": optimizer.state_dict(),
+                "generator": generator.get_state(),
+                "means": means,
+                "step": step,
+                "seconds": time.monotonic() - started,
+            }
+            torch.save(state, run / f"{STATE}.part")
+            (run / f"{STATE}.part").replace(run / STATE)
     print(f"{step} steps {report(batches, both, means)}", flush=True)
     for name, network in both.items():
         saved: dict[str, Any] = {"config": asdict(network.config), "network": means[name]}
-        torch.save(saved | {"scale": batches.frames.scale, "seconds": seconds}, run / f"{name}.pt")
+        saved |= {"scale": batches.frames.scale, "seconds": seconds, "again": start is not None}
+        torch.save(saved, run / f"{name}.pt")
+
+
+def _shipped(folder: Path, scale: float, run: Path) -> dict[str, Tensor]:
+    """Read the weights of a checkpoint, on the components of the run."""
+    network = build_embedder(config_from_dict(read_config(folder)["network"]))
+    load_weights(network, folder, torch.device("cpu"))
+    return on_components(network.state_dict(), scale, read_basis(run))
 
 
 def networks(width: int) -> tuple[PhonemeBottleneckEmbedder, WordEmbedder]:
@@ -170,26 +216,31 @@ def _average(means: dict[str, dict[str, Tensor]], both: Networks, kept: float) -
 
 @torch.inference_mode()
 def report(batches: Batches, both: Networks, means: dict[str, dict[str, Tensor]]) -> str:
-    """Say how many words of validation speakers, and how many words of DEVELOPMENT, are recognised
-    first among all recorded words, by the averaged weights: P@1 of each network and of both."""
+    """Say how many recordings are recognised first, by the averaged weights of each network and of
+    both: P@1. Words of validation speakers, the same in noise, and words that are held out, among
+    all recorded words; words of fluent sentences among these and MANY others.
+    """
     packed = batches.packed
     kinds = np.array(KINDS)[packed.kinds]
-    vocabulary = sorted({w for w, k in zip(packed.phonemes, kinds, strict=True) if k == "word"})
-    index = {word: i for i, word in enumerate(vocabulary)}
-    known = np.array([word in index for word in packed.phonemes])
-    new = known & np.array([word in DEVELOPMENT for word in packed.phonemes])
+    recorded = {w for w, kind in zip(packed.phonemes, kinds, strict=True) if kind == "word"}
+    fluent = {w for w, kind in zip(packed.phonemes, kinds, strict=True) if kind == "fluent"}
+    known = np.array([word in recorded for word in packed.phonemes])
+    new = known & np.array([word in batches.held_out for word in packed.phonemes])
     groups = {
-        "validation": known & (kinds == "val") & ~new,
-        "development": new & np.isin(kinds, ("word", "val")),
+        "validation": (known & ~new & (kinds == "val"), recorded),
+        "noisy": (known & ~new & (kinds == "noisy"), recorded),
+        "fluent": (kinds == "fluent", {*recorded, *fluent, *packed.lexicon[:MANY]}),
+        "held out": (new & np.isin(kinds, ("word", "val")), recorded),
     }
     parts = []
-    for group, chosen in groups.items():
-        rows = np.flatnonzero(chosen)
+    for group, (chosen, vocabulary) in groups.items():
+        rows, written = np.flatnonzero(chosen), sorted(vocabulary)
         if not len(rows):
             continue
+        index = {word: i for i, word in enumerate(written)}
         own = np.array([index[packed.phonemes[i]] for i in rows.tolist()])
         scores = {
-            name: _scores(batches, network, means[name], rows, vocabulary)
+            name: _scores(batches, network, means[name], rows, written)
             for name, network in both.items()
         }
         scores["both"] = sum(scores.values(), np.zeros(1))
