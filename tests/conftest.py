@@ -15,7 +15,12 @@ from torch import nn
 from earshot.media.text.phonemes import PHONEMES
 from earshot.models.any_voice.inverter import Inverter, InverterConfig
 from earshot.models.lip_to_speech.face_encoder import FaceEncoder, FaceEncoderConfig
-from earshot.models.lip_to_speech.lip_reader import LipReader, LipReaderConfig
+from earshot.models.lip_to_speech.lip_reader import (
+    LipReader,
+    LipReaderConfig,
+    WordReader,
+    WordReaderConfig,
+)
 from earshot.models.sound_search.patch_transformer import PatchTransformerConfig
 from earshot.models.sound_search.sound_cnn import SoundCNNConfig
 from earshot.models.sound_search.sound_embedder import SoundEmbedder, SoundEmbedderConfig
@@ -122,6 +127,9 @@ def tiny_checkpoints(tmp_path_factory: pytest.TempPathFactory) -> Path:
         side=16, channels=(4, 8), width=16, inner=16, layers=1, heads=2, voice=8
     )
     faces = FaceEncoderConfig(channels=(4, 8), size=8)
+    words = WordReaderConfig(
+        side=16, channels=(4, 8), width=8, inner=8, layers=1, heads=2, clip_share=0.5
+    )
     settings = {
         "name": "lip-to-speech",
         "vocoder": "vocoder",
@@ -130,11 +138,17 @@ def tiny_checkpoints(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "faces": asdict(faces),
         "speakers": ["dark", "middle", "bright"],
         "voices": torch.eye(3, 8).tolist(),
+        "word_readers": [asdict(words)],
         "min_confidence": 0.5,
-        "temperature": 3.0,
-        "max_confidence": 0.95,
+        "calibration": {"temperature": 3.0, "slope": 0.5, "intercept": 0.1},
     }
-    networks = nn.ModuleDict({"reader": LipReader(reader), "faces": FaceEncoder(faces)})
+    networks = nn.ModuleDict(
+        {
+            "reader": LipReader(reader),
+            "faces": FaceEncoder(faces),
+            "word_readers": nn.ModuleList([WordReader(words)]),
+        }
+    )
     _write(root / "lip-to-speech", settings, networks)
     return root
 

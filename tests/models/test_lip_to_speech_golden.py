@@ -15,6 +15,7 @@ from earshot.media.audio import features
 from earshot.media.constants import SAMPLE_RATE
 from earshot.models.lip_to_speech.face_encoder import FaceEncoder, FaceEncoderConfig
 from earshot.models.lip_to_speech.lip_reader import (
+    ClipNorm,
     LipReader,
     LipReaderConfig,
     Prediction,
@@ -109,6 +110,19 @@ def test_lip_reader_encoder_has_golden_output() -> None:
     assert ctc_logits[0, 3, :4].tolist() == pytest.approx(expected, abs=1e-5)
 
 
+def test_clip_norm_moves_towards_given_clip() -> None:
+    norm = ClipNorm(2, clip_share=0.25).eval()
+    x = torch.arange(16.0).view(2, 2, 2, 2)
+    mean = 0.25 * x.mean(dim=(0, 2, 3))  # what it has learned is mean 0 and variance 1
+    var = 0.75 + 0.25 * x.transpose(0, 1).flatten(1).var(dim=1)
+    expected = (x - mean[:, None, None]) / (var[:, None, None] + norm.eps).sqrt()
+    torch.testing.assert_close(norm(x), expected)
+    assert norm.running_mean is not None and not norm.running_mean.any(), "nothing is learned"
+    plain = nn.BatchNorm2d(2).eval()
+    torch.testing.assert_close(ClipNorm(2, 0.0).eval()(x), plain(x))
+    torch.testing.assert_close(ClipNorm(2, 0.25)(x), nn.BatchNorm2d(2)(x))  # in training
+
+
 @pytest.mark.parametrize(
     ("decoder", "log_mel", "log_f0"),
     [
@@ -179,7 +193,9 @@ def test_reader_losses_have_golden_values(prediction: Prediction, batch: Batch) 
         },
         abs=1e-4,
     )
-    assert ctc_loss(wave(1, FRAMES, 5), batch).item() == pytest.approx(1.204066 / 0.3, abs=1e-3)
+    assert ctc_loss(wave(1, FRAMES, 5), batch.words).item() == pytest.approx(
+        1.204066 / 0.3, abs=1e-3
+    )
 
 
 def test_vocoder_loss_has_golden_value(

@@ -2,16 +2,20 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
 import torch
 from torch import Tensor
 
+from earshot.pipelines.lip_to_speech.caption import Calibration
 from training.common.checkpoints import update_metrics, write_weights
 from training.lip_to_speech.recipe import (
     ANY_VOICE,
     BASELINE,
+    CLIP_SHARE,
+    FURTHER,
     MEASURED,
     SHIPPED,
     VOCODER,
@@ -20,7 +24,7 @@ from training.lip_to_speech.recipe import (
 )
 from training.lip_to_speech.train.faces import Faces
 
-UNCALIBRATED: Final = {"temperature": 2.0, "max_confidence": 1.0, "min_confidence": 0.7}
+UNCALIBRATED: Final = {"calibration": asdict(Calibration(temperature=2.0)), "min_confidence": 0.7}
 
 
 def export(run: Path, out: Path) -> None:
@@ -35,10 +39,12 @@ def export(run: Path, out: Path) -> None:
             continue
         reader, guess = (_saved(run / f"{part}.pt") for part in (network, "faces"))
         shipped = name == SHIPPED
+        further = [_saved(run / f"{part}.pt") for part in FURTHER] if shipped else []
         config = {
             "name": name,
-            "reader": reader["config"],
+            "reader": reader["config"] | ({"clip_share": CLIP_SHARE} if shipped else {}),
             "faces": guess["config"],
+            "word_readers": [each["config"] for each in further],
             "vocoder": VOCODER if shipped else str((out / VOCODER).resolve()),
             "any_voice": ANY_VOICE if shipped else str((out / ANY_VOICE).resolve()),
             "speakers": [faces.names[i] for i in order],
@@ -47,12 +53,16 @@ def export(run: Path, out: Path) -> None:
         }
         weights = {
             f"{part}.{key}": value
-            for part, saved in (("reader", reader), ("faces", guess))
+            for part, saved in (
+                ("reader", reader),
+                ("faces", guess),
+                *((f"word_readers.{i}", each) for i, each in enumerate(further)),
+            )
             for key, value in saved["network"].items()
         }
         folder = (out if shipped else run / "validation") / name
         write_weights(folder, config, weights, limited=shipped)
-        _note(folder, run, ["voices", "faces", *lineage(network)])
+        _note(folder, run, ["voices", "faces", *lineage(network), *(FURTHER if shipped else [])])
     if (run / "eigenlips.pt").exists():
         saved, folder = _saved(run / "eigenlips.pt"), run / "validation" / BASELINE
         write_weights(folder, saved["config"], saved["network"], limited=False)

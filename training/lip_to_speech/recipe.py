@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Final
 
 from earshot.models.lip_to_speech.face_encoder import FaceEncoderConfig
-from earshot.models.lip_to_speech.lip_reader import LipReaderConfig
+from earshot.models.lip_to_speech.lip_reader import LipReaderConfig, WordReaderConfig
 from earshot.models.lip_to_speech.voice_encoder import VoiceEncoderConfig
 from training.lip_to_speech.train.eigenlips import train_eigenlips
 from training.lip_to_speech.train.faces import train_faces
 from training.lip_to_speech.train.reader import Stage, train_reader
 from training.lip_to_speech.train.vocoder import train_vocoder
 from training.lip_to_speech.train.voices import train_voices
+from training.lip_to_speech.train.words import WordStage, train_words
 
 BASE: Final = LipReaderConfig()
 LONG: Final = replace(BASE, dropout=0.2)  # against overfitting in long training
@@ -70,9 +71,26 @@ ALIGNED: Final = {
     "av-sync-3": ["even", "odd"],
 }
 
+# Readers of words alone. By the first two, whose posteriors are averaged as those of the shipped
+# readers are, the confidence in words of new speakers is calibrated.
+CLIP_SHARE: Final = 0.5  # of all readers of the shipped checkpoint
+WORDS: Final = WordReaderConfig(clip_share=CLIP_SHARE, dropout=0.2, inner_dropout=0.1)
+NEW_SPEAKERS: Final = ("s4", "s11", "s26", "s31")  # to the first two
+WORD_READERS: Final = {
+    "words-left-out": WordStage(WORDS, 3000, left_out=NEW_SPEAKERS),
+    "words-left-out-again": WordStage(WORDS, 3000, left_out=NEW_SPEAKERS, seed=1),
+    "words": WordStage(WORDS, 3000),
+}
+LEFT_OUT: Final = ["words-left-out", "words-left-out-again"]
+FURTHER: Final = ["words"]  # whose posteriors are averaged with those of the shipped reader
+
 
 def _reader(run: Path, name: str) -> None:
     train_reader(run, name, READERS[name])
+
+
+def _word_reader(run: Path, name: str) -> None:
+    train_words(run, name, WORD_READERS[name])
 
 
 def _align(run: Path, name: str) -> None:
@@ -97,6 +115,7 @@ RECIPE: Final[dict[str, Callable[[Path, str], None]]] = {
     "odd": _reader,
     "av-sync-3": _align,
     "longer": _reader,
+    **dict.fromkeys(WORD_READERS, _word_reader),
 }
 # Checkpoint → the network.
 MEASURED: Final = {

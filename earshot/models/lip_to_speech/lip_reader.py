@@ -1,7 +1,7 @@
-"""Mouth crops in, speech frames out: Lip2Speech with a CTC head over the words.
+"""Mouth crops in, words or speech frames out: a reader of words with a CTC head, and Lip2Speech.
 
-The decoder predicts all frames at once given the encoder states, or one after the other,
-p(S_t | S_<t, states).
+The decoder of the latter predicts all frames at once given the encoder states, or one after the
+other, p(S_t | S_<t, states).
 
 Shapes: B batch, N frames of 40 ms, H side of a crop, C width, S mel frames of 10 ms, M mel bands,
 W words and the blank (0) of CTC, V size of a voice embedding.
@@ -21,12 +21,11 @@ CONTEXT: Final = 5  # frames in the window of the first convolution
 
 
 @dataclass(frozen=True)
-class LipReaderConfig:
-    """Sizes of the network. side: H; width: C; n_words: W; n_mels: M; voice: V.
+class WordReaderConfig:
+    """Sizes of a reader of words. side: H; width: C; n_words: W.
 
-    decoder: all frames at once, or one after the other; mean and std: of the log-mel frames, which
-    the decoder predicts normalised; dropout: of the inputs of encoder and decoder; inner_dropout:
-    within their layers.
+    clip_share: of the clip's own statistics in batch normalisation, once the network is trained;
+    dropout: of the inputs of encoder (and decoder); inner_dropout: within their layers.
     """
 
     side: int = 64
@@ -35,14 +34,25 @@ class LipReaderConfig:
     inner: int = 512
     layers: int = 4
     heads: int = 4
-    decoder: Literal["parallel", "autoregressive"] = "parallel"
     n_words: int = 52
+    clip_share: float = 0.0
+    dropout: float = 0.1
+    inner_dropout: float = 0.0
+
+
+@dataclass(frozen=True)
+class LipReaderConfig(WordReaderConfig):
+    """Sizes of a reader that speaks. n_mels: M; voice: V.
+
+    decoder: all frames at once, or one after the other; mean and std: of the log-mel frames, which
+    the decoder predicts normalised.
+    """
+
+    decoder: Literal["parallel", "autoregressive"] = "parallel"
     n_mels: int = 80
     voice: int = 64
     mean: float = -5.5
     std: float = 2.5
-    dropout: float = 0.1
-    inner_dropout: float = 0.0
 
 
 class Prediction(NamedTuple):
@@ -55,14 +65,13 @@ class Prediction(NamedTuple):
     log_f0: Tensor
 
 
-class LipReader(nn.Module):
-    """A convolutional front-end per frame, a conformer over the frames, a CTC head, and a decoder
-    that predicts mel frames given the states, the CTC posteriors and a voice embedding."""
+class WordReader(nn.Module):
+    """A convolutional front-end per frame, a conformer over the frames, and a CTC head."""
 
-    def __init__(self, config: LipReaderConfig) -> None:
+    def __init__(self, config: WordReaderConfig) -> None:
         super().__init__()
-        self.config = config
-        self.frontend: nn.Module = VisualFrontend(config.channels)
+        self.dropout = config.dropout
+        self.frontend: nn.Module = VisualFrontend(config.channels, config.clip_share)
         features = config.channels[-1]
         self.entry = nn.Sequential(nn.LayerNorm(features), nn.Linear(features, config.width))
         self.layers = nn.ModuleList(
@@ -70,6 +79,23 @@ class LipReader(nn.Module):
             for _ in range(config.layers)
         )
         self.ctc_head = nn.Linear(config.width, config.n_words)
+
+    def encode(self, crops: Tensor) -> tuple[Tensor, Tensor]:
+        """Encode crops (B, N, H, H) from 0 to 1 → states (B, N, C) and CTC logits (B, N, W)."""
+        x = F.dropout(self.entry(self.frontend(crops)), self.dropout, self.training)
+        mask = torch.ones(x.shape[:2], dtype=torch.bool, device=x.device)
+        for layer in self.layers:
+            x = layer(x, mask)
+        return x, self.ctc_head(x)
+
+
+class LipReader(WordReader):
+    """A reader of words with a decoder that predicts mel frames given the states, the CTC
+    posteriors and a voice embedding."""
+
+    def __init__(self, config: LipReaderConfig) -> None:
+        super().__init__(config)
+        self.config = config
         self.ctc_embedding = nn.Linear(config.n_words, config.width)
         self.voice = nn.Linear(config.voice, config.width)
         sizes = (config.width, config.heads, config.inner, config.n_mels)
@@ -77,14 +103,6 @@ class LipReader(nn.Module):
             self.decoder = ParallelDecoder(*sizes, dropout=config.inner_dropout)
         else:
             self.decoder = AutoregressiveDecoder(*sizes)
-
-    def encode(self, crops: Tensor) -> tuple[Tensor, Tensor]:
-        """Encode crops (B, N, H, H) from 0 to 1 → states (B, N, C) and CTC logits (B, N, W)."""
-        x = F.dropout(self.entry(self.frontend(crops)), self.config.dropout, self.training)
-        mask = torch.ones(x.shape[:2], dtype=torch.bool, device=x.device)
-        for layer in self.layers:
-            x = layer(x, mask)
-        return x, self.ctc_head(x)
 
     def decode(
         self,
@@ -99,7 +117,7 @@ class LipReader(nn.Module):
         reference: log-mel frames (B, S, M) for teacher forcing of the autoregressive decoder.
         """
         words = self.ctc_embedding(ctc_logits.float().softmax(dim=-1).to(states.dtype))
-        x = F.dropout(states + words, self.config.dropout, self.training)
+        x = F.dropout(states + words, self.dropout, self.training)
         x = x + self.voice(voice)[:, None]
         mean, std = self.config.mean, self.config.std
         if isinstance(self.decoder, ParallelDecoder):
@@ -115,12 +133,15 @@ class VisualFrontend(nn.Module):
     """A 3-D convolution over CONTEXT frames, written as a 2-D one with frames as channels, then a
     small residual network per frame and a global average."""
 
-    def __init__(self, channels: tuple[int, ...]) -> None:
+    def __init__(self, channels: tuple[int, ...], clip_share: float = 0.0) -> None:
         super().__init__()
         self.first = nn.Conv2d(CONTEXT, channels[0], 5, stride=2, padding=2, bias=False)
-        self.norm = nn.BatchNorm2d(channels[0])
+        self.norm = ClipNorm(channels[0], clip_share)
         self.blocks = nn.Sequential(
-            *(ResidualBlock(a, b) for a, b in zip(channels[:-1], channels[1:], strict=True))
+            *(
+                ResidualBlock(a, b, clip_share)
+                for a, b in zip(channels[:-1], channels[1:], strict=True)
+            )
         )
 
     def forward(self, crops: Tensor) -> Tensor:
@@ -138,12 +159,12 @@ class VisualFrontend(nn.Module):
 class ResidualBlock(nn.Module):
     """Two convolutions, the first of which halves the resolution, and a shortcut."""
 
-    def __init__(self, channels: int, wider: int) -> None:
+    def __init__(self, channels: int, wider: int, clip_share: float = 0.0) -> None:
         super().__init__()
         self.first = nn.Conv2d(channels, wider, 3, stride=2, padding=1, bias=False)
-        self.first_norm = nn.BatchNorm2d(wider)
+        self.first_norm = ClipNorm(wider, clip_share)
         self.second = nn.Conv2d(wider, wider, 3, padding=1, bias=False)
-        self.second_norm = nn.BatchNorm2d(wider)
+        self.second_norm = ClipNorm(wider, clip_share)
         self.shortcut = nn.Conv2d(channels, wider, 1, bias=False)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -151,6 +172,27 @@ class ResidualBlock(nn.Module):
         y = F.relu(self.first_norm(self.first(x)))
         y = self.second_norm(self.second(y))
         return F.relu(y + self.shortcut(F.avg_pool2d(x, 2)))
+
+
+class ClipNorm(nn.BatchNorm2d):
+    """Batch normalisation whose statistics, once the network is trained, move by a share towards
+    those of what is given, which is one clip: another face is seen more like those of training
+    (Schneider et al. 2020, Improving robustness against common corruptions by covariate shift
+    adaptation)."""
+
+    def __init__(self, channels: int, clip_share: float) -> None:
+        super().__init__(channels)
+        self.clip_share = clip_share
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Normalise (N, channels, H, H)."""
+        if self.training or not self.clip_share:
+            return super().forward(input)
+        assert self.running_mean is not None and self.running_var is not None
+        var, mean = torch.var_mean(input, dim=(0, 2, 3))
+        mean = torch.lerp(self.running_mean, mean, self.clip_share)
+        var = torch.lerp(self.running_var, var, self.clip_share)
+        return F.batch_norm(input, mean, var, self.weight, self.bias, eps=self.eps)
 
 
 def _normalized(crops: Tensor) -> Tensor:

@@ -8,18 +8,19 @@ from functools import cache
 from typing import Final, NamedTuple
 
 import numpy as np
-from scipy.special import logsumexp
+from scipy.special import expit, logit, logsumexp
 
 from earshot.media.constants import VIDEO_RATE
 from earshot.media.text.grammar import GRID, GRID_WORDS
 
 NEVER: Final = -1e9  # log probability
+POSTERIORS: Final = (1e-6, 1 - 1e-6)  # what lies beyond counts as these
 
 
 @dataclass(frozen=True)
 class SpokenWord:
-    """A word read from the lips. confidence: posterior from 0 to 1 of this word among those of its
-    slot; start and end in seconds.
+    """A word read from the lips. confidence: from 0 to 1, that it is this one of its slot; start
+    and end in seconds.
     """
 
     text: str
@@ -37,17 +38,33 @@ class Graph(NamedTuple):
     follows: np.ndarray
 
 
-def caption(
-    log_probabilities: np.ndarray, temperature: float, max_confidence: float = 1.0
-) -> tuple[SpokenWord, ...]:
+@dataclass(frozen=True)
+class Calibration:
+    """How posteriors of words become confidence, which changes no word.
+
+    temperature: divides the CTC scores, as frames of one word are not independent. slope and
+    intercept: confidence is the logistic function of the posterior's logit, scaled by them (Platt
+    1999, Probabilistic outputs for support vector machines), for a reader is less often right on a
+    new face than its posteriors tell.
+    """
+
+    temperature: float
+    slope: float = 1.0
+    intercept: float = 0.0
+
+    def confidence(self, posterior: float) -> float:
+        """Map the posterior of a word to the probability that it is right."""
+        scaled = self.slope * logit(np.clip(posterior, *POSTERIORS)) + self.intercept
+        return float(expit(scaled))
+
+
+def caption(log_probabilities: np.ndarray, calibration: Calibration) -> tuple[SpokenWord, ...]:
     """Find the most likely sentences, one after the other, given CTC log probabilities (N, W).
 
-    temperature: divides the scores, as frames of one word are not independent. It changes the
-    confidence of the words, never the words. max_confidence: no word is more certain, as some look
-    alike to any reader (B, P and M). Empty where there are too few frames for a sentence.
+    Empty where there are too few frames for a sentence.
     """
     graph = _graph()
-    scores = log_probabilities[:, graph.classes] / temperature  # (N, Q)
+    scores = log_probabilities[:, graph.classes] / calibration.temperature  # (N, Q)
     path = _best_path(scores, graph.follows)
     if path is None:
         return ()
@@ -56,7 +73,7 @@ def caption(
     return tuple(
         SpokenWord(
             text=GRID_WORDS[path[start]],
-            confidence=min(float(np.exp(posteriors[start:end, path[start]].max())), max_confidence),
+            confidence=calibration.confidence(np.exp(posteriors[start:end, path[start]].max())),
             start=start / VIDEO_RATE,
             end=end / VIDEO_RATE,
         )

@@ -3,7 +3,7 @@ face."""
 
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
@@ -22,8 +22,6 @@ from earshot.media.video import Frame, frames
 from earshot.media.video.face import track_face
 from earshot.media.video.lips import MouthClip, crop_mouth
 from earshot.models.any_voice import CONTINUOUS
-from earshot.models.lip_to_speech.face_encoder import FaceEncoder, FaceEncoderConfig
-from earshot.models.lip_to_speech.lip_reader import LipReader, LipReaderConfig
 from earshot.models.vocoder import Vocoder, VocoderConfig
 from earshot.pipelines.any_voice import Networks
 from earshot.pipelines.checkpoint import (
@@ -34,9 +32,9 @@ from earshot.pipelines.checkpoint import (
     locate,
     read_config,
 )
-from earshot.pipelines.lip_to_speech.caption import caption
+from earshot.pipelines.lip_to_speech.caption import Calibration, caption
 from earshot.pipelines.lip_to_speech.result import FaceVoice, LipReading, LipSpeech
-from earshot.pipelines.lip_to_speech.weights import WEIGHT_KEYS, current_config
+from earshot.pipelines.lip_to_speech.weights import LipNetworks, current_config
 from earshot.pipelines.speech import Speech, muted
 from earshot.pipelines.voice import Voice
 from earshot.pipelines.windows import in_windows
@@ -48,7 +46,7 @@ MIN_PAUSE: Final = 12  # steps: stop consonants are shorter
 
 
 class LipToSpeech:
-    """A lip reader, a face encoder and a vocoder, shared by all visitors."""
+    """Lip readers, a face encoder and a vocoder, shared by all visitors."""
 
     MAX_SECONDS: Final = 30.0
     MIN_SECONDS: Final = 0.5
@@ -62,8 +60,7 @@ class LipToSpeech:
     def __init__(
         self,
         config: dict[str, Any],
-        reader: LipReader,
-        faces: FaceEncoder,
+        networks: LipNetworks,
         vocoder: Vocoder,
         any_voice: Path | None,
         device: torch.device,
@@ -73,14 +70,14 @@ class LipToSpeech:
         """
         self.name: str = config["name"]
         self.min_confidence: float = config["min_confidence"]  # below it, a notice is shown
-        self.temperature: float = config["temperature"]  # of the CTC scores, see calibration.py
-        self.max_confidence: float = config["max_confidence"]  # of a word
+        self.calibration = Calibration(**config["calibration"])
         self.speakers: tuple[str, ...] = tuple(config["speakers"])  # from dark to bright voices
         self.device = device
         # In the middle of the training speakers, for whoever has not chosen one.
-        self.neutral = FaceVoice(math.exp(faces.config.pitch), 0.5)
+        self.neutral = FaceVoice(math.exp(networks.faces.config.pitch), 0.5)
         self._voices = torch.tensor(config["voices"], device=device)  # (speakers, V)
-        self._reader, self._faces, self._vocoder = reader, faces, vocoder
+        self._reader, self._word_readers, self._faces = networks
+        self._vocoder = vocoder
         self._any_voice_folder = any_voice
         self.voices: tuple[str, ...] = tuple(read_config(any_voice)["voices"] if any_voice else ())
 
@@ -95,16 +92,13 @@ class LipToSpeech:
         saved = read_config(folder)
         kind_of(folder, saved, "lip to speech", ["reader"])
         config = current_config(saved)
-        reader = LipReader(LipReaderConfig(**config["reader"]))
-        faces = FaceEncoder(FaceEncoderConfig(**config["faces"]))
-        networks = nn.ModuleDict({"reader": reader, "faces": faces})
-        load_weights(networks, folder, place, WEIGHT_KEYS)
+        networks = LipNetworks.load(folder, config, place)
         vocoder_folder = companion(folder, config["vocoder"])
         vocoder = Vocoder(VocoderConfig(**read_config(vocoder_folder)))
         load_weights(vocoder, vocoder_folder, place)
         named = config.get("any_voice")  # checkpoints of before name none
         any_voice = companion(folder, named) if named else None
-        return cls(config, reader, faces, vocoder, any_voice, place)
+        return cls(config, networks, vocoder, any_voice, place)
 
     def __call__(
         self,
@@ -135,7 +129,7 @@ class LipToSpeech:
             raise InputError("The video is too short.", "Say a whole sentence of six words.")
         states, ctc_logits = self._read_lips(mouth)
         log_probabilities = ctc_logits.float().log_softmax(dim=-1).cpu().numpy()
-        words = caption(log_probabilities, self.temperature, self.max_confidence)
+        words = caption(log_probabilities, self.calibration)
         confidence = float(np.mean([word.confidence for word in words])) if words else 0.0
         return LipReading(
             mouth=mouth,
@@ -240,7 +234,10 @@ class LipToSpeech:
         crops = mouth.crops[:, edge:-edge, edge:-edge].astype(np.float32) / 255
 
         def encode(windows: Tensor) -> Tensor:
-            return torch.cat(self._reader.encode(windows.unflatten(-1, (side, side))), dim=-1)
+            crops = windows.unflatten(-1, (side, side))
+            states, ctc_logits = self._reader.encode(crops)
+            logits = [ctc_logits, *(reader.encode(crops)[1] for reader in self._word_readers)]
+            return torch.cat([states, averaged(logits)], dim=-1)
 
         inputs = torch.from_numpy(crops.reshape(len(crops), -1)).to(self.device)
         encoded = in_windows(encode, inputs, self.WINDOW, self.OVERLAP)
@@ -295,6 +292,11 @@ class LipToSpeech:
         if confidence < self.min_confidence:
             told.append("This does not look like a sentence I know.")
         return tuple(told)
+
+
+def averaged(logits: Sequence[Tensor]) -> Tensor:
+    """Average the posteriors of CTC logits (…, W) of several readers: their logarithm (…, W)."""
+    return torch.stack([each.softmax(dim=-1) for each in logits]).mean(dim=0).log()
 
 
 def pauses(waveform: np.ndarray) -> np.ndarray:

@@ -1,9 +1,22 @@
-"""The names that the shipped weights and their config were saved under, and today's names.
+"""The networks of a checkpoint, and the names that they and their config were saved under before.
 
-The tables go when the weights are next trained.
+The tables of names go when all weights are next trained.
 """
 
-from typing import Any, Final
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import torch
+from torch import nn
+
+from earshot.models.lip_to_speech.face_encoder import FaceEncoder, FaceEncoderConfig
+from earshot.models.lip_to_speech.lip_reader import (
+    LipReader,
+    LipReaderConfig,
+    WordReader,
+    WordReaderConfig,
+)
+from earshot.pipelines.checkpoint import load_weights
 
 CONFIG_KEYS: Final = {"sure": "min_confidence", "talkers": "speakers"}
 READER_KEYS: Final = {"deviation": "std"}
@@ -17,6 +30,30 @@ WEIGHT_KEYS: Final = {
     "reader.read.": "reader.ctc_embedding.",
     "reader.decoder.place.": "reader.decoder.phase.",
 }
+
+
+class LipNetworks(NamedTuple):
+    """The networks of a checkpoint. word_readers: further ones, whose posteriors of words are
+    averaged with those of the reader."""
+
+    reader: LipReader
+    word_readers: list[WordReader]
+    faces: FaceEncoder
+
+    @classmethod
+    def load(cls, folder: Path, config: dict[str, Any], device: torch.device) -> "LipNetworks":
+        """Load the weights of a folder. config: with today's names.
+
+        Raises CheckpointError where they do not fit the config.
+        """
+        reader = LipReader(LipReaderConfig(**config["reader"]))
+        faces = FaceEncoder(FaceEncoderConfig(**config["faces"]))
+        further = [WordReader(WordReaderConfig(**each)) for each in config["word_readers"]]
+        together = nn.ModuleDict(
+            {"reader": reader, "faces": faces, "word_readers": nn.ModuleList(further)}
+        )
+        load_weights(together, folder, device, WEIGHT_KEYS)
+        return cls(reader, further, faces)
 
 
 def current_config(config: dict[str, Any]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from tests.training.lip_to_speech.clips import write_clips
 from training.lip_to_speech.data import batches
 from training.lip_to_speech.data.batches import Clips
 from training.lip_to_speech.data.encoded_clips import EncodedClips
+from training.lip_to_speech.data.other_faces import convolved, other_faces
 
 pytestmark = pytest.mark.slow
 
@@ -101,3 +102,27 @@ def test_log_f0_contour_is_around_mean(run: Path) -> None:
     doubled = replace(batch, pitch=2 * batch.pitch)
     torch.testing.assert_close(batch.log_f0, doubled.log_f0)
     assert not batch.log_f0[batch.pitch == 0].any()
+
+
+def test_other_faces_are_seeded_and_differ() -> None:
+    """One clip shown twice becomes two, far from what it was."""
+    crops = torch.rand(1, 6, 80, 80, generator=torch.Generator().manual_seed(0)).expand(
+        2, -1, -1, -1
+    )
+    first = other_faces(crops, np.random.default_rng(0))
+    assert first.shape == (2, 6, 64, 64) and first.isfinite().all()
+    assert not torch.allclose(first[0], first[1], atol=0.05)
+    assert torch.equal(first, other_faces(crops, np.random.default_rng(0)))
+
+
+def test_random_convolution_keeps_contrast_and_shape() -> None:
+    """The mean becomes grey; where nothing was, nothing comes."""
+    clip = torch.full((5, 64, 64), 0.2)
+    clip[:, 20:40, 20:40] = 0.7
+    for seed in range(8):
+        changed = convolved(clip, np.random.default_rng(seed))
+        assert changed.shape == clip.shape
+        assert changed.std() < 1.2 * clip.std()
+        assert changed[:, :8, :8].std() < 0.02, "far from the edges of the square"
+    grey = convolved(torch.full((3, 16, 16), 0.4), np.random.default_rng(0))
+    assert torch.allclose(grey, torch.full_like(grey, 0.5))

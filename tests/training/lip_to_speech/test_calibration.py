@@ -1,10 +1,11 @@
-"""Calibration errors by hand, and simulated speakers."""
+"""Calibration errors by hand, and the fit by speakers who were left out."""
 
 import numpy as np
 import pytest
-import torch
 
-from training.lip_to_speech.calibration import CaptionWords, simulated_speakers
+from earshot.media.text.grammar import GRID, GRID_WORDS
+from earshot.pipelines.lip_to_speech.caption import SpokenWord
+from training.lip_to_speech.calibration import CaptionWords, fit
 
 
 def test_right_confidence_has_no_calibration_error() -> None:
@@ -24,18 +25,37 @@ def test_calibration_error_weighs_bins_by_words() -> None:
     assert words.calibration_error == pytest.approx((3 * 0.05 + 0.75) / 4)
 
 
-def test_limited_confidence_does_not_exceed_limit() -> None:
-    limited = CaptionWords(np.array([0.5, 1.0]), np.array([False, True])).limited(0.9)
-    assert limited.confidence.tolist() == [0.5, 0.9]
+def test_words_are_compared_with_references() -> None:
+    read = [SpokenWord("bin", 0.9, 0.0, 0.1), SpokenWord("red", 0.4, 0.1, 0.2)]
+    words = CaptionWords.of([read, ()], [["bin", "blue"], ["lay", "red"]])
+    assert words.confidence.tolist() == [0.9, 0.4]
+    assert words.correct.tolist() == [True, False]
+    assert len(CaptionWords.of([()], [["bin"]]).correct) == 0
 
 
-def test_simulated_speakers_differ_between_videos() -> None:
-    """Simulated speakers are seeded."""
-    crops = torch.rand(1, 5, 80, 80, generator=torch.Generator().manual_seed(0)).expand(
-        2, -1, -1, -1
-    )
-    first = simulated_speakers(crops, np.random.default_rng(0))
-    assert first.shape == (2, 5, 64, 64)
-    assert first.min() >= 0 and first.max() <= 1
-    assert not torch.allclose(first[0], first[1])
-    assert torch.equal(first, simulated_speakers(crops, np.random.default_rng(0)))
+def overconfident_outputs(rng: np.random.Generator) -> tuple[np.ndarray, list[str]]:
+    """CTC log probabilities of a sentence, and what was said: words of an odds of 9 to 1 are wrong
+    two times in five."""
+    outputs = np.full((75, len(GRID_WORDS) + 1), 1e-4)
+    outputs[:, 0] = 1.0
+    said = []
+    first = 0
+    for place, slot in enumerate(GRID):
+        right, other = rng.choice(len(slot), 2, replace=False)
+        read, not_read = (right, other) if rng.random() < 0.6 else (other, right)
+        rows = slice(8 + 10 * place, 9 + 10 * place)
+        outputs[rows, 0] = 1e-4
+        outputs[rows, 1 + first + read], outputs[rows, 1 + first + not_read] = 0.9, 0.1
+        said.append(GRID_WORDS[first + right])
+        first += len(slot)
+    return np.log(outputs / outputs.sum(axis=1, keepdims=True)), said
+
+
+def test_fit_mends_confidence_of_overconfident_reader() -> None:
+    """Each speaker's words are predicted by the others'."""
+    rng = np.random.default_rng(0)
+    outputs, references = zip(*[overconfident_outputs(rng) for _ in range(60)], strict=True)
+    calibration, words = fit(outputs, references, np.repeat(["s1", "s2", "s3"], 20))
+    assert words.correct.mean() == pytest.approx(0.6, abs=0.06)
+    assert words.calibration_error < 0.06
+    assert calibration.confidence(0.9) < 0.75

@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from earshot.core.errors import InputError
+from earshot.pipelines.lip_to_speech.caption import SpokenWord
 from training.judges import naturalness
 from training.judges.evaluator import EvaluationModels
 from training.judges.recogniser import Recogniser
@@ -59,7 +60,7 @@ class Reader:
         if "u1" in video.name:
             raise InputError("No face can be found.")
         noise = 0.1 * np.random.default_rng(0).normal(size=2 * RATE).astype(np.float32)
-        words = [SimpleNamespace(text=word) for word in "bin blue at f nine soon".split()]
+        words = [SpokenWord(word, 0.8, 0.0, 0.3) for word in "bin blue at f nine soon".split()]
         return SimpleNamespace(
             speech=SimpleNamespace(waveform=noise), reading=SimpleNamespace(caption=words)
         )

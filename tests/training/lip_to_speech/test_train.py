@@ -13,13 +13,19 @@ from earshot.media.constants import HOP_LENGTH
 from earshot.models.lip_to_speech.face_encoder import FaceEncoderConfig
 from earshot.models.lip_to_speech.lip_reader import Prediction
 from earshot.pipelines.lip_to_speech import LipToSpeech
-from tests.training.lip_to_speech.clips import TINY
+from tests.training.lip_to_speech.clips import TINY, TINY_WORDS
 from training.lip_to_speech import export, recipe
 from training.lip_to_speech.data.batches import Clips
 from training.lip_to_speech.train import reader, vocoder
 from training.lip_to_speech.train.eigenlips import Eigenlips, EigenlipsConfig
 from training.lip_to_speech.train.reader import Stage, train_reader
 from training.lip_to_speech.train.vocoder_loss import VocoderLoss
+from training.lip_to_speech.train.words import (
+    WordStage,
+    load_word_reader,
+    train_words,
+    with_mixed_statistics,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -82,6 +88,10 @@ def test_pipeline_loads_checkpoint_of_whole_recipe(
         for name, stage in recipe.READERS.items()
     }
     monkeypatch.setattr(recipe, "READERS", readers)
+    words = {
+        name: replace(s, config=TINY_WORDS, steps=1) for name, s in recipe.WORD_READERS.items()
+    }
+    monkeypatch.setattr(recipe, "WORD_READERS", words)
     monkeypatch.setattr(recipe, "FaceEncoderConfig", partial(FaceEncoderConfig, (4, 8), size=8))
     monkeypatch.setattr(recipe, "train_vocoder", _one_step_of_vocoder)
     for name in recipe.RECIPE:
@@ -176,3 +186,33 @@ def test_held_out_losses_are_deterministic(run: Path) -> None:
     losses = [reader.held_out(network, clips, encoder) for _ in range(2)]
     assert losses[0] == losses[1]
     assert set(losses[0]) == {"mel", "envelopes", "voicing", "log_f0", "words", "moments"}
+
+
+def test_words_are_trained_without_left_out_speakers(
+    run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[list[str]] = []
+    keep = Clips.keep
+
+    def kept(clips: Clips, rows: np.ndarray) -> None:
+        keep(clips, rows)
+        seen.append(clips.arrays["speaker"].tolist())
+
+    monkeypatch.setattr(Clips, "keep", kept)
+    train_words(run, "words", WordStage(TINY_WORDS, 2, left_out=("s4",)))
+    assert seen == [["s4"], ["s1", "ada"]]
+    assert not load_word_reader(run / "words.pt").training
+
+
+def test_mixed_statistics_keep_what_is_within() -> None:
+    """A clip's channels get another mean and scale, and their course over time stays."""
+    torch.manual_seed(0)
+    x = torch.randn(4, 5, 3, 6, 6) * torch.rand(4, 1, 3, 1, 1) + torch.randn(4, 1, 3, 1, 1)
+    y = with_mixed_statistics(x.flatten(0, 1), 4).view_as(x)
+    for clip, channel in np.ndindex(4, 3):
+        pair = torch.stack([x[clip, :, channel].flatten(), y[clip, :, channel].flatten()])
+        assert abs(torch.corrcoef(pair)[0, 1]) > 0.999
+    assert not torch.allclose(x.mean(dim=(1, 3, 4)), y.mean(dim=(1, 3, 4)), atol=0.05)
+    still = torch.zeros(10, 3, 6, 6, requires_grad=True)
+    with_mixed_statistics(still, 2).sum().backward()
+    assert still.grad is not None and still.grad.isfinite().all()

@@ -3,7 +3,7 @@
 Shapes: B batch, N frames of 40 ms, S mel frames of 10 ms, M mel bands.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -25,6 +25,8 @@ PACE: Final = (0.95, 1.05)  # speed perturbation, one factor per batch
 CONCATENATED: Final = 0.35  # share of word boundaries at which another clip continues
 N_WORDS: Final = 6  # of a sentence of GRID
 ARRAYS: Final = ("crops", "log_mel", "pitch", "words", "spoken", "speaker")
+
+Augmentation = Callable[[Tensor, np.random.Generator], Tensor]  # of crops, see augment
 
 
 @dataclass(frozen=True)
@@ -62,8 +64,11 @@ class Batch:
 class Clips:
     """The clips of a split: train or val."""
 
-    def __init__(self, paths: Sequence[Path], split: str) -> None:
+    def __init__(
+        self, paths: Sequence[Path], split: str, augmentation: Augmentation = augment
+    ) -> None:
         """Read the clips. paths: files of ``prepare``, of recorded clips and of rendered heads."""
+        self._augmentation = augmentation
         parts = [_read(path, split) for path in paths]
         self.arrays = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
         self._index()
@@ -80,8 +85,8 @@ class Clips:
         seconds = (spans[:, :-1, 1] + spans[:, 1:, 0]) / 2
         self._boundaries = np.round(seconds * VIDEO_RATE).astype(int)
 
-    def keep(self, rows: slice) -> None:
-        """Keep these clips only."""
+    def keep(self, rows: slice | np.ndarray) -> None:
+        """Keep these clips only. An array holds a bool for each."""
         self.arrays = {name: array[rows] for name, array in self.arrays.items()}
         self._index()
 
@@ -115,7 +120,7 @@ class Clips:
 
     def _augmented(self, batch: Batch, rng: np.random.Generator, clean: float) -> Batch:
         """Augment the crops of all but the share ``clean``."""
-        crops = augment(batch.crops, rng)
+        crops = self._augmentation(batch.crops, rng)
         unchanged = torch.from_numpy(rng.random(len(crops)) < clean)[:, None, None, None]
         return replace(batch, crops=torch.where(unchanged, centre_crop(batch.crops), crops))
 

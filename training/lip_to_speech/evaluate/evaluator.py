@@ -3,7 +3,8 @@
 stoi, estoi: intelligibility, from 0 to 1; pesq: wide-band PESQ as MOS-LQO, from 1.04 to 4.64; each
 of the speech as it is, and _aligned: shifted by up to 80 ms to the best fit (see metrics.py). wer:
 word error rate in % of our recogniser under the grammar of GRID, _sphinx: of pocketsphinx, and
-_caption: of the caption that the system writes; dnsmos: how natural it sounds, from 1 to 5, where
+_caption: of the caption that the system writes, and of its words the mean confidence and the
+expected calibration error; dnsmos: how natural it sounds, from 1 to 5, where
 speechmos is installed. The recognisers are given the sentence with 0.2 s
 on either side; videos without a transcript do not count.
 For unseen speakers also voice_rank: the share of the other speakers whose voices are nearer to the
@@ -24,6 +25,7 @@ from training.judges.evaluator import EvaluationModels
 from training.judges.metrics import word_error_rate
 from training.judges.pretrained.judges import Judges
 from training.judges.sphinx import Sphinx
+from training.lip_to_speech.calibration import CaptionWords
 from training.lip_to_speech.data.prepare import voiced_pitch
 from training.lip_to_speech.evaluate.metrics import (
     comparable,
@@ -104,8 +106,12 @@ class LipEvaluator:
         }
         captions = [outputs[i].caption for i in transcribed]
         if any(caption is not None for caption in captions):
-            written = [caption or [] for caption in captions]
+            written = [[word.text for word in caption or ()] for caption in captions]
             row["wer_caption"] = word_error_rate(words, written)
+            told = CaptionWords.of([caption or () for caption in captions], words)
+            if len(told.correct):
+                row["confidence"] = float(told.confidence.mean())
+                row["calibration_error"] = told.calibration_error
         return row
 
     def _voice_similarity(self, estimates: list[np.ndarray], clips: Sequence[Clip]) -> Row:

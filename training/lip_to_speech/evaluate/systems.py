@@ -16,6 +16,7 @@ from earshot.media.video.lips import crop_mouth
 from earshot.models.vocoder import Vocoder, VocoderConfig
 from earshot.pipelines.checkpoint import load_weights, read_config
 from earshot.pipelines.lip_to_speech import LipToSpeech
+from earshot.pipelines.lip_to_speech.caption import SpokenWord
 from training.common.corpora import Item
 from training.lip_to_speech.data.augment import centre_crop
 from training.lip_to_speech.data.av_sync import av_offset
@@ -36,7 +37,7 @@ class Output:
     """
 
     waveform: np.ndarray
-    caption: list[str] | None = None
+    caption: Sequence[SpokenWord] | None = None
 
 
 class System(Protocol):
@@ -149,7 +150,7 @@ class OurCheckpoint:
 
     def speak(self, video: Path) -> Output:
         result = self._pipeline(video, voice=self._voice)
-        return Output(result.speech.waveform, [word.text for word in result.reading.caption])
+        return Output(result.speech.waveform, result.reading.caption)
 
 
 class EigenlipsBaseline:

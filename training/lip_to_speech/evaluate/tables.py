@@ -21,6 +21,10 @@ COLUMNS: Final = {  # metric → heading, format
     "wer_caption": ("WER caption %", ".1f"),
 }
 DETAILS: Final = {
+    "Confidence of captions": {
+        "confidence": ("mean confidence", ".3f"),
+        "calibration_error": ("expected calibration error", ".3f"),
+    },
     "Voices of unseen speakers": {
         "voice_rank": ("share of other voices that are nearer", ".2f"),
         "pitch_error": ("F0 error, semitones", ".1f"),

@@ -146,20 +146,20 @@ def reader_losses(predicted: Prediction, ctc_logits: Tensor, batch: Batch) -> di
         "mel": _mel_loss(predicted, batch),
         "envelopes": stoi_loss_mel(predicted.log_mel, batch.log_mel),
         **_f0_losses(predicted, batch),
-        "words": CTC_WEIGHT * ctc_loss(ctc_logits, batch),
+        "words": CTC_WEIGHT * ctc_loss(ctc_logits, batch.words),
         "moments": FRAME_WORD_WEIGHT * frame_words,
     }
 
 
-def ctc_loss(ctc_logits: Tensor, batch: Batch) -> Tensor:
-    """Compute the CTC loss (Graves et al. 2006) of the words of each clip, given logits (B, N, W):
-    a scalar."""
+def ctc_loss(ctc_logits: Tensor, words: Tensor) -> Tensor:
+    """Compute the CTC loss (Graves et al. 2006) of the words (B, 6) of each clip, given logits (B,
+    N, W): a scalar."""
     count, length = ctc_logits.shape[:2]
     return F.ctc_loss(
         ctc_logits.float().log_softmax(dim=-1).transpose(0, 1),
-        batch.words,
+        words,
         torch.full((count,), length),
-        torch.full((count,), batch.words.shape[1]),
+        torch.full((count,), words.shape[1]),
     )
 
 
