@@ -189,7 +189,7 @@ class ClipNorm(nn.BatchNorm2d):
         if self.training or not self.clip_share:
             return super().forward(input)
         assert self.running_mean is not None and self.running_var is not None
-        var, mean = torch.var_mean(input, dim=(0, 2, 3))
+        var, mean = torch.var_mean(input.float(), dim=(0, 2, 3))  # where that is half, too
         mean = torch.lerp(self.running_mean, mean, self.clip_share)
         var = torch.lerp(self.running_var, var, self.clip_share)
         return F.batch_norm(input, mean, var, self.weight, self.bias, eps=self.eps)

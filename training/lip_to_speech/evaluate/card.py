@@ -86,8 +86,8 @@ other voices that are nearer is 0.5 by chance. Few videos are of few-shot and un
 differences may be chance.
 
 Calibration of word confidence (`python -m training.lip_to_speech.calibration --out OUT`; fitted on
-what a reader of words that was trained without s4, s11, s26 and s31 reads of these, never on test
-videos; in the first row each speaker's confidence comes from the other three):
+what two readers of words that were trained without s4, s11, s26 and s31 read of these, never on
+test videos; in the first row each speaker's confidence comes from the other three):
 
 {calibration}
 
