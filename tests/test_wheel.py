@@ -52,7 +52,9 @@ def test_wheel_holds_every_model(wheel: Path) -> None:
     conversion = models.available(CHECKPOINTS, [*MODELS.values()])
     named = [*conversion, *sound_search.MODELS, words.MODEL, lip_to_speech.MODEL]
     for model in [*named, "vocoder", "vocoder-lips", "words-bottleneck", "words-states", "g2p"]:
-        assert f"earshot/checkpoints/{model}/model.safetensors" in names
+        files = [path.name for path in (CHECKPOINTS / model).glob("*.safetensors")]
+        assert "model.safetensors" in files
+        assert all(f"earshot/checkpoints/{model}/{file}" in names for file in files)
     for start in ("training", "tests", "scripts", "synthetic", "earshot/assets/screenshots"):
         assert not [name for name in names if name.startswith(f"{start}/")]
     installed = {Path(name).parts[0] for name in names if not name.startswith("earshot-")}

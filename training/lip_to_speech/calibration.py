@@ -3,11 +3,11 @@
     python -m training.lip_to_speech.calibration --out OUT
 
 The shipped readers know all training speakers. As many readers of words that were trained without
-four of them (``recipe.LEFT_OUT``) read these: the temperature of the CTC scores, and slope and
-intercept of the words' posteriors, are fitted on what they get right and wrong (Platt 1999; Guo et
-al., On calibration of modern neural networks, 2017). No test video takes part.
+four of them (``recipe.CALIBRATION_READERS``) read these: the temperature of the CTC scores, and
+slope and intercept of the words' posteriors, are fitted on what they get right and wrong (Platt
+1999; Guo et al., On calibration of modern neural networks, 2017). No test video takes part.
 
-Shapes: B videos, N frames of 40 ms, H side of a crop, W words and the CTC blank, K words.
+Shapes: B videos, N frames of 40 ms, H side of a crop, W words and the CTC blank.
 """
 
 import argparse
@@ -15,7 +15,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 import torch
@@ -28,55 +28,17 @@ from earshot.core.paths import CHECKPOINTS
 from earshot.media.text.grammar import GRID_WORDS
 from earshot.models.lip_to_speech.lip_reader import WordReader
 from earshot.pipelines.checkpoint import read_config
-from earshot.pipelines.lip_to_speech.caption import Calibration, SpokenWord, caption
-from earshot.pipelines.lip_to_speech.pipeline import averaged
-from earshot.pipelines.lip_to_speech.weights import LipNetworks, current_config
+from earshot.pipelines.lip_to_speech.caption import Calibration, caption
+from earshot.pipelines.lip_to_speech.weights import LipNetworks, averaged, current_config
 from training.common.checkpoints import update_metrics
 from training.lip_to_speech.data.augment import centre_crop
 from training.lip_to_speech.data.batches import Clips
-from training.lip_to_speech.recipe import LEFT_OUT, NEW_SPEAKERS, SHIPPED
+from training.lip_to_speech.evaluate.caption_words import CaptionWords
+from training.lip_to_speech.recipe import CALIBRATION_READERS, NEW_SPEAKERS, SHIPPED
 from training.lip_to_speech.train.words import load_word_reader
 
 TEMPERATURES: Final = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0)
-BINS: Final = 10  # of confidence, for the calibration error
 BACKWARDS: Final = 0.75  # share of the videos shown backwards whose captions get a notice
-
-
-class CaptionWords(NamedTuple):
-    """The words of the captions: confidence (K,) from 0 to 1 of each; correct (K,): is it right?"""
-
-    confidence: np.ndarray
-    correct: np.ndarray
-
-    @classmethod
-    def of(
-        cls, captions: Sequence[Sequence[SpokenWord]], references: Sequence[Sequence[str]]
-    ) -> "CaptionWords":
-        """Compare the words of captions with their references."""
-        pairs = [
-            (word.confidence, word.text == expected)
-            for read, reference in zip(captions, references, strict=True)
-            for word, expected in zip(read, reference, strict=False)
-        ]
-        confidence, correct = zip(*pairs, strict=True) if pairs else ((), ())
-        return cls(np.array(confidence, float), np.array(correct, bool))
-
-    @property
-    def calibration_error(self) -> float:
-        """Compute the expected calibration error over BINS equal bins (Guo et al. 2017, Eq.
-        (3)).
-        """
-        bins = np.minimum((self.confidence * BINS).astype(int), BINS - 1)
-        gaps = [
-            abs(self.confidence[bins == b].sum() - self.correct[bins == b].sum())
-            for b in range(BINS)
-        ]
-        return float(np.sum(gaps) / len(bins))
-
-    @property
-    def brier_score(self) -> float:
-        """Average the squared difference of confidence and correctness."""
-        return float(np.square(self.confidence - self.correct).mean())
 
 
 @torch.inference_mode()
@@ -105,8 +67,9 @@ def fit(
     """
     tried = []
     for temperature in TEMPERATURES:
-        words = words_of(outputs, references, Calibration(temperature))
-        counts = [len(caption(output, Calibration(temperature))) for output in outputs]
+        captions = [caption(output, Calibration(temperature)) for output in outputs]
+        words = CaptionWords.of(captions, references)
+        counts = [min(len(c), len(r)) for c, r in zip(captions, references, strict=True)]
         logits = logit(words.confidence)[:, None]
         model: Any = LogisticRegression(C=np.inf)
         predicted = cross_val_predict(
@@ -174,7 +137,7 @@ def main() -> None:
     new = Clips([run / "clips.npz"], "train")
     new.keep(np.isin(new.arrays["speaker"], NEW_SPEAKERS))
     known = Clips([run / "clips.npz"], "val")
-    left_out = [load_word_reader(run / f"{name}.pt") for name in LEFT_OUT]
+    left_out = [load_word_reader(run / f"{name}.pt") for name in CALIBRATION_READERS]
     saved = read_config(folder)
     networks = LipNetworks.load(folder, current_config(saved), torch.device("cpu"))
     readers = [networks.reader, *networks.word_readers]

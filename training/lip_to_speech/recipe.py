@@ -81,7 +81,7 @@ WORD_READERS: Final = {
     "words-left-out-again": WordStage(WORDS, 3000, left_out=NEW_SPEAKERS, seed=1),
     "words": WordStage(WORDS, 3000),
 }
-LEFT_OUT: Final = ["words-left-out", "words-left-out-again"]
+CALIBRATION_READERS: Final = ["words-left-out", "words-left-out-again"]
 FURTHER: Final = ["words"]  # whose posteriors are averaged with those of the shipped reader
 
 

@@ -81,7 +81,10 @@ class WordReader(nn.Module):
         self.ctc_head = nn.Linear(config.width, config.n_words)
 
     def encode(self, crops: Tensor) -> tuple[Tensor, Tensor]:
-        """Encode crops (B, N, H, H) from 0 to 1 → states (B, N, C) and CTC logits (B, N, W)."""
+        """Encode crops (B, N, H, H) from 0 to 1 → states (B, N, C) and CTC logits (B, N, W).
+
+        With a clip_share, a trained network is given windows of one clip alone.
+        """
         x = F.dropout(self.entry(self.frontend(crops)), self.dropout, self.training)
         mask = torch.ones(x.shape[:2], dtype=torch.bool, device=x.device)
         for layer in self.layers:
@@ -189,7 +192,7 @@ class ClipNorm(nn.BatchNorm2d):
         if self.training or not self.clip_share:
             return super().forward(input)
         assert self.running_mean is not None and self.running_var is not None
-        var, mean = torch.var_mean(input.float(), dim=(0, 2, 3))  # where that is half, too
+        var, mean = torch.var_mean(input.detach().float(), dim=(0, 2, 3))
         mean = torch.lerp(self.running_mean, mean, self.clip_share)
         var = torch.lerp(self.running_var, var, self.clip_share)
         return F.batch_norm(input, mean, var, self.weight, self.bias, eps=self.eps)

@@ -3,7 +3,7 @@ face."""
 
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
@@ -34,7 +34,7 @@ from earshot.pipelines.checkpoint import (
 )
 from earshot.pipelines.lip_to_speech.caption import Calibration, caption
 from earshot.pipelines.lip_to_speech.result import FaceVoice, LipReading, LipSpeech
-from earshot.pipelines.lip_to_speech.weights import LipNetworks, current_config
+from earshot.pipelines.lip_to_speech.weights import LipNetworks, averaged, current_config
 from earshot.pipelines.speech import Speech, muted
 from earshot.pipelines.voice import Voice
 from earshot.pipelines.windows import in_windows
@@ -292,11 +292,6 @@ class LipToSpeech:
         if confidence < self.min_confidence:
             told.append("This does not look like a sentence I know.")
         return tuple(told)
-
-
-def averaged(logits: Sequence[Tensor]) -> Tensor:
-    """Average the posteriors of CTC logits (…, W) of several readers: their logarithm (…, W)."""
-    return torch.stack([each.softmax(dim=-1) for each in logits]).mean(dim=0).log()
 
 
 def pauses(waveform: np.ndarray) -> np.ndarray:

@@ -3,11 +3,13 @@
 The tables of names go when all weights are next trained.
 """
 
+import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from earshot.models.lip_to_speech.face_encoder import FaceEncoder, FaceEncoderConfig
 from earshot.models.lip_to_speech.lip_reader import (
@@ -56,10 +58,20 @@ class LipNetworks(NamedTuple):
         return cls(reader, further, faces)
 
 
+def averaged(logits: Sequence[Tensor]) -> Tensor:
+    """Average the posteriors of CTC logits (…, W) of several readers: their logarithm (…, W)."""
+    posteriors = torch.stack([each.float().log_softmax(dim=-1) for each in logits])
+    return posteriors.logsumexp(dim=0) - math.log(len(logits))
+
+
 def current_config(config: dict[str, Any]) -> dict[str, Any]:
-    """Translate the config to today's names. Raises ValueError for a reader of landmarks."""
+    """Translate the config to today's names, and that of a checkpoint with one reader. Raises
+    ValueError for a reader of landmarks."""
     reader = {READER_KEYS.get(name, name): value for name, value in config["reader"].items()}
     if reader.pop(LANDMARKS, 0):
         raise ValueError(f"{config['name']} reads landmarks of the lips: it cannot be loaded.")
     renamed = {CONFIG_KEYS.get(name, name): value for name, value in config.items()}
-    return renamed | {"reader": reader}
+    renamed.pop("max_confidence", None)
+    if "temperature" in renamed:
+        renamed["calibration"] = {"temperature": renamed.pop("temperature")}
+    return {"word_readers": [], **renamed, "reader": reader}

@@ -70,6 +70,17 @@ def test_speech_keeps_time_of_file(tiny: LipToSpeech, tmp_path: Path) -> None:
     assert len(moved.speech.waveform) == round(mouth.seconds * SAMPLE_RATE)
 
 
+def test_further_reader_changes_what_is_read(tiny_checkpoints: Path, tiny: LipToSpeech) -> None:
+    """Its posteriors count for half; the states are those of the first reader."""
+    alone = LipToSpeech.from_pretrained(tiny_checkpoints / "lip-to-speech", "cpu")
+    both = tiny.encode(HEADS / "ada.mp4")
+    alone._word_readers = []
+    first = alone.encode(HEADS / "ada.mp4")
+    np.testing.assert_allclose(first.states, both.states, atol=1e-5)
+    halves = np.exp(first.ctc_logits) / 2, np.exp(both.ctc_logits)
+    assert (halves[1] >= halves[0] - 1e-5).all() and not np.allclose(*halves, atol=1e-3)
+
+
 def test_each_picture_is_decoded_once(tiny: LipToSpeech) -> None:
     seen: list[Frame] = []
     mouth = tiny.encode(HEADS / "ada.mp4", seen.append).mouth

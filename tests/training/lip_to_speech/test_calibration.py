@@ -5,7 +5,8 @@ import pytest
 
 from earshot.media.text.grammar import GRID, GRID_WORDS
 from earshot.pipelines.lip_to_speech.caption import SpokenWord
-from training.lip_to_speech.calibration import CaptionWords, fit
+from training.lip_to_speech.calibration import fit
+from training.lip_to_speech.evaluate.caption_words import CaptionWords
 
 
 def test_right_confidence_has_no_calibration_error() -> None:
@@ -49,6 +50,14 @@ def overconfident_outputs(rng: np.random.Generator) -> tuple[np.ndarray, list[st
         said.append(GRID_WORDS[first + right])
         first += len(slot)
     return np.log(outputs / outputs.sum(axis=1, keepdims=True)), said
+
+
+def test_fit_leaves_out_words_of_a_second_sentence() -> None:
+    rng = np.random.default_rng(0)
+    outputs, references = zip(*[overconfident_outputs(rng) for _ in range(12)], strict=True)
+    longer = [np.concatenate([outputs[0]] * 2), *outputs[1:]]
+    _, words = fit(longer, references, np.repeat(["s1", "s2"], 6))
+    assert len(words.correct) == 72
 
 
 def test_fit_mends_confidence_of_overconfident_reader() -> None:

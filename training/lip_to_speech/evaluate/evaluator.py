@@ -25,8 +25,8 @@ from training.judges.evaluator import EvaluationModels
 from training.judges.metrics import word_error_rate
 from training.judges.pretrained.judges import Judges
 from training.judges.sphinx import Sphinx
-from training.lip_to_speech.calibration import CaptionWords
 from training.lip_to_speech.data.prepare import voiced_pitch
+from training.lip_to_speech.evaluate.caption_words import CaptionWords
 from training.lip_to_speech.evaluate.metrics import (
     comparable,
     earlier,
