@@ -24,6 +24,7 @@ from earshot.pipelines.words import Words
 from earshot.pipelines.words.__main__ import main as neighbours
 from earshot.pipelines.words.library import WordLibrary
 from earshot.pipelines.words.pronunciation import Pronouncer
+from earshot.tabs.lip_to_speech.example import SOURCE, read_finished
 from earshot.tabs.sound_search import EXAMPLES
 from earshot.tabs.sound_search.example import FINISHED
 
@@ -206,6 +207,17 @@ def test_every_search_example_has_match(
 def test_finished_search_has_match() -> None:
     """The page shows the finished search first."""
     assert json.loads(FINISHED.read_text())["matched"]
+
+
+@pytest.mark.slow
+def test_finished_lips_are_of_shipped_weights() -> None:
+    """What the page shows before the first video is what it would show after it."""
+    shown = read_finished()
+    assert shown
+    reading = LipToSpeech.from_pretrained(ROOT / "lip-to-speech", "cpu").encode(SOURCE)
+    expected = [(word.start, word.confidence) for word in reading.caption]
+    stored = [(word.start, word.confidence) for word in shown.words]
+    np.testing.assert_allclose(stored, expected, atol=0.02)
 
 
 @pytest.mark.slow
