@@ -61,12 +61,14 @@ $(VENV)/packages: packages.txt | $(BIN)/python
 $(VENV)/run-time: requirements.txt | $(BIN)/python
 	@echo "Installing what the app needs: this takes some minutes, once."
 	$(BIN)/python -m pip install -q -r requirements.txt
+	$(BIN)/python -m earshot.pipelines.sound_search fetch
 	$(BIN)/python -m scripts.compile
 	touch $@
 
 $(VENV)/dev: requirements.txt requirements-train.txt requirements-dev.txt | $(BIN)/python
 	@echo "Installing what the tests need: this takes some minutes, once."
 	$(BIN)/python -m pip install -q -r requirements-dev.txt
+	$(BIN)/python -m earshot.pipelines.sound_search fetch
 	touch $@ $(VENV)/run-time
 
 $(BIN)/python:

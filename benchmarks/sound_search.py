@@ -20,7 +20,7 @@ from benchmarks.voice_conversion import median
 from earshot.pipelines.nearest import PROBED, Nearest
 from earshot.pipelines.sound_search import SoundSearch
 from earshot.pipelines.sound_search.encoders.encoder import SoundEncoder
-from earshot.pipelines.sound_search.encoders.models import DEFAULT_MODEL, ENSEMBLE, load_encoder
+from earshot.pipelines.sound_search.encoders.models import DEFAULT_MODEL, load_encoder
 from earshot.pipelines.sound_search.indexing.index import SoundIndex
 from earshot.pipelines.sound_search.library.library import POOL, Library
 from earshot.pipelines.sound_search.library.sound import Entry, Sound
@@ -39,7 +39,7 @@ def main() -> None:
     encoder = load_encoder(DEFAULT_MODEL, "cpu")
     library = SoundIndex.open(ROOT / "assets" / "sounds.index", encoder).library
     texts = list(dict.fromkeys(sound.caption for sound in library.sounds))[:200]
-    members = [encoder, load_encoder(ENSEMBLE, "cpu")]
+    members = [encoder, *(load_encoder(folder, "cpu") for folder in DEFAULT_MODEL)]
     lines = [
         "# Sound search: speed",
         "",

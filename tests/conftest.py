@@ -61,6 +61,8 @@ TINY_MEL_INVERTER = InverterConfig(
     fine_layers=1,
 )
 TINY_SOUND_MODELS = {
+    # That of the app, but over log-mel frames: its encoder is not tiny.
+    "sound-effects": SoundCNNConfig(channels=(8, 16), blocks=(1, 1)),
     "sound-cnn": SoundCNNConfig(channels=(8, 16), blocks=(1, 1)),
     "sound-passt": PatchTransformerConfig(width=16, layers=1, heads=2, inner=16),
 }

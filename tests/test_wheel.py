@@ -28,7 +28,7 @@ installed = Path(sys.argv[1]).resolve()
 assert Path(earshot.__file__).is_relative_to(installed), earshot.__file__
 assert Path(earshot.__file__).with_name("py.typed").exists()
 assert locate("vqvae-512").is_relative_to(installed)
-assert models.available(CHECKPOINTS, ["words", "lip-to-speech", "sound-cnn"])
+assert models.available(CHECKPOINTS, ["words", "lip-to-speech", "sound-effects"])
 page = site.build("cpu")
 texts = " ".join(str(getattr(block, "value", "")) for block in page.blocks.values())
 assert "This tab has no model yet" not in texts

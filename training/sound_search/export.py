@@ -1,17 +1,19 @@
 """Trained networks as the checkpoints that the pipeline loads."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from earshot.pipelines.sound_search.encoders.encoder import EarshotEncoder
+from earshot.pipelines.sound_search.encoders.models import DEFAULT_MODEL
 from earshot.pipelines.sound_search.encoders.sentence import MINILM
 from training.common.checkpoints import update_metrics, write_weights
 from training.sound_search.evaluate.evaluate import calibrate
 from training.sound_search.evaluate.own_folders import calibrate_own, write_own_threshold
-from training.sound_search.recipe import EVALUATED, SHIPPED, STAGES, UNSEEN, kinds_of
+from training.sound_search.recipe import EVALUATED, SHIPPED, STAGES, UNSEEN, kinds_of, stage_of
 from training.sound_search.train.train import VALIDATION_FOLD
 
 
@@ -41,6 +43,25 @@ def export(data: Path, run: Path, out: Path) -> None:
             write_own_threshold(out / name, own)
             hours = {part: _hours(run, part) for part in [*_lineage(shipped), kinds_of(shipped)]}
             update_metrics(out / name, {"training_hours": hours})
+    members = [run / "validation" / folder.name for folder in DEFAULT_MODEL]
+    if all(folder.exists() for folder in members):
+        _calibrate_together(members, data, out)
+
+
+def _calibrate_together(members: Sequence[Path], data: Path, out: Path) -> None:
+    """Calibrate the thresholds of the default ensemble, and write them into the configs of its last
+    member: that which is evaluated, and that which is shipped.
+    """
+    encoder = EarshotEncoder.from_pretrained(members)
+    joint = {
+        "members": [folder.name for folder in members],
+        "threshold": round(calibrate(encoder, data, VALIDATION_FOLD), 4),
+        "own_threshold": round(calibrate_own(encoder, data)[0], 4),
+    }
+    for folder in (members[-1], out / members[-1].name):
+        path = folder / "config.json"
+        config = json.loads(path.read_text()) | {"joint": joint}
+        path.write_text(json.dumps(config, indent=2) + "\n")
 
 
 def _write(run: Path, network: str, folder: Path, threshold: float) -> None:
@@ -49,16 +70,17 @@ def _write(run: Path, network: str, folder: Path, threshold: float) -> None:
         "name": folder.name,
         "sentence_encoder": MINILM,
         "threshold": round(threshold, 4),
-        "folds": [fold for fold in STAGES[network][1].folds if fold],
-        "without_unseen": STAGES[network][1].without_unseen,
+        "folds": [fold for fold in stage_of(network).folds if fold],
+        "without_unseen": stage_of(network).without_unseen,
         "network": saved["config"],
     }
     write_weights(folder, config, saved["network"])
 
 
 def _lineage(name: str) -> list[str]:
-    """List the named network and all that it was initialised or distilled from, in recipe order."""
-    stage = STAGES[name][1]
+    """List the named network and all that it was initialised or distilled from, in recipe order;
+    none where it is fitted at once."""
+    stage = stage_of(name)
     before = {
         part for origin in (stage.start, stage.teacher) if origin for part in _lineage(origin)
     }
@@ -66,4 +88,4 @@ def _lineage(name: str) -> list[str]:
 
 
 def _hours(run: Path, name: str) -> float:
-    return round(json.loads((run / f"{name}.json").read_text())["hours"], 2)
+    return round(json.loads((run / f"{name}.json").read_text())["hours"], 4)

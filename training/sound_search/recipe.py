@@ -12,6 +12,7 @@ from earshot.models.sound_search.sound_cnn import SoundCNNConfig
 from earshot.models.sound_search.sound_embedder import SoundEmbedderConfig
 from training.common.sounds import TRAINING_FOLDS
 from training.sound_search.data.batches import Shares
+from training.sound_search.train.effects import fit_effects
 from training.sound_search.train.kinds import fit_kinds
 from training.sound_search.train.train import VALIDATION_FOLD, Stage, train
 
@@ -36,25 +37,44 @@ STAGES: Final[dict[str, tuple[SoundEmbedderConfig, Stage]]] = {
     "passt-1234": (STEMMED, Stage(250, 3e-4, FINE, ALL_FOLDS, start="passt-123")),
     "cnn-unseen": (CNN, Stage(1500, 1.5e-3, SHORT, without_unseen=True)),
 }
+# Over a pretrained encoder: fitted to all clips and captions of these folds.
+FITTED: Final = {
+    "effects-123": Stage(),
+    "effects-1234": Stage(folds=ALL_FOLDS),
+    "effects-unseen": Stage(without_unseen=True),
+}
 # Checkpoint → the network that is shipped, and the one that is evaluated.
-SHIPPED: Final = {"sound-cnn": "cnn-1234", "sound-passt": "passt-1234"}
+SHIPPED: Final = {
+    "sound-effects": "effects-1234",
+    "sound-cnn": "cnn-1234",
+    "sound-passt": "passt-1234",
+}
 EVALUATED: Final = {
+    "sound-effects": "effects-123",
     "sound-cnn": "cnn-123",
     "sound-passt": "passt-123",
     "sound-passt-plain": "passt-plain",
 }
 # Trained without the kinds by which evaluate --unseen measures.
-UNSEEN: Final = {"sound-cnn": "cnn-unseen"}
+UNSEEN: Final = {"sound-effects": "effects-unseen", "sound-cnn": "cnn-unseen"}
+
+
+def stage_of(name: str) -> Stage:
+    """Find the stage of a network: what it is trained on."""
+    return FITTED[name] if name in FITTED else STAGES[name][1]
 
 
 def kinds_of(name: str) -> str:
-    """Name a network after fit_kinds."""
-    return f"{name}-kinds"
+    """Name a network after fit_kinds; those that are fitted as a whole have kinds at once."""
+    return name if name in FITTED else f"{name}-kinds"
 
 
 RECIPE: Final = {
-    name: partial(train, config=config, stage=stage) for name, (config, stage) in STAGES.items()
-} | {
-    kinds_of(name): partial(fit_kinds, start=name, stage=STAGES[name][1])
-    for name in (*EVALUATED.values(), *SHIPPED.values(), *UNSEEN.values())
+    **{name: partial(train, config=sizes, stage=stage) for name, (sizes, stage) in STAGES.items()},
+    **{
+        kinds_of(name): partial(fit_kinds, start=name, stage=STAGES[name][1])
+        for name in (*EVALUATED.values(), *SHIPPED.values(), *UNSEEN.values())
+        if name in STAGES
+    },
+    **{name: partial(fit_effects, stage=stage) for name, stage in FITTED.items()},
 }

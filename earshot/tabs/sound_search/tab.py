@@ -42,7 +42,7 @@ from earshot.tabs.sound_search.view import ResultView, SoundComponents, draft_it
 if TYPE_CHECKING:
     from earshot.pipelines.sound_search import SoundSearch
 
-MODELS: Final = ("sound-cnn",)  # in checkpoints/; several form an ensemble
+MODELS: Final = ("sound-cnn", "sound-effects")  # in checkpoints/; several form an ensemble
 CLAPS: Final = Kind(
     ("clap",),
     {
@@ -63,8 +63,8 @@ EXAMPLES: Final = (
 INTRO: Final = """
 <header class="intro"><h2>Describe a sound in your own words, and hear the sounds that match, right
 where they match.</h2>
-<p>An audio network and a sentence encoder with one embedding space, trained on everyday sounds of
-some two hundred kinds. They know English; German, French, Spanish, Chinese and Arabic are
+<p>Two audio networks and a sentence encoder with one embedding space, for everyday sounds of some
+two hundred kinds. They know English; German, French, Spanish, Chinese and Arabic are
 translated into English word by word. They know kinds of sounds better than places, counts or who
 is speaking; the sounds of the library are synthetic.</p></header>
 """

@@ -123,7 +123,7 @@ def test_nt_xent_is_equation_2() -> None:
 def run(tmp_path: Path) -> Path:
     """Prepared arrays of two kinds, one of them intermittent, with a sentence vector each."""
     rng = np.random.default_rng(0)
-    for name, folds in (("real", [1, 2, 4]), ("synthetic", [0])):
+    for name, folds in (("real", [1, 2, 4]), ("speech", []), ("synthetic", [0])):
         rows, frames = [], []
         for fold in folds:
             for kind in ("dog", "rain"):
@@ -136,7 +136,9 @@ def run(tmp_path: Path) -> Path:
                     | {"captions": []}
                 )
                 frames.append(mel)
-        np.save(tmp_path / f"{name}.npy", np.concatenate(frames).astype(np.float16))
+        mels = np.concatenate([np.zeros((0, 128)), *frames])
+        np.save(tmp_path / f"{name}.npy", mels.astype(np.float16))
+        np.save(tmp_path / f"{name}-effects.npy", np.zeros((len(rows), 1, 4), np.float32))
         (tmp_path / f"{name}.json").write_text(json.dumps(rows))
     np.save(tmp_path / "captions.npy", np.eye(384, dtype=np.float16)[:3])
     table = {"written": {"dog": [0], "rain": [1]}, "audiocaps": {}, "own": {}}

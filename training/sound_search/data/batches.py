@@ -52,11 +52,15 @@ class SoundDataset:
         no fold; without: kinds whose clips and captions are left out.
         """
         self.clips: list[dict[str, Any]] = []
-        for name in ("real", "synthetic"):
+        for name in ("real", "speech", "synthetic"):
             frames = np.load(run / f"{name}.npy", mmap_mode="r")
-            for row in json.loads((run / f"{name}.json").read_text()):
+            effects = np.load(run / f"{name}-effects.npy")
+            rows = json.loads((run / f"{name}.json").read_text())
+            for row, heard in zip(rows, effects, strict=True):
                 if row["fold"] in folds and row["kind"] not in without:
-                    self.clips.append({**row, "frames": frames, "synthetic": name == "synthetic"})
+                    synthetic = name == "synthetic"
+                    arrays = {"frames": frames, "effects": heard}
+                    self.clips.append({**row, **arrays, "synthetic": synthetic})
         self.vectors = torch.from_numpy(np.load(run / "captions.npy")).float()
         self.table = json.loads((run / "captions.json").read_text())
         self.of_kind: dict[str, list[int]] = defaultdict(list)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from training.sound_search.data.categories import phrases
 from training.sound_search.data.corpus import kinds, mentioned
 
 MAX_AUDIOCAPS = 120  # captions of one kind
@@ -33,13 +34,14 @@ IN_SEQUENCE = (
 @dataclass
 class Captions:
     """Texts, and the numbers of those for one kind (written, or from AudioCaps), for two kinds
-    (simultaneous or in sequence), and for single clips (own)."""
+    (simultaneous or in sequence), for single clips (own), and of phrases for categories."""
 
     texts: list[str] = field(default_factory=list)
     written: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     audiocaps: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     pairs: list[tuple[str, str, bool, int]] = field(default_factory=list)  # bool: in sequence
     own: dict[str, int] = field(default_factory=dict)
+    phrases: list[int] = field(default_factory=list)
 
     def add(self, text: str) -> int:
         """Add a text, and give it a number."""
@@ -53,6 +55,7 @@ class Captions:
             "audiocaps": self.audiocaps,
             "pairs": self.pairs,
             "own": self.own,
+            "phrases": self.phrases,
         }
 
 
@@ -68,6 +71,7 @@ def describe(data: Path, clips: Iterable[Mapping[str, Any]]) -> Captions:
                 captions.own[text] = captions.add(text)
     _add_audiocaps(data, captions)
     _mix(captions)
+    captions.phrases = [captions.add(text) for _, text in phrases()]
     return captions
 
 

@@ -1,4 +1,6 @@
-"""The training clips: recordings of the data folder, and renditions of our own library."""
+"""The training clips: recordings of the data folder, speech among them, and renditions of our own
+library.
+"""
 
 import json
 import re
@@ -13,10 +15,15 @@ import numpy as np
 from earshot.media.audio.load import load
 from earshot.media.audio.sound_features import SAMPLE_RATE
 from synthetic.sounds import RECIPES, render
+from training.common.corpora import Item, speech_items
 from training.common.sounds import ESC50, OUTSIDE_FOLDS, sound_files
 
 CAPTIONS = Path(__file__).parent / "captions.json"
 N_UNSEEN = 10  # kinds of ESC-50
+SPEAKERS = 200  # of speech, one utterance each
+SPEECH = "speech"  # the kind of these
+MAX_SPEECH = 10  # seconds of an utterance
+MAX_FILE = 3600.0  # seconds of a recording that holds utterances
 RENDITIONS = 4  # of each recipe of the library; that of the demo has seed 0
 
 
@@ -28,13 +35,15 @@ class Clip:
     fold: int
     captions: tuple[str, ...]
     corpus: str  # "" of what we render
-    source: Path | tuple[int, int]  # a file, or the number of a recipe and its seed
+    source: Path | Item | tuple[int, int]  # a file, an utterance, or a recipe's number and its seed
 
     def waveform(self, sample_rate: int = SAMPLE_RATE) -> np.ndarray:
         """Load the sound at a rate, or render it, at SAMPLE_RATE: (T,)."""
         if isinstance(self.source, tuple):
             recipe, seed = self.source
             return render(RECIPES[recipe], seed)
+        if isinstance(self.source, Item):
+            return spoken(self.source, sample_rate)
         return load(self.source, sample_rate).waveform
 
 
@@ -77,6 +86,25 @@ def real_clips(data: Path) -> Iterator[Clip]:
             kind = named[0] if len(named) == 1 else _slug(file.label)
             captions = [file.label, title]
         yield Clip(kind, file.fold, tuple(filter(None, captions)), file.corpus, file.path)
+
+
+def speech_clips(data: Path) -> Iterator[Clip]:
+    """Yield an utterance or a word each of SPEAKERS training speakers, who are drawn by a seed. No
+    corpus of sounds has people who just speak."""
+    training = [item for item in speech_items(data) if item.split == "train"]
+    first = {(item.corpus, item.speaker): item for item in reversed(training)}
+    speakers = sorted(first, key=lambda speaker: (speaker[0], str(speaker[1])))
+    drawn = np.random.default_rng(0).permutation(len(speakers))[:SPEAKERS]
+    for number in np.sort(drawn).tolist():
+        yield Clip(SPEECH, OUTSIDE_FOLDS, (), speakers[number][0], first[speakers[number]])
+
+
+def spoken(item: Item, sample_rate: int) -> np.ndarray:
+    """Read an utterance at a rate, its first MAX_SPEECH if it is longer: (T,)."""
+    whole = load(item.path, sample_rate, MAX_FILE, min_seconds=0.0).waveform
+    begin = round(item.start * sample_rate)
+    end = len(whole) if item.end is None else round(item.end * sample_rate)
+    return whole[begin : min(end, begin + MAX_SPEECH * sample_rate)]
 
 
 def synthetic_clips() -> Iterator[Clip]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from earshot.pipelines.checkpoint import read_config
 from earshot.pipelines.sound_search.encoders.encoder import EarshotEncoder, SoundEncoder
-from earshot.pipelines.sound_search.encoders.models import DEFAULT_MODEL, ENSEMBLE
+from earshot.pipelines.sound_search.encoders.models import DEFAULT_MODEL
 from earshot.pipelines.sound_search.encoders.sentence import SentenceEncoder
 from training.common.report import markdown
 from training.judges.metrics import equal_error
@@ -17,9 +17,7 @@ from training.sound_search.evaluate.compound import Answers, answer, embed, meas
 from training.sound_search.evaluate.evaluator import Evaluator
 from training.sound_search.evaluate.test_set import QUERIES, QUICK, Budget, choose
 
-DEFAULT_NAMES, ENSEMBLE_NAMES = (
-    [folder.name for folder in folders] for folders in (DEFAULT_MODEL, ENSEMBLE)
-)
+DEFAULT_NAMES = [folder.name for folder in DEFAULT_MODEL]
 CHANCE_DRAWS: Final = 50
 TIE_BREAK: Final = 1e-4  # weight of the classifier's score among clips of one predicted class
 
@@ -37,7 +35,7 @@ def evaluate(
 ) -> list[Row]:
     """Rank the clips of a fold by every system; print and return the rows of the table.
 
-    checkpoints: folders of our models; those of ENSEMBLE, or else all, also form an ensemble.
+    checkpoints: folders of our models; those of DEFAULT_MODEL, or else all, also form an ensemble.
     fold, split and queries: see test_set.choose; quick: a seeded sample. Raises SystemExit if there
     are no clips, no queries or no checkpoints.
     """
@@ -71,26 +69,17 @@ def score(encoder: SoundEncoder, evaluator: Evaluator) -> np.ndarray:
 
 def _rows(evaluator: Evaluator, folders: Sequence[Path]) -> list[Row]:
     """Measure chance, the sentence encoder alone, each model, and the ensemble."""
-    encoder = EarshotEncoder.from_pretrained(folders)
-    sounds = embed(encoder, evaluator)
-    # The ensemble concatenates its members' vectors, divided by the root of their number.
-    widths = [EarshotEncoder.from_pretrained([folder]).dimension for folder in folders]
-
-    def answers(system: Sequence[Path]) -> Answers:
-        shares = [len(folders) / len(system) * (folder in system) for folder in folders]
-        weights = np.repeat(shares, widths).astype(np.float32)
-        return answer(evaluator, lambda texts: encoder.embed_text(texts) * weights, sounds)
-
-    ensemble = [folder for folder in folders if folder.name in ENSEMBLE_NAMES] or list(folders)
-    default = [folder for folder in folders if folder.name in DEFAULT_NAMES] or ensemble
+    ensemble = [folder for folder in folders if folder.name in DEFAULT_NAMES] or list(folders)
     systems = [[folder] for folder in folders] + ([ensemble] if len(ensemble) > 1 else [])
-    rows = [_chance(evaluator)]
-    text_only = _text_only(evaluator, answers(default).whole)
-    rows.append(text_only | {"seen": _seen(evaluator, default)})
+    rows: list[Row] = []
     for system in systems:
-        row = _row(evaluator, EarshotEncoder.from_pretrained(system), answers(system))
-        rows.append(row | {"shipped": system == default, "seen": _seen(evaluator, system)})
-    return rows
+        encoder = EarshotEncoder.from_pretrained(system)
+        answers = answer(evaluator, encoder.embed_text, embed(encoder, evaluator))
+        shipped = system == ensemble
+        seen = _seen(evaluator, system)
+        rows.append(_row(evaluator, encoder, answers) | {"shipped": shipped, "seen": seen})
+    text_only = _text_only(evaluator, answers.whole) | {"seen": seen}  # by the last system
+    return [_chance(evaluator), text_only, *rows]
 
 
 def _seen(evaluator: Evaluator, folders: Sequence[Path]) -> bool:

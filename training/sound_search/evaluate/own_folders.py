@@ -12,10 +12,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from earshot.media.audio.load import load
 from earshot.pipelines.sound_search.encoders.encoder import SoundEncoder
-from training.common.corpora import Item, speech_items
+from training.common.corpora import speech_items
 from training.judges.metrics import equal_error
+from training.sound_search.data.corpus import SPEECH, spoken
 
 COLUMNS: Final = {
     "lowest": ("lowest best score of a match", ".2f"),
@@ -25,8 +25,6 @@ COLUMNS: Final = {
 }
 N_SOUNDS: Final = 12  # in each folder
 SECONDS: Final = 3.0  # of noise and tones
-MAX_SECONDS: Final = 10  # of speech
-FILE_SECONDS: Final = 3600.0  # of a recording that holds it
 # Folder → queries of which it holds the sounds.
 MATCHES: Final[Mapping[str, tuple[str, ...]]] = {
     "speech": ("someone speaks", "a person is talking", "speech", "a human voice"),
@@ -80,11 +78,11 @@ def write_own_threshold(checkpoint: Path, threshold: float) -> None:
 
 def _folders(data: Path, rate: int) -> Iterator[tuple[str, list[np.ndarray]]]:
     rng = np.random.default_rng(0)
-    items = speech_items(data)
+    items = [item for item in speech_items(data) if item.split != "train"]
     if not items:
         raise SystemExit(f"There is no speech in {data}.")
     chosen = [items[i] for i in rng.choice(len(items), N_SOUNDS, replace=False)]
-    yield "speech", [_spoken(item, rate) for item in chosen]
+    yield SPEECH, [spoken(item, rate) for item in chosen]
     time = np.arange(round(SECONDS * rate)) / rate
     white = rng.standard_normal((N_SOUNDS, len(time)))
     yield "noise", [_normal(_coloured(x, i % 2 / 2)) for i, x in enumerate(white)]
@@ -92,14 +90,6 @@ def _folders(data: Path, rate: int) -> Iterator[tuple[str, list[np.ndarray]]]:
     gates = [time % 0.5 < (0.2 if i % 2 else 1.0) for i in range(N_SOUNDS)]
     waves = (np.sin(2 * np.pi * f * time) * gate for f, gate in zip(pitches, gates, strict=True))
     yield "tones", [_normal(wave) for wave in waves]
-
-
-def _spoken(item: Item, rate: int) -> np.ndarray:
-    """Read an utterance, its first MAX_SECONDS if it is longer."""
-    whole = load(item.path, rate, FILE_SECONDS, min_seconds=0.0).waveform
-    begin = round(item.start * rate)
-    end = len(whole) if item.end is None else round(item.end * rate)
-    return whole[begin : min(end, begin + MAX_SECONDS * rate)]
 
 
 def _coloured(noise: np.ndarray, exponent: float) -> np.ndarray:

@@ -111,11 +111,10 @@ def evaluate_unseen(data: Path, folders: Sequence[Path], json_out: Path | None =
     shape = len(unseen.queries), len(unseen.clips)
     draws = [unseen.measure(rng.random(shape)) for _ in range(CHANCE_DRAWS)]
     chance = {name: float(np.mean([draw[name] for draw in draws])) for name in draws[0]}
-    scores = {f.name: unseen.scores(EarshotEncoder.from_pretrained([f])) for f in folders}
-    if len(scores) > 1:  # an ensemble's score is the mean of its members'
-        scores[" + ".join(scores)] = np.mean(list(scores.values()), axis=0)
     rows = [{"system": "chance", **chance}]
-    rows += [{"system": name, **unseen.measure(score)} for name, score in scores.items()]
+    for system in [[f] for f in folders] + ([list(folders)] if len(folders) > 1 else []):
+        encoder = EarshotEncoder.from_pretrained(system)
+        rows.append({"system": encoder.name, **unseen.measure(unseen.scores(encoder))})
     rows = [row | {"shipped": False} for row in rows]
     print(markdown(rows, COLUMNS))
     if json_out:

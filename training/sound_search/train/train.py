@@ -25,11 +25,12 @@ OWN_CAPTION = 0.5  # additional target weight of a clip's own caption
 
 @dataclass(frozen=True)
 class Stage:
-    """One stage of training: steps, peak learning rate, and data."""
+    """One stage of training: steps, peak learning rate, and data. What is fitted at once needs the
+    folds alone."""
 
-    steps: int
-    learning_rate: float
-    shares: Shares
+    steps: int = 0
+    learning_rate: float = 0.0
+    shares: Shares = Shares()
     folds: tuple[int, ...] = TRAINING_FOLDS
     start: str = ""  # the network whose weights initialise this one
     teacher: str = ""  # the network whose audio vectors are distilled into this one

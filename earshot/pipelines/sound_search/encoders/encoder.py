@@ -5,18 +5,28 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Protocol
+from types import ModuleType
+from typing import Any, Final, Protocol
 
 import numpy as np
 import torch
+from torch import Tensor
+from torch.nn import functional as F
 
-from earshot.media.audio import sound_features
+from earshot.media.audio import effects_features, sound_features
+from earshot.models.sound_search import effects_cnn, effects_embedder
+from earshot.models.sound_search.effects_embedder import EffectsEmbedder, EffectsEmbedderConfig
 from earshot.models.sound_search.sound_embedder import (
     KINDS_SHARE,
     SoundEmbedder,
     SoundEmbedderConfig,
 )
 from earshot.pipelines.checkpoint import choose_device, kind_of, load_weights, locate, read_config
+from earshot.pipelines.sound_search.encoders.effects import (
+    WHEEL,
+    EffectsHearing,
+    load_effects_cnn,
+)
 from earshot.pipelines.sound_search.encoders.sentence import SentenceEncoder
 
 BATCH: Final = 8  # segments
@@ -65,25 +75,68 @@ class SoundEncoder(Protocol):
         ...
 
 
+class LogMelMember:
+    """A network over log-mel spectrograms."""
+
+    def __init__(self, network: SoundEmbedder, device: torch.device) -> None:
+        self.network, self._device = network, device
+
+    def embed_audio(self, segments: np.ndarray) -> tuple[Tensor, Tensor]:
+        """Embed segments (N, T'): unit vectors (N, D), and of each second (N, S, D)."""
+        mel = torch.from_numpy(sound_features.log_mel(segments)).to(self._device)
+        return self.network.embed_parts(mel, FRAMES_PER_SECOND)
+
+    def fingerprint(self) -> bytes:
+        """Name everything but the weights that vectors depend on."""
+        # Indexes that were made when fields had other names remain valid.
+        told = repr(self.network.config).replace("std=", "deviation=")
+        return f"{told}{KINDS_SHARE if self.network.config.holds_kinds else ''}".encode()
+
+
+class EffectsMember:
+    """A network over a pretrained encoder of sound effects."""
+
+    def __init__(self, network: EffectsEmbedder, device: torch.device) -> None:
+        """Load the encoder too. Raises CheckpointError as load_effects_cnn does."""
+        self.network, self._hear = network, EffectsHearing(load_effects_cnn(), device)
+
+    def embed_audio(self, segments: np.ndarray) -> tuple[Tensor, Tensor]:
+        """Embed segments (N, T'): unit vectors (N, D), and of each second (N, S, D)."""
+        whole, seconds = self._hear(segments)
+        single = (each.flatten(0, 1)[:, None] for each in seconds)
+        per_second = self.network.embed_blocks(*single)
+        return self.network.embed_blocks(*whole), per_second.unflatten(0, seconds[0].shape[:2])
+
+    def fingerprint(self) -> bytes:
+        """Name everything but the weights that vectors depend on."""
+        modules = effects_features, effects_cnn, effects_embedder
+        constants = json.dumps([_constants(module) for module in modules], sort_keys=True)
+        return f"{self.network.config}{WHEEL.sha256}{constants}".encode()
+
+
+Member = LogMelMember | EffectsMember
+
+
 class EarshotEncoder:
     """One or more of our checkpoints. Several form an ensemble (Primus et al. 2023, section 3):
-    the inner product of their concatenated vectors is the mean of their scores."""
+    the inner product of their concatenated vectors is the mean of their scores. Where a sentence is
+    like no kind that a member knows, the others count more."""
 
     sample_rate: int = sound_features.SAMPLE_RATE
 
     def __init__(
         self,
-        members: dict[str, SoundEmbedder],
+        members: dict[str, Member],
         sentences: SentenceEncoder,
         threshold: float,
         own_threshold: float,
     ) -> None:
         self.name = " + ".join(members)
         self.threshold, self.own_threshold = threshold, own_threshold
-        self.dimension = sum(member.config.dimension for member in members.values())
+        self.dimension = sum(m.network.config.dimension for m in members.values())
         self.fingerprint = _fingerprint(members, sentences.name)
         self._members = list(members.values())
-        self._sentences = sentences
+        self._sentences, self._device = sentences, sentences.device
 
     @classmethod
     def from_pretrained(
@@ -92,23 +145,25 @@ class EarshotEncoder:
         """Load one or more checkpoints: names of shipped ones, folders or hub ids.
 
         Raises FileNotFoundError where there is none, CheckpointError for one that is of another
-        task or cannot be used, ValueError when their sentence encoders differ.
+        task or cannot be used, or whose encoder cannot be downloaded, ValueError when their
+        sentence encoders differ.
         """
         names = [folders] if isinstance(folders, str | Path) else list(folders)
         target = choose_device(device)
-        members, encoders, thresholds, own = {}, set(), [], []
+        members, encoders, thresholds, own, joint = {}, set(), [], [], {}
         for folder in map(locate, names):
             config = read_config(folder)
             kind_of(folder, config, "sound search", ["sentence_encoder"])
-            network = SoundEmbedder(SoundEmbedderConfig.from_dict(config["network"]))
-            load_weights(network, folder, target)
-            members[folder.name] = network
+            members[folder.name] = _member(folder, config["network"], target)
             encoders.add(config["sentence_encoder"])
             thresholds.append(config["threshold"])
             own += [config["own_threshold"]] if "own_threshold" in config else []
+            joint |= config.get("joint", {})
         if len(encoders) != 1:
             raise ValueError(f"An ensemble needs one sentence encoder, not {sorted(encoders)}.")
         sentences = SentenceEncoder(encoders.pop(), target)
+        if joint.get("members") == list(members):  # calibrated together
+            return cls(members, sentences, joint["threshold"], joint["own_threshold"])
         return cls(
             members, sentences, float(np.mean(thresholds)), float(np.mean(own or thresholds))
         )
@@ -124,11 +179,8 @@ class EarshotEncoder:
         """Embed segments (N, T') as `segments` gives them."""
         vectors, per_second = [], []
         for first in range(0, len(segments), BATCH):
-            mel = torch.from_numpy(sound_features.log_mel(segments[first : first + BATCH]))
-            whole, parts = zip(
-                *(m.embed_parts(mel.to(_device(m)), FRAMES_PER_SECOND) for m in self._members),
-                strict=True,
-            )
+            batch = segments[first : first + BATCH]
+            whole, parts = zip(*(m.embed_audio(batch) for m in self._members), strict=True)
             vectors.append(_concatenated(whole))
             per_second.append(_concatenated(parts))
         return AudioEmbedding(np.concatenate(vectors), np.concatenate(per_second))
@@ -136,8 +188,23 @@ class EarshotEncoder:
     @torch.inference_mode()
     def embed_text(self, texts: Sequence[str]) -> np.ndarray:
         """Embed n texts: (n, D)."""
-        sentences = torch.from_numpy(self._sentences(texts))
-        return _concatenated([m.embed_sentences(sentences.to(_device(m))) for m in self._members])
+        sentences = torch.from_numpy(self._sentences(texts)).to(self._device)
+        networks = [member.network for member in self._members]
+        weights = torch.stack([network.familiarity(sentences) for network in networks]).sqrt()
+        vectors = [network.embed_sentences(sentences) for network in networks]
+        joined = torch.cat([w * v for w, v in zip(weights, vectors, strict=True)], dim=-1)
+        return F.normalize(joined, dim=-1).cpu().numpy()
+
+
+def _member(folder: Path, config: dict[str, Any], device: torch.device) -> Member:
+    """Load the network of a checkpoint, with what it hears by."""
+    if "n_groups" in config:
+        network = EffectsEmbedder(EffectsEmbedderConfig(**config))
+        load_weights(network, folder, device)
+        return EffectsMember(network, device)
+    network = SoundEmbedder(SoundEmbedderConfig.from_dict(config))
+    load_weights(network, folder, device)
+    return LogMelMember(network, device)
 
 
 def _concatenated(vectors: Sequence[torch.Tensor]) -> np.ndarray:
@@ -145,22 +212,20 @@ def _concatenated(vectors: Sequence[torch.Tensor]) -> np.ndarray:
     return torch.cat(list(vectors), dim=-1).div(len(vectors) ** 0.5).cpu().numpy()
 
 
-def _device(network: SoundEmbedder) -> torch.device:
-    return network.log_scale.device
+def _constants(module: ModuleType) -> dict[str, Any]:
+    """Collect the constants of a module, and those that it imports; F is a module of torch."""
+    return {name: getattr(module, name) for name in dir(module) if name.isupper() and name != "F"}
 
 
-def _fingerprint(members: dict[str, SoundEmbedder], sentence_encoder: str) -> str:
-    # Indexes that were made when constants and fields had other names remain valid.
+def _fingerprint(members: dict[str, Member], sentence_encoder: str) -> str:
+    # Indexes that were made when constants had other names remain valid.
     constants = {
-        name.replace("MIN_SECONDS", "SHORTEST_SECONDS"): getattr(sound_features, name)
-        for name in dir(sound_features)
-        if name.isupper()
+        name.replace("MIN_SECONDS", "SHORTEST_SECONDS"): value
+        for name, value in _constants(sound_features).items()
     }
     digest = hashlib.sha256(json.dumps([constants, sentence_encoder], sort_keys=True).encode())
-    for network in members.values():
-        digest.update(repr(network.config).replace("std=", "deviation=").encode())
-        if network.config.holds_kinds:
-            digest.update(repr(KINDS_SHARE).encode())
-        for weight in network.state_dict().values():
+    for member in members.values():
+        digest.update(member.fingerprint())
+        for weight in member.network.state_dict().values():
             digest.update(weight.cpu().contiguous().numpy().tobytes())
     return digest.hexdigest()

@@ -11,8 +11,7 @@ from earshot.pipelines.checkpoint import is_hub_id, local, read_config
 from earshot.pipelines.sound_search.encoders.clap import ClapEncoder
 from earshot.pipelines.sound_search.encoders.encoder import EarshotEncoder, SoundEncoder
 
-ENSEMBLE: Final = tuple(CHECKPOINTS / name for name in ("sound-cnn", "sound-passt"))
-DEFAULT_MODEL: Final = ENSEMBLE[:1]  # as good as the ensemble on validation, and faster
+DEFAULT_MODEL: Final = tuple(CHECKPOINTS / name for name in ("sound-cnn", "sound-effects"))
 
 
 def load_encoder(
