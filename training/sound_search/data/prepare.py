@@ -32,7 +32,7 @@ from training.sound_search.data.corpus import (
 )
 
 EXCERPT = (0.6, 4.0)  # seconds of an excerpt
-LOW_RATE = 16_000  # Hz: half of it is what many recordings end at
+BAND = 8_000  # Hz, at which many recordings end
 
 
 def prepare(data: Path, out: Path) -> None:
@@ -76,11 +76,11 @@ def _write_clips(clips: Iterable[Clip], path: Path) -> list[dict]:
 
 
 def variants(waveform: np.ndarray, rng: np.random.Generator) -> list[np.ndarray]:
-    """Vary a sound at SAMPLE_RATE (T,): as it is, without what is above LOW_RATE / 2, and an
+    """Vary a sound at SAMPLE_RATE (T,): as it is, without what is above BAND, and an
     excerpt of either. Otherwise kinds would be told apart by the length and bandwidth of their
     recordings.
     """
-    low = soxr.resample(soxr.resample(waveform, SAMPLE_RATE, LOW_RATE), LOW_RATE, SAMPLE_RATE)
+    low = soxr.resample(soxr.resample(waveform, SAMPLE_RATE, 2 * BAND), 2 * BAND, SAMPLE_RATE)
     return [waveform, low, excerpt(waveform, rng), excerpt(low, rng)]
 
 

@@ -53,8 +53,8 @@ are in docs/sound_search.md.
 ## Evaluation
 
 The shipped weights were trained on all four folds. The table is of networks that were trained on
-folds 1 to 3 only, on the 400 clips of fold 4 with 300 queries of ours. That of sound-cnn is another
-training of the same network, which reached less: see docs/sound_search.md.
+folds 1 to 3 only, on the 400 clips of fold 4 with 300 queries of ours. Those of sound-cnn are of
+another training than the shipped ones: see docs/sound_search.md.
 
 {results}
 

@@ -4,13 +4,13 @@ Ma and Lerch 2022; weights CC BY 4.0, of the wheel aisfx, which is downloaded an
 for numpy 1.23. Nothing of it is executed.
 """
 
-from functools import cache
 from typing import Final
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from earshot.core.loading import once
 from earshot.media.audio import effects_features
 from earshot.media.audio.sound_features import SAMPLE_RATE
 from earshot.models.sound_search.effects_cnn import (
@@ -33,9 +33,9 @@ EPSILON: Final = 1e-5  # of batch normalisation
 STEPS_PER_SECOND: Final = SAMPLE_RATE / effects_features.HOP_LENGTH / STEP
 
 
-@cache
-def load_effects_cnn() -> EffectsCNN:
-    """Load the network, once. Raises CheckpointError as Wheel.read does."""
+@once
+def load_effects_cnn(device: str = "cpu") -> EffectsCNN:
+    """Load the network, once for each device. Raises CheckpointError as Wheel.read does."""
     # The numbers of classes are stored as scalars of numpy.
     scalar = (np.int64(0).__reduce__()[0], "numpy.core.multiarray.scalar")
     with torch.serialization.safe_globals([scalar, np.dtype, type(np.dtype(np.int64))]):
@@ -60,16 +60,17 @@ def load_effects_cnn() -> EffectsCNN:
             weights[f"classifiers.{number}.{part}"] = theirs[f"fc.{place}.{part}"]
     network = EffectsCNN()
     network.load_state_dict(weights)
-    return network.eval().requires_grad_(False)
+    return network.to(device).eval().requires_grad_(False)
 
 
 class EffectsHearing:
-    """What the network hears in segments, each of unit peak at SAMPLE_RATE: blocks, and the
+    """What the network hears in segments of sounds of unit peak, at SAMPLE_RATE: blocks, and the
     probabilities of their categories.
     """
 
     def __init__(self, network: EffectsCNN, device: torch.device) -> None:
-        self._network, self._device = network.to(device), device
+        """Keep a network that is on the device."""
+        self._network, self._device = network, device
 
     @torch.inference_mode()
     def __call__(self, segments: np.ndarray) -> tuple[tuple[Tensor, Tensor], ...]:

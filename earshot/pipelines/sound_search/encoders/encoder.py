@@ -21,7 +21,14 @@ from earshot.models.sound_search.sound_embedder import (
     SoundEmbedder,
     SoundEmbedderConfig,
 )
-from earshot.pipelines.checkpoint import choose_device, kind_of, load_weights, locate, read_config
+from earshot.pipelines.checkpoint import (
+    choose_device,
+    kind_of,
+    load_weights,
+    locate,
+    read_config,
+    unusable,
+)
 from earshot.pipelines.sound_search.encoders.effects import (
     WHEEL,
     EffectsHearing,
@@ -98,7 +105,7 @@ class EffectsMember:
 
     def __init__(self, network: EffectsEmbedder, device: torch.device) -> None:
         """Load the encoder too. Raises CheckpointError as load_effects_cnn does."""
-        self.network, self._hear = network, EffectsHearing(load_effects_cnn(), device)
+        self.network, self._hear = network, EffectsHearing(load_effects_cnn(str(device)), device)
 
     def embed_audio(self, segments: np.ndarray) -> tuple[Tensor, Tensor]:
         """Embed segments (N, T'): unit vectors (N, D), and of each second (N, S, D)."""
@@ -150,7 +157,7 @@ class EarshotEncoder:
         """
         names = [folders] if isinstance(folders, str | Path) else list(folders)
         target = choose_device(device)
-        members, encoders, thresholds, own, joint = {}, set(), [], [], {}
+        members, encoders, thresholds, own = {}, set(), [], []
         for folder in map(locate, names):
             config = read_config(folder)
             kind_of(folder, config, "sound search", ["sentence_encoder"])
@@ -158,12 +165,9 @@ class EarshotEncoder:
             encoders.add(config["sentence_encoder"])
             thresholds.append(config["threshold"])
             own += [config["own_threshold"]] if "own_threshold" in config else []
-            joint |= config.get("joint", {})
         if len(encoders) != 1:
             raise ValueError(f"An ensemble needs one sentence encoder, not {sorted(encoders)}.")
         sentences = SentenceEncoder(encoders.pop(), target)
-        if joint.get("members") == list(members):  # calibrated together
-            return cls(members, sentences, joint["threshold"], joint["own_threshold"])
         return cls(
             members, sentences, float(np.mean(thresholds)), float(np.mean(own or thresholds))
         )
@@ -197,13 +201,17 @@ class EarshotEncoder:
 
 
 def _member(folder: Path, config: dict[str, Any], device: torch.device) -> Member:
-    """Load the network of a checkpoint, with what it hears by."""
-    if "n_groups" in config:
-        network = EffectsEmbedder(EffectsEmbedderConfig(**config))
-        load_weights(network, folder, device)
-        return EffectsMember(network, device)
-    network = SoundEmbedder(SoundEmbedderConfig.from_dict(config))
+    """Load the network of a checkpoint, with what it hears by. Raises CheckpointError."""
+    try:
+        if "n_groups" in config:
+            network = EffectsEmbedder(EffectsEmbedderConfig(**config))
+        else:
+            network = SoundEmbedder(SoundEmbedderConfig.from_dict(config))
+    except (TypeError, ValueError, KeyError, RuntimeError) as error:
+        raise unusable(folder, "its config.json describes no network") from error
     load_weights(network, folder, device)
+    if isinstance(network, EffectsEmbedder):
+        return EffectsMember(network, device)
     return LogMelMember(network, device)
 
 

@@ -37,7 +37,7 @@ class SoundSearch:
     LIKED: Final = 0.5  # weights of relevance feedback, relative to the query (Rocchio 1971)
     DISLIKED: Final = 0.5
     # Of the threshold of a match, for several parts: seconds score lower than segments.
-    COMPOUND: Final = 0.7
+    COMPOUND: Final = 0.6
 
     def __init__(self, encoder: SoundEncoder) -> None:
         self.encoder = encoder
