@@ -104,8 +104,11 @@ Not for counting sounds, identifying people, or decisions about anybody.
 ESC-50, folds 1 to 4: 1,600 clips at 16 kHz (CC BY-NC 3.0 as a collection, the strictest licence
 here, and therefore that of these weights); 241 sound effects of OpenSFX, OpenRCT2, Minetest,
 Blanket and Ambient Sounds (CC0, CC BY, CC BY-SA); four renditions of each sound of our own
-library (CC0). Captions: our own, the uploaders' titles, and captions of AudioCaps' training split
-(MIT, Kim et al. 2019). Phrases that describe the categories: our own.
+library (CC0); an utterance or a word each of 200 training speakers of LibriSpeech, Speech Commands,
+npVCC2016, GRID, Arabic Speech Commands (CC BY 4.0), Mandarin syllables (CC BY 3.0), DSPSpeech-20
+(MIT), Picovoice (Apache-2.0), Free Spoken Digits and studio prompts (CC BY-SA). Captions: our
+own, the uploaders' titles, and captions of AudioCaps' training split (MIT, Kim et al. 2019).
+Phrases that describe the categories: our own.
 
 ## Training procedure
 
