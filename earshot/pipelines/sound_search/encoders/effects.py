@@ -4,7 +4,7 @@ Ma and Lerch 2022; weights CC BY 4.0, of the wheel aisfx, which is downloaded an
 for numpy 1.23. Nothing of it is executed.
 """
 
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import torch
@@ -38,7 +38,8 @@ def load_effects_cnn(device: str = "cpu") -> EffectsCNN:
     """Load the network, once for each device. Raises CheckpointError as Wheel.read does."""
     # The numbers of classes are stored as scalars of numpy.
     scalar = (np.int64(0).__reduce__()[0], "numpy.core.multiarray.scalar")
-    with torch.serialization.safe_globals([scalar, np.dtype, type(np.dtype(np.int64))]):
+    allowed: list[Any] = [scalar, np.dtype, type(np.dtype(np.int64))]
+    with torch.serialization.safe_globals(allowed):
         file = WHEEL.read(WEIGHTS)
         theirs, places = torch.load(file, map_location="cpu", weights_only=True)
     weights: dict[str, Tensor] = {}
