@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import soundfile
 
+from earshot.media.audio.sound_features import SAMPLE_RATE as SOUND_RATE
 from earshot.pipelines import VoiceConversion
 from earshot.pipelines.checkpoint import CheckpointError, weight_bytes, weight_files
 from earshot.pipelines.lip_to_speech import LipToSpeech
@@ -202,6 +203,18 @@ def test_every_search_example_has_match(
     search: SoundSearch, library: SoundIndex, text: str
 ) -> None:
     assert search(library, text).matched
+
+
+@pytest.mark.slow
+def test_noise_and_beeps_are_told_apart(search: SoundSearch) -> None:
+    """As a folder of one's own holds them: plain, and not of the corpora."""
+    time = np.arange(3 * SOUND_RATE) / SOUND_RATE
+    noise = np.random.default_rng(7).normal(0, 0.1, len(time))
+    beeps = 0.3 * np.sin(2 * np.pi * 900 * time) * (time % 0.5 < 0.2)
+    segments = [search.encoder.segments(sound.astype(np.float32)) for sound in (noise, beeps)]
+    sounds = np.concatenate([search.encoder.embed_audio(sound).vectors for sound in segments])
+    found = search.encoder.embed_text(["white noise", "a beep"]) @ sounds.T
+    assert ((found > search.encoder.own_threshold) == np.eye(2, dtype=bool)).all()
 
 
 def test_finished_search_has_match() -> None:

@@ -57,7 +57,12 @@ def test_fitted_network_finds_clips_by_their_captions(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     kinds = ("dog", "rain", "bell")
     heard = {kind: rng.random(EFFECTS) for kind in kinds}
-    for name, folds in (("real", [1, 2, 3, 4] * 3), ("speech", []), ("synthetic", [0] * 3)):
+    for name, folds in (
+        ("real", [1, 2, 3, 4] * 3),
+        ("speech", []),
+        ("noise", []),
+        ("synthetic", [0] * 3),
+    ):
         clips = [(kind, fold) for fold in folds for kind in kinds]
         rows = [
             {"kind": kind, "fold": fold, "start": 0, "end": 0, "captions": []}

@@ -123,7 +123,7 @@ def test_nt_xent_is_equation_2() -> None:
 def run(tmp_path: Path) -> Path:
     """Prepared arrays of two kinds, one of them intermittent, with a sentence vector each."""
     rng = np.random.default_rng(0)
-    for name, folds in (("real", [1, 2, 4]), ("speech", []), ("synthetic", [0])):
+    for name, folds in (("real", [1, 2, 4]), ("speech", []), ("noise", []), ("synthetic", [0])):
         rows, frames = [], []
         for fold in folds:
             for kind in ("dog", "rain"):

@@ -52,7 +52,7 @@ class SoundDataset:
         no fold; without: kinds whose clips and captions are left out.
         """
         self.clips: list[dict[str, Any]] = []
-        for name in ("real", "speech", "synthetic"):
+        for name in ("real", "speech", "noise", "synthetic"):
             frames = np.load(run / f"{name}.npy", mmap_mode="r")
             effects = np.load(run / f"{name}-effects.npy")
             rows = json.loads((run / f"{name}.json").read_text())

@@ -1,5 +1,5 @@
-"""The training clips: recordings of the data folder, speech among them, and renditions of our own
-library.
+"""The training clips: recordings of the data folder, speech among them, renditions of our own
+library, and plain noise.
 """
 
 import json
@@ -24,6 +24,12 @@ SPEAKERS = 200  # of speech, one utterance each
 SPEECH = "speech"  # the kind of these
 MAX_SPEECH = 10  # seconds of an utterance
 MAX_FILE = 3600.0  # seconds of a recording that holds utterances
+NOISE = "radio_static"  # the kind of plain noise
+N_NOISES = 40
+NOISE_SECONDS = (1.0, 8.0)
+NOISE_TILT = (-0.2, 1.2)  # the power of the frequency by which amplitudes are divided: .5 is pink
+NOISE_BAND = (30.0, 4_000.0)  # Hz: where it begins, and the lowest frequency at which it may end
+NOISE_PEAK = (0.05, 0.9)
 RENDITIONS = 4  # of each recipe of the library; that of the demo has seed 0
 
 
@@ -35,13 +41,16 @@ class Clip:
     fold: int
     captions: tuple[str, ...]
     corpus: str  # "" of what we render
-    source: Path | Item | tuple[int, int]  # a file, an utterance, or a recipe's number and its seed
+    # a file, an utterance, a recipe's number and its seed, or the seed of a noise
+    source: Path | Item | tuple[int, int] | int
 
     def waveform(self, sample_rate: int = SAMPLE_RATE) -> np.ndarray:
         """Load the sound at a rate, or render it, at SAMPLE_RATE: (T,)."""
         if isinstance(self.source, tuple):
             recipe, seed = self.source
             return render(RECIPES[recipe], seed)
+        if isinstance(self.source, int):
+            return noise(self.source)
         if isinstance(self.source, Item):
             return spoken(self.source, sample_rate)
         return load(self.source, sample_rate).waveform
@@ -105,6 +114,26 @@ def spoken(item: Item, sample_rate: int) -> np.ndarray:
     begin = round(item.start * sample_rate)
     end = len(whole) if item.end is None else round(item.end * sample_rate)
     return whole[begin : min(end, begin + MAX_SPEECH * sample_rate)]
+
+
+def noise_clips() -> Iterator[Clip]:
+    """Yield N_NOISES plain noises. Folders of one's own hold noise, corpora of sounds do not."""
+    for seed in range(N_NOISES):
+        yield Clip(NOISE, OUTSIDE_FOLDS, (), "", seed)
+
+
+def noise(seed: int) -> np.ndarray:
+    """Make a noise of a length, tilt, band and level that a seed draws, at SAMPLE_RATE: (T,)."""
+    rng = np.random.default_rng(seed)
+    length = round(SAMPLE_RATE * rng.uniform(*NOISE_SECONDS))
+    spectrum = np.fft.rfft(rng.standard_normal(length))
+    frequencies = np.fft.rfftfreq(length, 1 / SAMPLE_RATE)
+    bottom, lowest_top = NOISE_BAND
+    spectrum /= np.maximum(frequencies, bottom) ** rng.uniform(*NOISE_TILT)
+    top = np.exp(rng.uniform(*np.log([lowest_top, SAMPLE_RATE / 2])))
+    spectrum[(frequencies < bottom) | (frequencies > top)] = 0
+    wave = np.fft.irfft(spectrum, length)
+    return (rng.uniform(*NOISE_PEAK) * wave / np.abs(wave).max()).astype(np.float32)
 
 
 def synthetic_clips() -> Iterator[Clip]:

@@ -2,7 +2,7 @@
 
 Files in OUT:
   real.npy          log-mel spectrograms, half precision, clip after clip (N, 128); and the same of
-                    speech and of synthetic sounds
+                    speech, of noise and of synthetic sounds
   real-effects.npy  what aiSFX hears in the first 10 s of the variants of each clip (C, V, H):
                     pooled blocks, and the mean logarithms of its outputs
   real.json         for each clip: kind, fold, start and end in N, own captions
@@ -25,6 +25,7 @@ from earshot.pipelines.sound_search.encoders.sentence import SentenceEncoder
 from training.sound_search.data.captions import Captions, describe
 from training.sound_search.data.corpus import (
     Clip,
+    noise_clips,
     real_clips,
     speech_clips,
     synthetic_clips,
@@ -43,6 +44,7 @@ def prepare(data: Path, out: Path) -> None:
     (out / "unseen.json").write_text(json.dumps(sorted(unseen)))
     rows = _write_clips(recorded, out / "real")
     rows += _write_clips(speech_clips(data), out / "speech")
+    rows += _write_clips(noise_clips(), out / "noise")
     rows += _write_clips(synthetic_clips(), out / "synthetic")
     _write_captions(describe(data, rows), out / "captions")
 

@@ -97,9 +97,9 @@ to kinds, or, as far as it is like none of them, to categories.
     + """\
 ; an utterance or a word each of 200 training speakers of LibriSpeech, Speech Commands,
 npVCC2016, GRID, Arabic Speech Commands (CC BY 4.0), Mandarin syllables (CC BY 3.0), DSPSpeech-20
-(MIT), Picovoice (Apache-2.0), Free Spoken Digits and studio prompts (CC BY-SA). Captions: our own,
-the uploaders' titles, and captions of AudioCaps' training split (MIT, Kim et al. 2019). Phrases
-that describe the categories: our own.
+(MIT), Picovoice (Apache-2.0), Free Spoken Digits and studio prompts (CC BY-SA); and 40 plain
+noises, by a formula. Captions: our own, the uploaders' titles, and captions of AudioCaps' training
+split (MIT, Kim et al. 2019). Phrases that describe the categories: our own.
 
 ## Training procedure
 
