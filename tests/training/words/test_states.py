@@ -8,13 +8,15 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from earshot.media.text.phonemes import PHONEMES
+from earshot.media.text.phonemes import PHONEMES, from_arpabet
 from earshot.models.words.word_embedder import build_embedder, config_from_dict
 from training.common import checkpoints
+from training.common.zero_shot import zero_shot
 from training.words.recipe import DEVELOPMENT
 from training.words.states import basis as bases
+from training.words.states import prepare
 from training.words.states.arrays import FILE, KINDS, Packed
-from training.words.states.batches import Batches
+from training.words.states.batches import Batches, Heard
 from training.words.states.export import NAMES, export
 from training.words.states.spikes import spikes
 from training.words.states.train import networks, train
@@ -77,6 +79,25 @@ def test_spikes_need_enough_steps() -> None:
     """More phonemes than steps have none."""
     log = torch.zeros(1, 2, 3).log_softmax(dim=-1)
     assert [*spikes(log, torch.tensor([2]), [(1, 2, 1)])] == [None]
+
+
+def test_parts_of_batch_hold_it_all() -> None:
+    """They are cut to their longest recording, and keep each with its word."""
+    lengths = torch.tensor([7, 2, 9, 4, 3, 8, 5])
+    frames = torch.arange(7)[:, None, None] * torch.ones(7, 9, 1)
+    parts = Heard(frames, lengths, [(n,) for n in range(7)]).by_length()
+    said = [word for part in parts for word in part.words]
+    assert said == [(1,), (4,), (3,), (6,), (0,), (5,), (2,)]
+    for part in parts:
+        assert part.frames.shape[1] == part.lengths.max()
+        assert part.frames[:, 0, 0].tolist() == [n for (n,) in part.words]
+
+
+def test_sentences_hold_no_zero_shot_word() -> None:
+    """Not even within a longer word."""
+    birds, words = from_arpabet("M EH N IY B ER D Z"), zero_shot("en")
+    assert any(prepare._within(word, birds) for word in words)
+    assert not any(prepare._within(word, from_arpabet("B ER D IY")[1:]) for word in words)
 
 
 def test_held_out_words_join_no_batch() -> None:

@@ -33,6 +33,7 @@ MAX_PHONEME: Final = 12  # states of a phoneme; longer ones hold silence
 # Words of each kind in a batch. Of a recorded word there are two recordings.
 RECORDED, STRETCHES, SYNTHETIC, LEXICON = 72, 96, 40, 192
 STRETCH: Final = (3, 11)  # phonemes of a stretch of a sentence
+PARTS: Final = 5  # of a batch, by length
 ALIGNED: Final = 256  # recordings whose phonemes are looked for at once
 
 
@@ -42,6 +43,17 @@ class Heard(NamedTuple):
     frames: Tensor
     lengths: Tensor
     words: list[Word]
+
+    def by_length(self) -> "list[Heard]":
+        """Divide a batch into PARTS at most, the shortest first, each no longer than its longest
+        recording: so networks compute little that is not heard.
+        """
+        parts = []
+        for some in self.lengths.argsort().tensor_split(min(PARTS, len(self.words))):
+            longest = int(self.lengths[some].max())
+            words = [self.words[i] for i in some.tolist()]
+            parts.append(Heard(self.frames[some, :longest], self.lengths[some], words))
+        return parts
 
 
 class Batches:

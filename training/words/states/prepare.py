@@ -125,7 +125,9 @@ def _recordings(data: Path, rng: np.random.Generator) -> Iterator[Said]:
     items = speech_items(data)
     for word in fluent_words(i for i in items if _is_prompt(i) and i.split == "val"):
         yield Said("fluent", word.phonemes, "en", word.waveform)
-    yield from _sentences(items)
+    for said in _sentences(items):
+        if not any(_within(word, said.phonemes) for word in zero_shot(said.language)):
+            yield said
     yield from _synthetic(rng)
 
 
@@ -159,6 +161,13 @@ def _sentences(items: list[Item]) -> Iterator[Said]:
         for said, start, end in _runs(timed_words(waveform)):
             first, last = (round(second * SAMPLE_RATE) for second in (start, end))
             yield Said("sentence", said, "en", waveform[max(first, 0) : last])
+
+
+def _within(word: Phonemes, sentence: Phonemes) -> bool:
+    """Say whether the phonemes of a word follow one another somewhere in a sentence: its stretches
+    are trained on as words."""
+    size = len(word)
+    return any(sentence[i : i + size] == word for i in range(len(sentence) - size + 1))
 
 
 def _is_prompt(item: Item) -> bool:

@@ -174,12 +174,17 @@ def _loss(
     edited = corrupted_words([*dict.fromkeys(heard.words)], generator)
     loss = _ctc(bottleneck, batches.sentences(SENTENCES // 2))
     for name, network in both.items():
-        vectors, logits, steps = network.encode(heard.frames, heard.lengths)
-        loss = loss + CTC_WEIGHTS[name] * _ctc_of(logits, steps, heard.words)
-        said = heard.words
+        rows, said = [], []
+        parts = heard.by_length()
+        for part in parts:
+            vectors, logits, steps = network.encode(part.frames, part.lengths)
+            loss = loss + CTC_WEIGHTS[name] / len(parts) * _ctc_of(logits, steps, part.words)
+            rows, said = [*rows, vectors], [*said, *part.words]
         if network is bottleneck:
-            made = bottleneck.embed_posteriors(unsaid.frames, unsaid.lengths)
-            vectors, said = torch.cat([vectors, made]), [*said, *unsaid.words]
+            for part in unsaid.by_length():
+                rows.append(bottleneck.embed_posteriors(part.frames, part.lengths))
+                said += part.words
+        vectors = torch.cat(rows)
         known = [*dict.fromkeys(said)]
         wrong = [word for word in edited if word not in set(known)]
         spellings = network.embed_phonemes(
