@@ -1,5 +1,6 @@
 """Networks over a recogniser's states: packed states, aligned phonemes, training, export."""
 
+from dataclasses import replace
 from itertools import groupby, product
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
+from torch.nn import functional as F
 
 from earshot.media.text.phonemes import PHONEMES, from_arpabet
 from earshot.models.words.word_embedder import build_embedder, config_from_dict
@@ -110,11 +112,39 @@ def test_held_out_words_join_no_batch() -> None:
     assert {word for _ in range(5) for word in batches.recordings().words} & DEVELOPMENT
 
 
+def test_spliced_words_have_halves_of_two(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is heard of each phoneme is the states of that phoneme."""
+    monkeypatch.setattr("training.words.states.batches.SPOKEN_OFTEN", 2)
+    made = packed()
+    languages = np.zeros_like(made.languages)
+    batches = Batches(replace(made, languages=languages), (), torch.device("cpu"), seed=0)
+    batches.align(networks(batches.frames.width)[0])
+    # Three states a phoneme, as packed() makes them.
+    batches._cuts = {i: 3 * np.arange(len(word) + 1) for i, word in enumerate(made.phonemes)}
+    monkeypatch.setattr(batches.frames, "_augmented", lambda x, rng: x)
+    spliced = batches.spliced()
+    recorded = {word for word, kind in zip(made.phonemes, made.kinds, strict=True) if kind == 0}
+    new = [n for n, word in enumerate(spliced.words) if word not in recorded]
+    assert len(new) > 10
+    heard_of = {  # one of the states of each phoneme
+        phoneme: batches.frames.values[batches.starts[i] + 3 * place + 1]
+        for i, word in enumerate(made.phonemes)
+        for place, phoneme in enumerate(word)
+    }
+    for n in new:
+        word, size = spliced.words[n], int(spliced.lengths[n])
+        middles = ((np.arange(len(word)) + 0.5) * size / len(word)).astype(int)
+        heard = spliced.frames[n, middles]
+        expected = torch.stack([heard_of[phoneme] for phoneme in word])
+        assert F.cosine_similarity(heard[:, :-2], expected[:, :-2]).min() > 0.9
+
+
 @pytest.mark.slow
 def test_networks_over_states_learn(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Exported networks hear the states themselves."""
+    monkeypatch.setattr("training.words.states.batches.SPOKEN_OFTEN", 2)
     made = packed()
     made.save(tmp_path / FILE)
     train(tmp_path, 10.0)

@@ -120,6 +120,20 @@ class Frames:
             x = self._augmented(x, rng)
         return x, torch.from_numpy(sizes).to(self.device)
 
+    def spans(self, spans: Sequence[np.ndarray], rng: np.random.Generator) -> tuple[Tensor, Tensor]:
+        """Collect augmented states, given by their places: as ``batch`` does."""
+        kept = []
+        for span in spans:
+            size = max(round(len(span) * rng.uniform(1 - WARP, 1 + WARP)), MIN_STATES)
+            kept.append(span[np.arange(size) * len(span) // size])
+        sizes = np.array([len(span) for span in kept])
+        index = np.zeros((len(kept), sizes.max()), np.int64)
+        for row, span in zip(index, kept, strict=True):
+            row[: len(span)] = span
+            row[len(span) :] = span[-1]
+        x = self.values[torch.from_numpy(index).to(self.device)]
+        return self._augmented(x, rng), torch.from_numpy(sizes).to(self.device)
+
     def _augmented(self, x: Tensor, rng: np.random.Generator) -> Tensor:
         size, steps, width = x.shape
         x[..., :-2] += NOISE * torch.randn(size, steps, width - 2, device=self.device)

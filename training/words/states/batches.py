@@ -17,7 +17,7 @@ from earshot.media.text.phonemes import numbers
 from earshot.models.words.word_embedder import PhonemeBottleneckEmbedder
 from training.common.loop import half_precision
 from training.common.zero_shot import zero_shot
-from training.words.data.concatenation import Word
+from training.words.data.concatenation import MAX_PHONEMES, MIN_PHONEMES, Word, joints_of
 from training.words.states.arrays import (
     KINDS,
     LANGUAGES,
@@ -32,6 +32,8 @@ MAX_STATES: Final = 230  # of a sentence
 MAX_PHONEME: Final = 12  # states of a phoneme; longer ones hold silence
 # Words of each kind in a batch. Of a recorded word there are two recordings.
 RECORDED, STRETCHES, SYNTHETIC, LEXICON = 72, 96, 40, 192
+SPLICED: Final = 96  # words whose halves are of two recorded words
+SPOKEN_OFTEN: Final = 10  # recordings of a word, from which on it is spliced
 STRETCH: Final = (3, 11)  # phonemes of a stretch of a sentence
 PARTS: Final = 5  # of a batch, by length
 ALIGNED: Final = 256  # recordings whose phonemes are looked for at once
@@ -137,6 +139,29 @@ class Batches:
                 add(i, int(cuts[first]), int(cuts[first + count]), word)
         return Heard(*self.frames.batch(np.array(starts), np.array(lengths), self.rng), said)
 
+    def spliced(self) -> Heard:
+        """Make words that nobody said: the states of the beginning of one recorded word, and of the
+        end of another of its language, cut at their phonemes."""
+        words, spans = [], []
+        for _ in range(SPLICED):
+            choices = self._splicable[self.rng.integers(len(self._splicable))]
+            first, second = (choices[i] for i in self.rng.integers(len(choices), size=2))
+            joints = joints_of(first, second)
+            if not joints:
+                continue
+            i, j = joints[self.rng.integers(len(joints))]
+            word = first[:i] + second[j:]
+            if word in self._excluded or not MIN_PHONEMES <= len(word) <= MAX_PHONEMES:
+                continue
+            one, other = (int(self.rng.choice(self._often[each])) for each in (first, second))
+            start, end = int(self.starts[one]), self.starts[other] + self.lengths[other]
+            until, since = self._cuts[one][i], self.starts[other] + self._cuts[other][j]
+            span = np.concatenate([np.arange(start, start + until), np.arange(since, end)])
+            if len(span) >= MIN_STATES:
+                words.append(word)
+                spans.append(span)
+        return Heard(*self.frames.spans(spans, self.rng), words)
+
     def unsaid(self) -> Heard:
         """Make words of the lexicon from posteriors: frames are (B, S, P)."""
         words, spans = [], []
@@ -186,6 +211,16 @@ class Batches:
             for phoneme, a, b in zip(self.packed.phonemes[i], cuts[:-1], cuts[1:], strict=True):
                 if 0 < b - a <= MAX_PHONEME:
                     self._places[phoneme].append((int(self.starts[i] + a), int(b - a)))
+        self._often = {
+            word: kept
+            for word, rows in self._by_word["word"].items()
+            if len(kept := [i for i in rows if i in self._cuts]) >= SPOKEN_OFTEN
+        }
+        self._splicable = [
+            often
+            for words in self._by_language["word"]
+            if len(often := [word for word in words if word in self._often]) > 1
+        ]
         self._aligned = [i for i in self._rows["sentence"].tolist() if i in self._cuts]
         network.train()
 

@@ -2,8 +2,8 @@
 
 1. CTC on sentences and words, so that a network hears phonemes in the states, whoever speaks.
 2. Its posteriors tell where each phoneme of a recording is. From then on a batch also holds
-   stretches of sentences ("words" of any phonemes, by hundreds of people), and words that nobody
-   said.
+   stretches of sentences ("words" of any phonemes, by hundreds of people), words spliced from the
+   states of two recorded ones, and words that nobody said.
 
 Needs torch and numpy alone.
 """
@@ -168,14 +168,14 @@ def _loss(
     bottleneck: PhonemeBottleneckEmbedder,
     generator: torch.Generator,
 ) -> Tensor:
-    """Compute the contrastive loss of both networks on recordings, with CTC; of the bottleneck's
-    acoustic view also on words that nobody said."""
-    heard, unsaid = batches.recordings(), batches.unsaid()
+    """Compute the contrastive loss of both networks on recordings and spliced words, with CTC; of
+    the bottleneck's acoustic view also on words that nobody said."""
+    heard, spliced, unsaid = batches.recordings(), batches.spliced(), batches.unsaid()
     edited = corrupted_words([*dict.fromkeys(heard.words)], generator)
     loss = _ctc(bottleneck, batches.sentences(SENTENCES // 2))
     for name, network in both.items():
         rows, said = [], []
-        parts = heard.by_length()
+        parts = [*heard.by_length(), *spliced.by_length()]
         for part in parts:
             vectors, logits, steps = network.encode(part.frames, part.lengths)
             loss = loss + CTC_WEIGHTS[name] / len(parts) * _ctc_of(logits, steps, part.words)
