@@ -73,7 +73,8 @@ class SoundSearchTraining:
                 publish_table(rows, page, "unseen results", unseen.COLUMNS)
             return
         if arguments.own_folders:
-            self._own_folders(data, folders, arguments.publish)
+            default = [arguments.checkpoints / folder.name for folder in DEFAULT_MODEL]
+            self._own_folders(data, folders, default, arguments.publish)
             return
         rows = evaluate(
             data,
@@ -88,13 +89,18 @@ class SoundSearchTraining:
             publish(rows, folders, CHECKPOINTS)
             publish_table(rows, page, "sound results")
 
-    def _own_folders(self, data: Path, folders: Sequence[Path], publish: bool) -> None:
-        """Print the threshold of own folders, and write it into the checkpoints if asked for."""
+    def _own_folders(
+        self, data: Path, folders: Sequence[Path], default: Sequence[Path], publish: bool
+    ) -> None:
+        """Print the threshold of own folders, write it into the checkpoints if asked for, and print
+        how often the default model labels such folders wrong."""
         from earshot.pipelines.sound_search.encoders.encoder import EarshotEncoder
         from training.common.report import markdown
         from training.sound_search.evaluate.own_folders import (
             COLUMNS,
+            LABEL_COLUMNS,
             calibrate_own,
+            measure_own,
             write_own_threshold,
         )
 
@@ -103,6 +109,8 @@ class SoundSearchTraining:
             print(folder.name, markdown(rows, COLUMNS), sep="\n")
             if publish:
                 write_own_threshold(folder, threshold)
+        encoder = EarshotEncoder.from_pretrained(default, "cpu")
+        print(encoder.name, markdown(measure_own(encoder, data), LABEL_COLUMNS), sep="\n")
 
 
 if __name__ == "__main__":

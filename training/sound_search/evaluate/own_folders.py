@@ -23,6 +23,11 @@ COLUMNS: Final = {
     "highest_other": ("highest of another query", ".2f"),
     "error": ("error", ".3f"),
 }
+LABEL_COLUMNS: Final = {
+    "missed": ("matches that are missed", ".3f"),
+    "invented": ("other queries that match", ".3f"),
+    "error": ("error", ".3f"),
+}
 N_SOUNDS: Final = 12  # in each folder
 SECONDS: Final = 3.0  # of noise and tones
 # Folder → queries of which it holds the sounds.
@@ -52,11 +57,7 @@ def calibrate_own(encoder: SoundEncoder, data: Path) -> tuple[float, list[dict[s
     of query. Raises SystemExit where the data has no speech.
     """
     matching, others, rows = [], [], []
-    for folder, sounds in _folders(data, encoder.sample_rate):
-        vectors = np.stack([_mean(encoder, sound) for sound in sounds])
-        wrong = [*OTHERS, *(q for name, qs in MATCHES.items() if name != folder for q in qs)]
-        best = encoder.embed_text([*MATCHES[folder], *wrong]) @ vectors.T
-        right, false = np.split(best.max(axis=1), [len(MATCHES[folder])])
+    for folder, right, false in _best_scores(encoder, data):
         matching += right.tolist()
         others += false.tolist()
         spread = {"lowest": right.min(), "highest_other": false.max(), "median": np.median(right)}
@@ -64,6 +65,37 @@ def calibrate_own(encoder: SoundEncoder, data: Path) -> tuple[float, list[dict[s
     threshold, error = equal_error(np.array(matching), np.array(others))
     rows.append({"system": f"threshold {threshold:.2f}", "error": error})
     return threshold, [row | {"shipped": False} for row in rows]
+
+
+def measure_own(encoder: SoundEncoder, data: Path) -> list[dict[str, Any]]:
+    """Measure how often a folder is labelled wrong at the encoder's own threshold: a row a folder
+    and one of all queries, with the shares of matches that are missed and of other queries that
+    match, and the mean of the two.
+
+    Raises SystemExit where the data has no speech.
+    """
+    threshold, rows, labels = encoder.own_threshold, [], []
+    for folder, right, false in _best_scores(encoder, data):
+        labels.append((right < threshold, false >= threshold))
+        rows.append({"system": folder, **_errors(*labels[-1])})
+    missed, invented = (np.concatenate(each) for each in zip(*labels, strict=True))
+    rows.append({"system": f"all, threshold {threshold:.2f}", **_errors(missed, invented)})
+    return [row | {"shipped": False} for row in rows]
+
+
+def _errors(missed: np.ndarray, invented: np.ndarray) -> dict[str, float]:
+    shares = {"missed": float(missed.mean()), "invented": float(invented.mean())}
+    return shares | {"error": sum(shares.values()) / 2}
+
+
+def _best_scores(encoder: SoundEncoder, data: Path) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+    """Yield, for each folder, the best score of each query that it answers, and of each other."""
+    for folder, sounds in _folders(data, encoder.sample_rate):
+        vectors = np.stack([_mean(encoder, sound) for sound in sounds])
+        wrong = [*OTHERS, *(q for name, qs in MATCHES.items() if name != folder for q in qs)]
+        best = encoder.embed_text([*MATCHES[folder], *wrong]) @ vectors.T
+        right, false = np.split(best.max(axis=1), [len(MATCHES[folder])])
+        yield folder, right, false
 
 
 def write_own_threshold(checkpoint: Path, threshold: float) -> None:

@@ -140,12 +140,12 @@ class Batches:
         return Heard(*self.frames.batch(np.array(starts), np.array(lengths), self.rng), said)
 
     def spliced(self) -> Heard:
-        """Make words that nobody said: the states of the beginning of one recorded word, and of the
-        end of another of its language, cut at their phonemes."""
+        """Make words, most of which nobody said: the states of the beginning of one recorded word,
+        and of the end of another of its language, cut at their phonemes."""
         words, spans = [], []
         for _ in range(SPLICED):
             choices = self._splicable[self.rng.integers(len(self._splicable))]
-            first, second = (choices[i] for i in self.rng.integers(len(choices), size=2))
+            first, second = (choices[i] for i in self.rng.choice(len(choices), 2, replace=False))
             joints = joints_of(first, second)
             if not joints:
                 continue
