@@ -27,7 +27,7 @@ MARGIN: Final = (0.10, 0.14)  # seconds before and after a path: CTC is sure of 
 BATCH: Final = 48  # candidates between two moments at which the search can be stopped
 # Cosines from which a place counts as found, of the highest term-weighted value on validation
 # speakers: python -m benchmarks.word_search --split val.
-THRESHOLDS: Final = {"written": 0.52, "spoken": 0.35}
+THRESHOLDS: Final = {"written": 0.56, "spoken": 0.41}
 
 Progress = Callable[[float], object]  # the share that is done
 

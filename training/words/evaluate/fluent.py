@@ -19,6 +19,7 @@ from training.words.data.fluent import fluent_words
 from training.words.data.recordings import RecordedWord
 
 CORPUS: Final = "librispeech_251"
+NAMES: Final = ("words", "words-bottleneck", "words-states", "words-states-bottleneck")
 LONG: Final = 5  # phonemes of the words that have columns of their own
 COLUMNS: Final = {
     "p_at_1": ("P@1", ".3f"),
@@ -52,7 +53,7 @@ def main() -> None:
     """Print a table of the checkpoints."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", help="the data folder, else $EARSHOT_DATA")
-    parser.add_argument("names", nargs="*", default=["words", "words-bottleneck", "words-states"])
+    parser.add_argument("names", nargs="*", default=NAMES)
     arguments = parser.parse_args()
     items = speech_items(data_root(arguments.data))
     said = list(fluent_words([i for i in items if (i.corpus, i.split) == (CORPUS, "test")]))
