@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 import soundfile
 
+from earshot.media.audio.features import SAMPLE_RATE as SPEECH_RATE
+from earshot.media.audio.load import load
 from earshot.media.audio.sound_features import SAMPLE_RATE as SOUND_RATE
 from earshot.pipelines import VoiceConversion
 from earshot.pipelines.checkpoint import CheckpointError, weight_bytes, weight_files
@@ -30,6 +32,7 @@ from earshot.tabs.sound_search import EXAMPLES
 from earshot.tabs.sound_search.example import FINISHED
 
 ROOT = Path(__file__).parents[1] / "checkpoints"
+WORDS = ROOT.parent / "assets" / "words"
 SOUNDS = ROOT.parent / "assets" / "sounds"
 FOLDERS = sorted(path for path in ROOT.iterdir() if path.is_dir())
 MODELS = [folder for folder in FOLDERS if folder.name.startswith("vqvae-")]
@@ -251,9 +254,18 @@ def test_pronouncer_predicts_invented_words(word: str, phonemes: str) -> None:
     assert (" ".join(said.phonemes), said.source) == (phonemes, "guess")
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("word", ["bird", "ship", "house"])
+def test_located_word_keeps_its_ends(word: str) -> None:
+    """The voice activity detector leaves what a word is recognised by."""
+    words, path = Words.from_pretrained(ROOT / "words", "cpu"), WORDS / f"{word}-awb.ogg"
+    whole = words.embed_waveforms([load(path, SPEECH_RATE).waveform])[0]
+    assert words.embed_audio(path).vector @ whole > 0.85
+
+
 def test_shipped_word_index_opens() -> None:
     """The index opens with the shipped model."""
     words = Words.from_pretrained(ROOT / "words", "cpu")
-    library = WordLibrary.open(ROOT.parent / "assets" / "words.index", words.fingerprint)
+    library = WordLibrary.open(WORDS.with_suffix(".index"), words.fingerprint)
     assert {"tree", "water", "apple", "yes"} <= {word.spelling for word in library.words}
     assert all(word.path.exists() for word in library.words if word.path)

@@ -161,7 +161,8 @@ def test_timeline_plays_one_sound_at_once(visit: Visit, tmp_path: Path) -> None:
     before = page.evaluate(TIMES)[0]
     page.keyboard.press("2")
     assert page.evaluate(playing) == [False, True]
-    assert before <= page.evaluate(TIMES)[1] < before + 5
+    # The player may seek to the beginning of a packet.
+    assert before - 0.1 <= page.evaluate(TIMES)[1] < before + 5
     # A start that the page is told of when another sound plays by now silences nothing.
     page.evaluate("[...document.querySelectorAll('#conversion audio')].forEach((a) => a.play())")
     page.wait_for_timeout(300)

@@ -20,7 +20,7 @@ class SoundSearchTraining:
         evaluate.add_argument("--fold", type=int, help="the clips to rank: 4 unless given")
         evaluate.add_argument("--languages", action="store_true", help="queries in other languages")
         evaluate.add_argument(
-            "--own-folders", action="store_true", help="threshold for folders of anything"
+            "--own-folders", action="store_true", help="threshold and errors of folders of anything"
         )
         evaluate.add_argument(
             "--unseen", action="store_true", help="kinds that the models were not trained on"

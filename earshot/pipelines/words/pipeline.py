@@ -35,6 +35,7 @@ from earshot.pipelines.checkpoint import (
 )
 from earshot.pipelines.words.heard import Hearing, hearing_name, hearing_of
 from earshot.pipelines.words.library import View, WordLibrary
+from earshot.pipelines.words.phoneme_paths import decode
 from earshot.pipelines.words.pronunciation import Pronouncer
 from earshot.pipelines.words.result import Guess, Neighbour, Spoken, Written
 from earshot.pipelines.words.spoken_word import Cut, find_word
@@ -149,13 +150,22 @@ class Words:
         """
         return self._embed({hear: [hear(w) for w in waveforms] for hear in self._hearings})
 
-    @torch.inference_mode()
     def log_posteriors(self, waveform: np.ndarray) -> np.ndarray:
         """Map speech at 16 kHz (T,), of any length → log posteriors of phonemes, with 0 the blank,
-        in each step of the acoustic encoder: (S, P).
+        in each step of the acoustic encoder: (S, P). By the first phoneme-bottleneck model.
         """
-        network = self._phoneme_member.network
-        frames = torch.from_numpy(self._phoneme_member.hear(waveform))
+        return self._log_posteriors(self._phoneme_members[0], waveform)
+
+    def decode_phonemes(self, waveform: np.ndarray) -> tuple[int, ...]:
+        """Decode the phonemes of a word (T,) at 16 kHz, by the last phoneme-bottleneck model: in
+        the default, that over a recogniser's states, which errs less and takes longer.
+        """
+        return decode(self._log_posteriors(self._phoneme_members[-1], waveform))
+
+    @torch.inference_mode()
+    def _log_posteriors(self, member: "Member", waveform: np.ndarray) -> np.ndarray:
+        network = member.network
+        frames = torch.from_numpy(member.hear(waveform))
         step, parts = network.config.stack, []
         for first in range(0, len(frames), self.CHUNK):
             cancellation.check()
@@ -169,12 +179,12 @@ class Words:
         return np.concatenate(parts)
 
     @property
-    def _phoneme_member(self) -> "Member":
-        """Choose the first phoneme-bottleneck model, if there is one: it sees 0.3 s of context, and
-        no word.
+    def _phoneme_members(self) -> Sequence["Member"]:
+        """Choose the phoneme-bottleneck models, if there are any: they see 0.3 s of context, and no
+        word.
         """
-        bottlenecks = (m for m in self._members if isinstance(m.network, PhonemeBottleneckEmbedder))
-        return next(bottlenecks, self._members[0])
+        bottlenecks = [m for m in self._members if isinstance(m.network, PhonemeBottleneckEmbedder)]
+        return bottlenecks or self._members
 
     @torch.inference_mode()
     def _embed(self, heard: Mapping[Hearing, Sequence[np.ndarray]]) -> np.ndarray:

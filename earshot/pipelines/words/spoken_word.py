@@ -12,7 +12,7 @@ from earshot.pipelines.speech_segments import speech_segments
 
 MIN_SECONDS: Final = 0.1  # of speech
 MAX_SECONDS: Final = 3.0
-MARGIN: Final = 0.06  # seconds kept around detected speech, for soft ends
+MARGIN: Final = 0.12  # seconds kept around detected speech, for soft ends; less than half a pause
 MAX_RECORDING: Final = 60.0  # seconds; only one word of it is used
 
 Cut = tuple[float, float]  # start and end in seconds

@@ -23,12 +23,16 @@ def encoder() -> Words:
 
 
 def encoder_of(kind: type[WordEmbedderConfig]) -> Words:
-    torch.manual_seed(0)
+    return Words([member_of(kind, seed=0)], {}, torch.device("cpu"))
+
+
+def member_of(kind: type[WordEmbedderConfig], seed: int) -> Member:
+    torch.manual_seed(seed)
     view = ViewConfig("conformer", 1, 2, width=16, inner=16)
     network = build_embedder(kind(view, view, channels=4, width=12, pitch=True)).eval()
     assert network.pitch is not None
     torch.nn.init.normal_(network.pitch.out.weight)
-    return Words([Member(network, LogMel(pitch=True))], {}, torch.device("cpu"))
+    return Member(network, LogMel(pitch=True))
 
 
 def buzz(first: float, last: float, seconds: float = 0.6) -> np.ndarray:
@@ -57,3 +61,16 @@ def test_log_posteriors_hear_pitch_in_chunks(
     np.testing.assert_allclose(np.exp(chunked).sum(axis=1), 1, atol=1e-4)
     assert whole.shape == chunked.shape == (200, PhonemeBottleneckConfig.n_phonemes)
     assert abs(whole - chunked).mean() < 0.1 * abs(whole - level).mean()
+
+
+def test_last_bottleneck_decodes_words() -> None:
+    """The first bottleneck model of an ensemble gives the posteriors of long recordings."""
+    members = [member_of(WordEmbedderConfig, seed=0)]
+    members += [member_of(PhonemeBottleneckConfig, seed) for seed in (1, 2)]
+    both, first, last = (
+        Words(chosen, {}, torch.device("cpu")) for chosen in (members, members[1:2], members[2:])
+    )
+    glide = buzz(120, 180)
+    np.testing.assert_array_equal(both.log_posteriors(glide), first.log_posteriors(glide))
+    assert both.decode_phonemes(glide) == last.decode_phonemes(glide)
+    assert last.decode_phonemes(glide) != first.decode_phonemes(glide)

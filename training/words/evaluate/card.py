@@ -95,9 +95,9 @@ Seventeen zero-shot words were held out in every voice: alexa, jarvis, snowboy, 
 project, marvin, sheila, bird, house; يسار, تراجع, ستة, فتح, خيارات; 北京, 饭店."""
 LIMITS: Final = """\
 Single words and short phrases of up to about two seconds, in English, Arabic and Mandarin. Measured
-on about a hundred words that were said one at a time; of words cut from fluent speech half are
-found. Accents and children's voices are rare in the recordings. Unrecorded words are found less
-often in Arabic and Mandarin than in English. English is General American, without stress."""
+on about a hundred words that were said one at a time; of words cut from fluent speech the ensemble
+finds half. Accents and children's voices are rare in the recordings. Unrecorded words are found
+less often in Arabic and Mandarin than in English. English is General American, without stress."""
 
 BOTTLENECK_CARD: Final = """\
 ---
@@ -202,11 +202,13 @@ hours on one or two shared cores of a CPU (Intel Xeon). CTC alone for 30 % of th
 then also the contrastive loss, on recorded words, on stretches of 3 to 11 phonemes of the
 sentences, and, of the bottleneck model, on words that nobody said, made of the posteriors of their
 phonemes in others' words; in the last 218 steps also on words spliced from the states of two
-recorded ones, cut at their phonemes. Each recording is heard twice, half of the times in noise of
--2 to 20 dB, others far away or by telephone; in the first training it was heard once, a third of
-them in noise of 0 to 20 dB, 38 recordings at most of each word. The weights are the exponential
-mean of those of the steps. What it gives, and why it stopped there, is in the
-[training log](../../docs/training_logs/words.md).
+recorded ones, cut at their phonemes. Each recording is prepared twice: half are in noise of -2 to
+20 dB, 7 % far away, 8 % by telephone. The weights are an exponential mean over the last steps.
+
+These weights were made in parts, by earlier versions of the commands: on the H200 there were 38
+recordings at most of each word, each prepared once, a third in noise of 0 to 20 dB; and spliced
+words, which the commands now have from the start, came last, at the full learning rate. What each
+part gave is in the [training log](../../docs/training_logs/words.md).
 
 ## Evaluation
 
@@ -216,7 +218,8 @@ The metrics and the other systems are explained in [docs/words.md](../../docs/wo
 
 ## Limits
 
-{limits} Tones are told apart less well than by the networks over log-mel frames.
+{limits}
+Tones are told apart less well than by [words-bottleneck](../words-bottleneck/README.md).
 """
 BOTTLENECK_OVER_STATES: Final = """\
 Five convolutional layers predict phonemes by CTC; a conformer of two layers encodes the phoneme

@@ -13,7 +13,9 @@ def main() -> None:
     prepare = commands.add_parser("prepare", help="the data folder → states in OUT")
     prepare.add_argument("--data", help="the data folder, else $EARSHOT_DATA")
     train = commands.add_parser("train", help="states in OUT → weights in OUT")
-    train.add_argument("--seconds", type=float, default=290.0, help="of training, on one GPU")
+    train.add_argument(
+        "--seconds", type=float, default=290.0, help="of training: enough on a large GPU"
+    )
     train.add_argument("--again", action="store_true", help="from the weights in checkpoints/")
     export = commands.add_parser("export", help="weights in OUT → checkpoints/")
     for command in (prepare, train, export):

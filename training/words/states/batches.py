@@ -1,5 +1,6 @@
-"""Batches for the networks over states: sentences, recorded words, stretches of sentences, and
-words that nobody said, made of the posteriors of their phonemes in others' words.
+"""Batches for the networks over states: sentences, recorded words, stretches of sentences, words
+spliced from the states of two recorded ones, and words that nobody said, made of the posteriors of
+their phonemes in others' words.
 
 Shapes: F states of all recordings, B recordings of a batch, S states, P phonemes of the inventory,
 L phonemes of a recording.
@@ -32,7 +33,7 @@ MAX_STATES: Final = 230  # of a sentence
 MAX_PHONEME: Final = 12  # states of a phoneme; longer ones hold silence
 # Words of each kind in a batch. Of a recorded word there are two recordings.
 RECORDED, STRETCHES, SYNTHETIC, LEXICON = 72, 96, 40, 192
-SPLICED: Final = 96  # words whose halves are of two recorded words
+SPLICED: Final = 96  # words at most whose halves are of two recorded words
 SPOKEN_OFTEN: Final = 10  # recordings of a word, from which on it is spliced
 STRETCH: Final = (3, 11)  # phonemes of a stretch of a sentence
 PARTS: Final = 5  # of a batch, by length
@@ -141,7 +142,15 @@ class Batches:
 
     def spliced(self) -> Heard:
         """Make words, most of which nobody said: the states of the beginning of one recorded word,
-        and of the end of another of its language, cut at their phonemes."""
+        and of the end of another of its language, cut at their phonemes.
+
+        Raises SystemExit where no language has two words of SPOKEN_OFTEN recordings.
+        """
+        if not self._splicable:
+            raise SystemExit(
+                f"Words cannot be spliced: no language has two that were recorded {SPOKEN_OFTEN} "
+                "times and whose phonemes were found."
+            )
         words, spans = [], []
         for _ in range(SPLICED):
             choices = self._splicable[self.rng.integers(len(self._splicable))]
