@@ -161,7 +161,7 @@ def test_timeline_plays_one_sound_at_once(visit: Visit, tmp_path: Path) -> None:
     before = page.evaluate(TIMES)[0]
     page.keyboard.press("2")
     assert page.evaluate(playing) == [False, True]
-    # The player may seek to the beginning of a packet.
+    # Two players agree on a time to some milliseconds.
     assert before - 0.1 <= page.evaluate(TIMES)[1] < before + 5
     # A start that the page is told of when another sound plays by now silences nothing.
     page.evaluate("[...document.querySelectorAll('#conversion audio')].forEach((a) => a.play())")
