@@ -277,7 +277,7 @@ def _components(
         values, vectors = np.linalg.eigh(part.T @ part / len(part))
         kept = vectors[:, np.argsort(-values)[:COMPONENTS]]
         parts.append(kept * np.sqrt(width / part.shape[1]))
-    return mean, std, block_diag(*parts)
+    return mean, std, np.asarray(block_diag(*parts))
 
 
 def _packed(values: np.ndarray) -> np.ndarray:
