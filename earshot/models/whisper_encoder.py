@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from earshot.media.constants import SAMPLE_RATE
+from earshot.models.recogniser import between
 
 N_FFT: Final = 400  # samples of a window
 HOP: Final = 160  # samples from one to the next
@@ -113,7 +114,4 @@ class WhisperStates(nn.Module):
         (B, N, L * D)."""
         heard = self.encoder(waveform)
         states = torch.cat([heard[layer - 1] for layer in self.layers], dim=-1)
-        place = (places / STATE).clamp(max=states.shape[1] - 1.001)
-        left = place.floor().long()
-        weight = (place - left)[None, :, None]
-        return states[:, left] * (1 - weight) + states[:, left + 1] * weight
+        return between(states, places / STATE)

@@ -52,13 +52,13 @@ def _renamed(weights: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     renamed = {name: weights[name] for name in weights if "layers." not in name}
     renamed["positions"] = renamed.pop("embed_positions.weight")
     for layer in (0, 1):
-        theirs, ours = f"layers.{layer}.", f"layers.{layer}."
-        width = len(weights[f"{theirs}fc2.bias"])
-        names = [f"{theirs}self_attn.{name}_proj" for name in "qkv"]
-        renamed[f"{ours}attention_in.weight"] = torch.cat([weights[f"{n}.weight"] for n in names])
+        within = f"layers.{layer}."
+        width = len(weights[f"{within}fc2.bias"])
+        names = [f"{within}self_attn.{name}_proj" for name in "qkv"]
+        renamed[f"{within}attention_in.weight"] = torch.cat([weights[f"{n}.weight"] for n in names])
         none = torch.zeros(width)
         biases = [weights.get(f"{name}.bias", none) for name in names]
-        renamed[f"{ours}attention_in.bias"] = torch.cat(biases)
+        renamed[f"{within}attention_in.bias"] = torch.cat(biases)
         for there, here in {
             "self_attn.out_proj": "attention_out",
             "self_attn_layer_norm": "attention_norm",
@@ -67,7 +67,7 @@ def _renamed(weights: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
             "fc2": "forward_out",
         }.items():
             for kind in ("weight", "bias"):
-                renamed[f"{ours}{here}.{kind}"] = weights[f"{theirs}{there}.{kind}"]
+                renamed[f"{within}{here}.{kind}"] = weights[f"{within}{there}.{kind}"]
     return renamed
 
 

@@ -16,11 +16,11 @@ from earshot.media.audio.load import match_loudness
 from earshot.media.audio.pitch import MIN_PITCH, log_mel_and_pitch, track_pitch
 from earshot.media.constants import HOP_LENGTH
 from earshot.models.recogniser import STATE, RecogniserStates
-from earshot.models.whisper_encoder import WhisperStates
 from earshot.pipelines.recogniser import load_states
 from earshot.pipelines.whisper import load_whisper
 
 if TYPE_CHECKING:
+    from earshot.models.whisper_encoder import WhisperStates
     from earshot.pipelines.speech_encoder import SpeechEncoder
 
 LEVEL: Final = -23.0  # LUFS to which every recording is normalised
@@ -76,7 +76,9 @@ class States(Hearing):
     its states; and after them the pitch: octaves above 128 Hz, and whether there is a voice. One
     state more than the speech has at each end."""
 
-    def __init__(self, recogniser: RecogniserStates, whisper: WhisperStates | None = None) -> None:
+    def __init__(
+        self, recogniser: RecogniserStates, whisper: "WhisperStates | None" = None
+    ) -> None:
         self._recogniser, self._whisper = recogniser, whisper
 
     def _frames(self, waveform: np.ndarray) -> np.ndarray:
