@@ -1,163 +1,128 @@
 """python -m benchmarks.word_search --data DIR: finding words in long recordings, and the time.
 
-The recordings are strung together from words by speakers that no training heard, with pauses. Each
+One recording is strung together from words by speakers that no training heard, with pauses; each
 query is typed, or spoken by another speaker. Baseline: subsequence DTW over MFCC, with the same
-spoken queries. Writes word_search.md. With --split val, of trained words by validation speakers, on
-which thresholds are chosen; nothing is written.
+spoken queries. The other is fluent speech by such speakers; queries are typed. Writes
+word_search.md. With --split val, of trained words by validation speakers, and of prompts by a
+speaker whose other prompts were trained on: what is chosen, is chosen on these; nothing is written.
 """
 
 import argparse
 import platform
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import torch
 
+from benchmarks.support.search_tasks import Task, fluent, string_together
 from earshot.media.audio.dtw import mfcc_frames, subsequence_means
 from earshot.media.audio.features import HOP_LENGTH, SAMPLE_RATE
-from earshot.media.audio.load import match_loudness
 from earshot.pipelines.words import Spoken, Words, Written
-from earshot.pipelines.words.heard import LEVEL
 from earshot.pipelines.words.pronunciation import Pronunciation
 from earshot.pipelines.words.word_search import MAX_SECONDS_SEARCHED, THRESHOLDS, Place, WordSearch
-from training.common.corpora import data_root
-from training.words.evaluate.test_set import Recording, TestSet, WordType, select_test_set
+from training.common.corpora import data_root, speech_items
+from training.words.data.fluent import aligned_utterances
+from training.words.evaluate.test_set import WordType, select_test_set
 
 ROOT = Path(__file__).parents[1]
-PAUSES: Final = (0.1, 0.5)  # seconds between two words
-QUERIES: Final = 16  # words
+# The corpus of each split that holds fluent speech whose words are known.
+FLUENT: Final = {"test": "librispeech_251", "val": "studio_prompts"}
+LIMIT: Final = 200  # places of a query
 TOLERANCE: Final = 0.5  # seconds from the middle of a word to that of a place (NIST STD 2006)
 Judged = tuple[np.ndarray, np.ndarray, int]  # see judge
 NIST_BETA: Final = 999.9  # of the term-weighted value: for a word that is said once in 10,000 s
 
 
-@dataclass(frozen=True, eq=False)
-class Task:
-    """A recording of MAX_SECONDS_SEARCHED at most, its words with their times, and the queries: a
-    word, a recording of it by another speaker, and whether no training heard it."""
-
-    waveform: np.ndarray
-    said: list[tuple[WordType, float, float]]
-    queries: list[tuple[WordType, np.ndarray, bool]]
-
-    @property
-    def seconds(self) -> float:
-        return len(self.waveform) / SAMPLE_RATE
-
-    def middles(self, word: WordType) -> list[float]:
-        """Find the middle of each time that the word is said, in seconds."""
-        return [(start + end) / 2 for said, start, end in self.said if said == word]
+HEAD: Final = (
+    "# Finding a word in a long recording",
+    "",
+    f"`python -m benchmarks.word_search --data DIR`, {torch.get_num_threads()} threads, "
+    f"{platform.machine()}, torch {torch.__version__}.",
+    "",
+    "TWV: maximum term-weighted value (NIST STD 2006), 1 for all found and no false alarm; a "
+    f"place is right if its middle is within {TOLERANCE} s of the word's. NIST's β is for "
+    "words that are said once in 10,000 s, the other for words as frequent as these; *at the "
+    "app's*: the value at the threshold of the app, chosen on validation speakers. *found, "
+    "no false alarm*: the share of the times a word is said that rank before the first wrong "
+    "place.",
+)
 
 
 def main() -> None:
-    """Measure, print, and write the table."""
+    """Measure, print, and write the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path)
     parser.add_argument(
-        "--seconds", type=float, default=MAX_SECONDS_SEARCHED, help="of the recording"
+        "--seconds", type=float, default=MAX_SECONDS_SEARCHED, help="of a recording at most"
     )
-    parser.add_argument("--split", choices=["test", "val"], default="test")
+    parser.add_argument("--split", choices=FLUENT, default="test")
     options = parser.parse_args()
-    test_set = select_test_set(data_root(options.data), options.split, limit=900)
-    task = string_together(test_set, options.seconds, zero_shot_too=options.split == "test")
-    text = "\n".join(lines(task)) + "\n"
+    data = data_root(options.data)
+    test_set = select_test_set(data, options.split, limit=900)
+    items = [i for i in speech_items(data) if i.language == "en" and i.split == options.split]
+    sentences = aligned_utterances(i for i in items if i.corpus == FLUENT[options.split])
+    tasks = [
+        string_together(test_set, options.seconds, zero_shot_too=options.split == "test"),
+        fluent(sentences, options.seconds),
+    ]
+    search = WordSearch(Words.from_pretrained(ROOT / "checkpoints" / "words", "cpu"))
+    text = "\n".join([*HEAD, *(line for task in tasks for line in lines(task, search))]) + "\n"
     print(text)
     if options.split == "test":
         Path(__file__).with_suffix(".md").write_text(text)
 
 
-def string_together(test_set: TestSet, seconds: float, zero_shot_too: bool = True) -> Task:
-    """String words together in random order, at one level, with pauses; as queries words that are
-    said in it, and that another speaker says outside it. zero_shot_too: also the words held out
-    from training.
-    """
-    rng = np.random.default_rng(0)
-    chosen = np.flatnonzero(zero_shot_too | ~test_set.zero_shot[test_set.labels])
-    order = [test_set.recordings[i] for i in rng.permutation(chosen)]
-    parts, said, position = [], [], 0
-    rest: list[Recording] = []
-    for recording in order:
-        if position > seconds * SAMPLE_RATE:
-            rest.append(recording)
-            continue
-        word = match_loudness(recording.waveform, SAMPLE_RATE, LEVEL)
-        pause = np.zeros(round(rng.uniform(*PAUSES) * SAMPLE_RATE), np.float32)
-        start = position + len(pause)
-        position = start + len(word)
-        said.append((recording, start / SAMPLE_RATE, position / SAMPLE_RATE))
-        parts += [pause, word]
-    new = {
-        w for w, held_out in zip(test_set.vocabulary, test_set.zero_shot, strict=True) if held_out
-    }
-    queries: dict[WordType, tuple[WordType, np.ndarray, bool]] = {}
-    for recording in rest:
-        speakers = {r.speaker for r, _, _ in said if r.word == recording.word}
-        if speakers and recording.speaker not in speakers and len(queries) < QUERIES:
-            word = recording.word
-            queries.setdefault(word, (word, recording.waveform, word in new))
-    waveform = np.concatenate(parts)[: round(seconds * SAMPLE_RATE)]
-    return Task(waveform, [(r.word, a, b) for r, a, b in said], list(queries.values()))
-
-
-def lines(task: Task) -> list[str]:
-    """Measure the search, and write the lines of word_search.md."""
-    words = Words.from_pretrained(ROOT / "checkpoints" / "words", "cpu")
-    search = WordSearch(words)
+def lines(task: Task, search: WordSearch) -> list[str]:
+    """Measure the search in a recording, and write the lines about it."""
     search.listen((SAMPLE_RATE, task.waveform[: 30 * SAMPLE_RATE]))  # warm-up
     began, used = time.perf_counter(), time.process_time()
     recording = search.listen((SAMPLE_RATE, task.waveform))
-    listening = time.perf_counter() - began, time.process_time() - used
-    typed = [written(words, word) for word, _, _ in task.queries]
-    spoken = [
-        Spoken(waveform, 0.0, len(waveform) / SAMPLE_RATE, words.embed_waveforms([waveform])[0])
-        for _, waveform, _ in task.queries
-    ]
-    rows, times = [], {}
-    for kind, queries in (("typed", typed), ("spoken", spoken)):
-        name = f"ours, {kind}"
+    times = {"listening, once": (time.perf_counter() - began, time.process_time() - used)}
+    spoken = [query.spoken for query in task.queries if query.spoken is not None]
+    systems: dict[str, tuple[Callable[[Any], Sequence[Place]], list[Any], float | None]] = {
+        "ours, typed": (
+            lambda query: search(recording, query, limit=LIMIT).places,
+            [written(search.words, query.word) for query in task.queries],
+            THRESHOLDS["written"],
+        )
+    }
+    if spoken:
+        systems["ours, spoken"] = (
+            lambda query: search(recording, query, limit=LIMIT).places,
+            [said(search.words, waveform) for waveform in spoken],
+            THRESHOLDS["spoken"],
+        )
+        frames = mfcc_frames(recording.waveform).astype(np.float32)
+        systems["MFCC, subsequence DTW, spoken"] = (lambda w: warped(frames, w), spoken, None)
+    rows = []
+    for name, (find, queries, threshold) in systems.items():
         began, used = time.perf_counter(), time.process_time()
-        places = [search(recording, query, limit=200).places for query in queries]
+        places = [find(query) for query in queries]
         count = len(queries)
-        times[name] = (time.perf_counter() - began) / count, (time.process_time() - used) / count
-        rows.append(row(name, task, places, THRESHOLDS["written" if kind == "typed" else kind]))
-    frames = mfcc_frames(recording.waveform).astype(np.float32)
-    began, used = time.perf_counter(), time.process_time()
-    places = [warped(frames, waveform) for _, waveform, _ in task.queries]
-    name, count = "MFCC, subsequence DTW, spoken", len(task.queries)
-    times[name] = (time.perf_counter() - began) / count, (time.process_time() - used) / count
-    rows.append(row(name, task, places))
-    new = sum(unseen for _, _, unseen in task.queries)
-    beta = own_beta(task)
+        times[f"a query: {name}"] = (
+            (time.perf_counter() - began) / count,
+            (time.process_time() - used) / count,
+        )
+        rows.append(row(name, task, places, threshold))
+    new = sum(query.is_new for query in task.queries)
+    asked = f"{len(task.queries)} queries"
     return [
-        "# Finding a word in a long recording",
         "",
-        f"`python -m benchmarks.word_search --data DIR`, {torch.get_num_threads()} threads, "
-        f"{platform.machine()}, torch {torch.__version__}.",
+        f"## {task.seconds:.0f} s {task.source}",
         "",
-        f"{task.seconds:.0f} s, strung together from {len(task.said)} words by speakers that no "
-        f"training heard; {len(task.queries)} queries, {new} of them words that no training heard.",
+        f"{asked}, {new} of them words that no training heard." if new else f"{asked}.",
         "",
-        f"| | TWV, β = {NIST_BETA} | at threshold | TWV, β = {beta:.0f} | at threshold "
+        f"| | TWV, β = {NIST_BETA} | at threshold | TWV, β = {own_beta(task):.0f} | at threshold "
         "| at the app's | of new words | found, no false alarm |",
         "|---|---:|---:|---:|---:|---:|---:|---:|",
         *rows,
         "",
-        "TWV: maximum term-weighted value (NIST STD 2006), 1 for all found and no false alarm; a "
-        f"place is right if its middle is within {TOLERANCE} s of the word's. NIST's β is for "
-        "words that are said once in 10,000 s: here a false alarm costs "
-        f"{NIST_BETA / task.seconds:.1f}. The other β is for words as frequent as these; *at the "
-        "app's*: the value at the threshold of the app, chosen on validation speakers. *found, "
-        "no false alarm*: the share of the times a word is said that rank before the first wrong "
-        "place.",
-        "",
         "| step | s | s of processor time |",
         "|---|---:|---:|",
-        f"| listening to {task.seconds:.0f} s, once | {listening[0]:.1f} | {listening[1]:.1f} |",
-        *(f"| a query: {n} | {wall:.2f} | {used:.2f} |" for n, (wall, used) in times.items()),
+        *(f"| {n} | {wall:.2f} | {used:.2f} |" for n, (wall, used) in times.items()),
     ]
 
 
@@ -165,7 +130,7 @@ def row(
     name: str, task: Task, places: Sequence[Sequence[Place]], threshold: float | None = None
 ) -> str:
     """Write a row of the table. threshold: of the app."""
-    new = [i for i, (_, _, unseen) in enumerate(task.queries) if unseen]
+    new = [i for i, query in enumerate(task.queries) if query.is_new]
     nist, nist_at = best_value(task, places, NIST_BETA)
     own, own_at = best_value(task, places, own_beta(task))
     app = "–"
@@ -209,7 +174,7 @@ def judge(task: Task, number: int, places: Sequence[Place]) -> Judged:
     """Judge the places: their scores, whether each is right, and how often the word is said. Of two
     places at one word the better one counts as right, the other as wrong.
     """
-    truth = task.middles(task.queries[number][0])
+    truth = task.middles(task.queries[number].word)
     left, right = list(truth), []
     for place in sorted(places, key=lambda place: -place.score):
         middle = (place.start + place.end) / 2
@@ -232,7 +197,7 @@ def own_beta(task: Task) -> float:
     """Compute β of the term-weighted value for words as frequent as the queries, with NIST's
     costs.
     """
-    often = np.mean([len(task.middles(word)) for word, _, _ in task.queries])
+    often = np.mean([len(task.middles(query.word)) for query in task.queries])
     return 0.1 * (task.seconds / float(often) - 1)
 
 
@@ -242,7 +207,13 @@ def written(words: Words, word: WordType) -> Written:
     return Written(" ".join(word.phonemes), Pronunciation(word.phonemes, "dictionary"), vector)
 
 
-def warped(frames: np.ndarray, waveform: np.ndarray, limit: int = 200) -> list[Place]:
+def said(words: Words, waveform: np.ndarray) -> Spoken:
+    """Make the spoken query of a recording."""
+    seconds = len(waveform) / SAMPLE_RATE
+    return Spoken(waveform, 0.0, seconds, words.embed_waveforms([waveform])[0])
+
+
+def warped(frames: np.ndarray, waveform: np.ndarray) -> list[Place]:
     """Find places by subsequence DTW of MFCC frames; score: 1 − the mean distance."""
     query = mfcc_frames(waveform).astype(np.float32)
     costs, starts = subsequence_means(np.ascontiguousarray(1 - query @ frames.T, np.float32))
@@ -254,7 +225,7 @@ def warped(frames: np.ndarray, waveform: np.ndarray, limit: int = 200) -> list[P
             continue
         taken[start : end + 1] = True
         places.append(Place(start * hop, (end + 1) * hop, 1 - float(costs[end])))
-        if len(places) == limit:
+        if len(places) == LIMIT:
             break
     return places
 

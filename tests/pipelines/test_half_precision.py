@@ -46,7 +46,7 @@ def words(ours: Path, theirs: Path, device: str) -> Outputs:
     embed = Words.from_pretrained(ours / "words", device)
     yield embed.embed_waveforms([NOISE])
     yield embed.embed_phonemes([from_arpabet("K AE T")])
-    yield embed.log_posteriors(NOISE)
+    yield from embed.log_posteriors(NOISE)
 
 
 def sounds(ours: Path, theirs: Path, device: str) -> Outputs:

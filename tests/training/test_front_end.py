@@ -144,7 +144,7 @@ def test_words_over_front_end_are_embedded(model: str, tmp_path: Path) -> None:
     together, alone = words.embed_waveforms(noises), words.embed_waveforms(noises[:1])
     np.testing.assert_allclose(np.linalg.norm(together, axis=1), 1, atol=1e-5)
     np.testing.assert_allclose(together[0], alone[0], atol=1e-3)
-    posteriors = words.log_posteriors(noises[0])
+    (posteriors,) = words.log_posteriors(noises[0])
     assert posteriors.shape == (13, 76)  # a step for 40 ms
 
 

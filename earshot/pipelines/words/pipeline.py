@@ -150,11 +150,11 @@ class Words:
         """
         return self._embed({hear: [hear(w) for w in waveforms] for hear in self._hearings})
 
-    def log_posteriors(self, waveform: np.ndarray) -> np.ndarray:
+    def log_posteriors(self, waveform: np.ndarray) -> tuple[np.ndarray, ...]:
         """Map speech at 16 kHz (T,), of any length → log posteriors of phonemes, with 0 the blank,
-        in each step of the acoustic encoder: (S, P). By the first phoneme-bottleneck model.
+        in each step of the acoustic encoder: (S, P). By each phoneme-bottleneck model.
         """
-        return self._log_posteriors(self._phoneme_members[0], waveform)
+        return tuple(self._log_posteriors(m, waveform) for m in self._phoneme_members)
 
     def decode_phonemes(self, waveform: np.ndarray) -> tuple[int, ...]:
         """Decode the phonemes of a word (T,) at 16 kHz, by the last phoneme-bottleneck model: in

@@ -1,12 +1,14 @@
 """Find a word in a long recording: where it was said, with a score for each place.
 
-Phoneme posteriors of the whole recording are computed once. A query's phonemes are searched in them
-(phoneme_paths.py), which gives candidates; the acoustic word embeddings of these are compared with
-the query's, which gives their scores.
+Phoneme posteriors of the whole recording are computed once, by each phoneme-bottleneck model. A
+query's phonemes are searched in them (phoneme_paths.py), which gives candidates. The score of one
+is the cosine of its acoustic word embedding with the query's, less how much likelier other phonemes
+are at its place than the query's.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, zip_longest
 from typing import Final
 
 import numpy as np
@@ -24,17 +26,20 @@ from earshot.pipelines.words.spoken_word import MAX_SECONDS, MIN_SECONDS
 MAX_SECONDS_SEARCHED: Final = 600.0  # seconds
 CANDIDATES: Final = 100  # embedded for one query
 MARGIN: Final = (0.10, 0.14)  # seconds before and after a path: CTC is sure of a phoneme's middle
+PATH_WEIGHT: Final = 0.15  # of the score of a path, beside the cosine
+WORST: Final = -10.0  # score of a place without a path
 BATCH: Final = 48  # candidates between two moments at which the search can be stopped
-# Cosines from which a place counts as found, of the highest term-weighted value on validation
+# Scores from which a place counts as found, of the highest term-weighted value on validation
 # speakers: python -m benchmarks.word_search --split val.
-THRESHOLDS: Final = {"written": 0.56, "spoken": 0.50}
+THRESHOLDS: Final = {"written": 0.26, "spoken": 0.17}
 
+Span = tuple[float, float]  # start and end in seconds
 Progress = Callable[[float], object]  # the share that is done
 
 
 @dataclass(frozen=True)
 class Place:
-    """A place where a word may have been said: start and end in seconds; score: the cosine."""
+    """A place where a word may have been said: start and end in seconds; score: at most 1."""
 
     start: float
     end: float
@@ -43,12 +48,11 @@ class Place:
 
 @dataclass(frozen=True, eq=False)
 class LongRecording:
-    """A recording (T,) at 16 kHz with its log posteriors of phonemes (S, P), the seconds that a
-    step of these lasts, and notices about it."""
+    """A recording (T,) at 16 kHz with its log posteriors of phonemes (S, P) by each model, and
+    notices about it."""
 
     waveform: np.ndarray
-    log_posteriors: np.ndarray
-    step: float
+    log_posteriors: tuple[np.ndarray, ...]
     notices: tuple[str, ...] = ()
 
     @property
@@ -91,9 +95,7 @@ class WordSearch:
         waveform = loaded.waveform
         if np.abs(waveform).max() < SILENT_PEAK:
             raise InputError("The recording to search in is silent. Upload one with speech.")
-        posteriors = self.words.log_posteriors(waveform)
-        step = loaded.seconds / len(posteriors)
-        return LongRecording(waveform, posteriors, step, loaded.notices)
+        return LongRecording(waveform, self.words.log_posteriors(waveform), loaded.notices)
 
     def __call__(
         self,
@@ -106,7 +108,7 @@ class WordSearch:
 
         Raises InputError for a spoken query in which no phoneme was recognised.
         """
-        candidates = self._candidates(recording, self._phonemes(query))
+        candidates, paths = _candidates(recording, self._phonemes(query))
         vectors = []
         for first in range(0, len(candidates), BATCH):
             cancellation.check()
@@ -114,7 +116,8 @@ class WordSearch:
                 progress(first / len(candidates))
             parts = [_part(recording, span) for span in candidates[first : first + BATCH]]
             vectors.append(self.words.embed_waveforms(parts))
-        scores = np.concatenate(vectors) @ query.vector if vectors else np.zeros(0)
+        cosines = np.concatenate(vectors) @ query.vector if vectors else np.zeros(0)
+        scores = cosines + PATH_WEIGHT * paths
         threshold = THRESHOLDS["written" if isinstance(query, Written) else "spoken"]
         return FoundPlaces(_apart(candidates, scores, limit), threshold)
 
@@ -129,40 +132,78 @@ class WordSearch:
             )
         return phonemes
 
-    def _candidates(
-        self, recording: LongRecording, phonemes: tuple[int, ...]
-    ) -> list[tuple[float, float]]:
-        """Find start and end in seconds of the best paths, at most one that ends within a word."""
-        paths = keyword_paths(recording.log_posteriors, phonemes)
-        taken = np.zeros(len(paths.scores) + 1, bool)
-        spans: list[tuple[float, float]] = []
-        for end in np.argsort(-paths.scores, kind="stable").tolist():
-            start = int(paths.starts[end])
-            if len(spans) == CANDIDATES:
-                break
+
+def _candidates(
+    recording: LongRecording, phonemes: tuple[int, ...]
+) -> tuple[list[Span], np.ndarray]:
+    """Find CANDIDATES places, with margins, of the best paths in the posteriors of each model by
+    turns; and for each place the score of the best path there in any of these.
+    """
+    heard = [Heard(recording, posteriors, phonemes) for posteriors in recording.log_posteriors]
+    found: list[Span] = []
+    for span in chain.from_iterable(zip_longest(*(each.spans() for each in heard))):
+        if len(found) == CANDIDATES:
+            break
+        if span and not any(_overlap(span, other) for other in found):
+            found.append(span)
+    spans = [_with_margins(span, recording.seconds) for span in found]
+    return spans, np.array([max(each.score(span) for each in heard) for span in spans])
+
+
+class Heard:
+    """The paths of a query in the posteriors (S, P) of one model."""
+
+    def __init__(
+        self, recording: LongRecording, log_posteriors: np.ndarray, phonemes: tuple[int, ...]
+    ) -> None:
+        """Find the best path that ends at each step."""
+        self._paths = keyword_paths(log_posteriors, phonemes)
+        self._seconds = recording.seconds
+        self._step = recording.seconds / len(log_posteriors)
+
+    def spans(self) -> Iterator[Span]:
+        """Find start and end of paths, the best first, at most one that ends within a word; as long
+        as a word with their margins."""
+        scores, starts = self._paths
+        taken = np.zeros(len(scores) + 1, bool)
+        for end in np.argsort(-scores, kind="stable").tolist():
+            start = int(starts[end])
             if taken[(start + end) // 2] or taken[end]:
                 continue
-            begin = max(0.0, start * recording.step - MARGIN[0])
-            finish = min(recording.seconds, (end + 1) * recording.step + MARGIN[1])
-            if MIN_SECONDS <= finish - begin <= MAX_SECONDS:
+            span = start * self._step, (end + 1) * self._step
+            first, last = _with_margins(span, self._seconds)
+            if MIN_SECONDS <= last - first <= MAX_SECONDS:
                 taken[start : end + 1] = True
-                spans.append((begin, finish))
-        return spans
+                yield span
+
+    def score(self, span: Span) -> float:
+        """Find the score of the best path within a span, WORST where there is none."""
+        first, last = round(span[0] / self._step), round(span[1] / self._step)
+        within = self._paths.starts[first:last] >= first
+        return float(self._paths.scores[first:last][within].max(initial=WORST))
 
 
-def _part(recording: LongRecording, span: tuple[float, float]) -> np.ndarray:
+def _with_margins(span: Span, seconds: float) -> Span:
+    return max(0.0, span[0] - MARGIN[0]), min(seconds, span[1] + MARGIN[1])
+
+
+def _part(recording: LongRecording, span: Span) -> np.ndarray:
     start, end = (round(second * SAMPLE_RATE) for second in span)
     return recording.waveform[start:end]
 
 
-def _apart(spans: list[tuple[float, float]], scores: np.ndarray, limit: int) -> tuple[Place, ...]:
+def _apart(spans: Sequence[Span], scores: np.ndarray, limit: int) -> tuple[Place, ...]:
     """Choose the best places; of two whose middle the other holds, the better one."""
     kept: list[Place] = []
     for number in np.argsort(-scores, kind="stable").tolist():
-        start, end = spans[number]
-        middle = (start + end) / 2
         if len(kept) == limit:
             break
-        if all(not (k.start < middle < k.end or start < (k.start + k.end) / 2 < end) for k in kept):
+        if not any(_overlap(spans[number], (place.start, place.end)) for place in kept):
+            start, end = spans[number]
             kept.append(Place(start, end, float(scores[number])))
     return tuple(kept)
+
+
+def _overlap(one: Span, other: Span) -> bool:
+    """Say whether a span holds the middle of another, or the other way round."""
+    return other[0] < sum(one) / 2 < other[1] or one[0] < sum(other) / 2 < one[1]

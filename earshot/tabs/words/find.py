@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from earshot.pipelines.words.word_search import FoundPlaces, LongRecording, Place
 
 HINT: Final = """<p class="hint">Up to ten minutes of speech. Type the word, or say it once. Bright
-places are surer; click one to hear it. Words that stand alone are heard best: of words cut
-from fluent speech by strangers half are recognised. Uploads are deleted within the hour.</p>"""
+places are surer; click one to hear it. Words that stand alone are found best; in fluent speech
+some are missed. Uploads are deleted within the hour.</p>"""
 EMPTY: Final = "Every place where the word is said appears here."
 NOTHING: Final = "Type the word to look for, or say it."
 NOT_FOUND: Final = "“{word}” was not found. The nearest places are shown."
@@ -111,8 +111,9 @@ class FindEvents:
 
         Returns:
             places: {"seconds": of the recording, "threshold": the score from which a place counts
-            as found, "places": a list, best first, of {"start" and "end" in seconds, "score": the
-            cosine, from -1 to 1}, "notices": sentences about the recordings}.
+            as found, "places": a list, best first, of {"start" and "end" in seconds, "score": at
+            most 1, the cosine less how much likelier other phonemes are there}, "notices":
+            sentences about the recordings}.
         """
         heard, _, found, notices = self.find(audio, text or "", spoken)
         places = [{"start": p.start, "end": p.end, "score": p.score} for p in found.places]

@@ -5,6 +5,8 @@ import io
 import itertools
 import re
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,10 +14,18 @@ import pytest
 from earshot.core.errors import InputError
 from earshot.media.audio.dtw import path_mean, subsequence_means
 from earshot.media.audio.load import wav_bytes
-from earshot.pipelines.words import Words
+from earshot.media.text.phonemes import PHONEMES
+from earshot.pipelines.words import Words, Written
 from earshot.pipelines.words.phoneme_paths import decode, keyword_paths
 from earshot.pipelines.words.places import places_csv, text_grid
-from earshot.pipelines.words.word_search import MAX_SECONDS_SEARCHED, Place, WordSearch
+from earshot.pipelines.words.pronunciation import Pronunciation
+from earshot.pipelines.words.word_search import (
+    MARGIN,
+    MAX_SECONDS_SEARCHED,
+    LongRecording,
+    Place,
+    WordSearch,
+)
 
 RATE = 16_000
 PLACES = (Place(3.0, 3.8, 0.91), Place(1.0, 1.5, 0.8), Place(3.6, 4.2, 0.7))
@@ -87,9 +97,10 @@ def test_search_gives_places_best_first(search: WordSearch) -> None:
     rng = np.random.default_rng(0)
     waveform = (0.1 * rng.standard_normal(25 * RATE)).astype(np.float32)
     recording = search.listen((RATE, waveform))
-    assert recording.log_posteriors.shape[0] * recording.step == pytest.approx(25.0)
-    assert recording.step == pytest.approx(0.04, rel=0.01)
-    np.testing.assert_allclose(np.exp(recording.log_posteriors).sum(axis=1), 1, atol=1e-4)
+    assert recording.seconds == 25
+    for posteriors in recording.log_posteriors:
+        assert 25 / len(posteriors) == pytest.approx(0.04, rel=0.01)
+        np.testing.assert_allclose(np.exp(posteriors).sum(axis=1), 1, atol=1e-4)
     done: list[float] = []
     spoken = search.words.embed_audio((RATE, waveform), (2.0, 2.6))
     for query in (search.words.embed_text("hello"), spoken):
@@ -101,6 +112,23 @@ def test_search_gives_places_best_first(search: WordSearch) -> None:
         assert np.diff(middles).min(initial=1) > 0.05
         assert all(0 <= place.start < place.end <= 25 for place in places)
     assert done and max(done) < 1
+
+
+def test_place_heard_by_one_model_suffices() -> None:
+    """Where all sounds alike, the phonemes decide: each of two models hears the word once."""
+    early, late = [0] * 100, [0] * 250
+    early[20:26], late[150:156] = [1, 0, 2, 2, 0, 3], [1, 1, 2, 2, 3, 3]
+    heard = (posteriors(early), posteriors(late))
+    recording = LongRecording(np.ones(10 * RATE, np.float32), heard)
+    words: Any = SimpleNamespace(embed_waveforms=lambda parts: np.ones((len(parts), 1)))
+    query: Any = Written("", Pronunciation(tuple(PHONEMES[1:4]), "IPA"), np.ones(1))
+    places = WordSearch(words)(recording, query).places
+    assert len(places) > 2
+    assert [place.score for place in places[:2]] == pytest.approx([1, 1])
+    starts, ends = zip(*((place.start, place.end) for place in places[:2]), strict=True)
+    assert sorted(starts) == pytest.approx([2.0 - MARGIN[0], 6.0 - MARGIN[0]], abs=0.05)
+    assert sorted(ends) == pytest.approx([2.6 + MARGIN[1], 6.2 + MARGIN[1]], abs=0.05)
+    assert all(place.score < 0.8 for place in places[2:])
 
 
 @pytest.mark.parametrize("seconds", [0.3, 1.0])

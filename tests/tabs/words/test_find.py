@@ -76,7 +76,7 @@ def test_find_word_refuses_unusable_word(
 
 def test_view_shows_found_places(speech: Path) -> None:
     """It offers both files of them."""
-    heard = LongRecording(np.ones(6 * RATE, np.float32), np.zeros((150, 3), np.float32), 0.04)
+    heard = LongRecording(np.ones(6 * RATE, np.float32), (np.zeros((150, 3), np.float32),))
     found = FoundPlaces((Place(4, 4.5, 0.9), Place(1, 1.4, 0.8), Place(2, 2.3, 0.2)), threshold=0.5)
     shown = view(str(speech), heard, "<tree>", found)
     assert "2 places of “&lt;tree&gt;”" in shown["html"] and shown["html"].count("score 0.") == 2
@@ -91,7 +91,7 @@ def test_view_shows_found_places(speech: Path) -> None:
 
 def test_view_of_ten_minutes_stays_small(speech: Path) -> None:
     waveform = np.random.default_rng(0).random(600 * RATE).astype(np.float32)
-    heard = LongRecording(waveform, np.zeros((15_000, 3), np.float32), 0.04)
+    heard = LongRecording(waveform, (np.zeros((15_000, 3), np.float32),))
     assert len(view(str(speech), heard, "tree", FoundPlaces((), 0.5))["html"]) < 600_000
 
 

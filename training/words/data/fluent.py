@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
 
@@ -21,25 +21,57 @@ MIN_SECONDS: Final = 0.1  # less is none of the words that the app takes
 SPELLING: Final = re.compile("[a-z']+")
 
 
+@dataclass(frozen=True)
+class AlignedWord:
+    """A word of an utterance: its spelling and phonemes, and its start and end in seconds."""
+
+    spelling: str
+    phonemes: tuple[str, ...]
+    start: float
+    end: float
+
+
+@dataclass(frozen=True, eq=False)
+class AlignedUtterance:
+    """An utterance (T,) at 16 kHz, with its words in the order in which they are said."""
+
+    item: Item
+    waveform: np.ndarray
+    words: list[AlignedWord]
+
+
 def fluent_words(items: Iterable[Item]) -> Iterator[RecordedWord]:
-    """Cut the words of MIN_PHONEMES or more out of English utterances, each with its spelling as
-    text. Utterances with a word that the dictionary lacks, or whose alignment fails, are left out.
+    """Cut the words of MIN_PHONEMES or more out of aligned utterances, each with its spelling as
+    text.
+    """
+    for utterance in aligned_utterances(items):
+        for word in utterance.words:
+            first = max(0, round((word.start - MARGIN) * SAMPLE_RATE))
+            part = utterance.waveform[first : round((word.end + MARGIN) * SAMPLE_RATE)]
+            if len(word.phonemes) >= MIN_PHONEMES and len(part) >= MIN_SECONDS * SAMPLE_RATE:
+                item = replace(utterance.item, text=word.spelling)
+                yield RecordedWord(item, part, word.phonemes)
+
+
+def aligned_utterances(items: Iterable[Item]) -> Iterator[AlignedUtterance]:
+    """Find where each word of English utterances is said, by forced alignment. Utterances with a
+    word that the dictionary lacks, or whose alignment fails, are left out.
     """
     known = pronunciations()
     spelled = [(item, SPELLING.findall(item.text.lower())) for item in items]
     said = [(item, words) for item, words in spelled if words and all(w in known for w in words)]
     sphinx = Sphinx({(word, known[word]) for _, words in said for word in words})
     loaded = waveforms([item for item, _ in said])
-    for (_, words), (item, waveform) in zip(said, loaded, strict=True):
-        entries = [(word, known[word]) for word in words]
+    for (_, spellings), (item, waveform) in zip(said, loaded, strict=True):
+        entries = [(word, known[word]) for word in spellings]
         segments = sphinx.align(waveform, entries)
         if [segment.phone for segment in segments] != " ".join(p for _, p in entries).split():
             continue
-        for (word, phones), parts in zip(entries, _by_word(segments, entries), strict=True):
-            part = _cut(waveform, parts)
-            phonemes = from_arpabet(phones)
-            if len(phonemes) >= MIN_PHONEMES and len(part) >= MIN_SECONDS * SAMPLE_RATE:
-                yield RecordedWord(replace(item, text=word), part, phonemes)
+        words = [
+            AlignedWord(word, from_arpabet(phones), parts[0].start, parts[-1].end)
+            for (word, phones), parts in zip(entries, _by_word(segments, entries), strict=True)
+        ]
+        yield AlignedUtterance(item, waveform, words)
 
 
 def _by_word(
@@ -49,8 +81,3 @@ def _by_word(
     rest = iter(segments)
     for _, phones in entries:
         yield list(islice(rest, len(phones.split())))
-
-
-def _cut(waveform: np.ndarray, parts: Sequence[Segment]) -> np.ndarray:
-    first = max(0, round((parts[0].start - MARGIN) * SAMPLE_RATE))
-    return waveform[first : round((parts[-1].end + MARGIN) * SAMPLE_RATE)]
