@@ -82,21 +82,26 @@ def string_together(test_set: TestSet, seconds: float, zero_shot_too: bool = Tru
 
 
 def fluent(utterances: Iterable[AlignedUtterance], seconds: float) -> Task:
-    """String utterances together, at one level, with pauses; as queries words of MIN_PHONEMES or
-    more that are said in them, drawn at random."""
+    """String utterances together that fit, at one level, with pauses; as queries words of
+    MIN_PHONEMES or more that are said in them, drawn at random.
+
+    Raises SystemExit where there is none.
+    """
     rng = np.random.default_rng(0)
     parts, said, position, speakers = [], [], 0, set()
     for utterance in utterances:
         pause = np.zeros(round(rng.uniform(*PAUSES) * SAMPLE_RATE), np.float32)
         start = position + len(pause)
         if start + len(utterance.waveform) > seconds * SAMPLE_RATE:
-            break
+            continue
         position = start + len(utterance.waveform)
         speakers.add(utterance.item.speaker)
         for word in utterance.words:
             times = (start / SAMPLE_RATE + each for each in (word.start, word.end))
             said.append((WordType("en", word.phonemes), *times))
         parts += [pause, match_loudness(utterance.waveform, SAMPLE_RATE, LEVEL)]
+    if not said:
+        raise SystemExit("There is no fluent speech whose words are known, or it is too long.")
     words = sorted({word.phonemes for word, _, _ in said if len(word.phonemes) >= MIN_PHONEMES})
     drawn = rng.permutation(len(words))[:FLUENT_QUERIES]
     queries = [Query(WordType("en", words[i])) for i in drawn]

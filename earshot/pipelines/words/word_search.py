@@ -27,11 +27,13 @@ MAX_SECONDS_SEARCHED: Final = 600.0  # seconds
 CANDIDATES: Final = 100  # embedded for one query
 MARGIN: Final = (0.10, 0.14)  # seconds before and after a path: CTC is sure of a phoneme's middle
 PATH_WEIGHT: Final = 0.15  # of the score of a path, beside the cosine
-WORST: Final = -10.0  # score of a place without a path
+MIN_PATH: Final = -10.0  # score of a path at least
 BATCH: Final = 48  # candidates between two moments at which the search can be stopped
 # Scores from which a place counts as found, of the highest term-weighted value on validation
 # speakers: python -m benchmarks.word_search --split val.
 THRESHOLDS: Final = {"written": 0.26, "spoken": 0.17}
+SHORT: Final = 2  # phonemes of a word at most that are found by chance, wherever they are said
+SHORT_THRESHOLD: Final = 0.42  # of such a word
 
 Span = tuple[float, float]  # start and end in seconds
 Progress = Callable[[float], object]  # the share that is done
@@ -62,8 +64,8 @@ class LongRecording:
 
 @dataclass(frozen=True)
 class FoundPlaces:
-    """The places where a word was found. places: the best first, no two overlap; threshold: from
-    which a score counts as found.
+    """The places where a word was found. places: the best first, none holds another's middle;
+    threshold: from which a score counts as found.
     """
 
     places: tuple[Place, ...]
@@ -108,7 +110,8 @@ class WordSearch:
 
         Raises InputError for a spoken query in which no phoneme was recognised.
         """
-        candidates, paths = _candidates(recording, self._phonemes(query))
+        phonemes = self._phonemes(query)
+        candidates, paths = _candidates(recording, phonemes)
         vectors = []
         for first in range(0, len(candidates), BATCH):
             cancellation.check()
@@ -119,6 +122,8 @@ class WordSearch:
         cosines = np.concatenate(vectors) @ query.vector if vectors else np.zeros(0)
         scores = cosines + PATH_WEIGHT * paths
         threshold = THRESHOLDS["written" if isinstance(query, Written) else "spoken"]
+        if len(phonemes) <= SHORT:
+            threshold = SHORT_THRESHOLD
         return FoundPlaces(_apart(candidates, scores, limit), threshold)
 
     def _phonemes(self, query: Spoken | Written) -> tuple[int, ...]:
@@ -163,10 +168,13 @@ class Heard:
 
     def spans(self) -> Iterator[Span]:
         """Find start and end of paths, the best first, at most one that ends within a word; as long
-        as a word with their margins."""
+        as a word with their margins. Equally good ones, of a single phoneme, in no order."""
         scores, starts = self._paths
         taken = np.zeros(len(scores) + 1, bool)
-        for end in np.argsort(-scores, kind="stable").tolist():
+        shuffled = np.random.default_rng(0).permutation(len(scores))
+        for end in np.lexsort((shuffled, -scores)).tolist():
+            if not np.isfinite(scores[end]):  # fewer steps than phonemes
+                break
             start = int(starts[end])
             if taken[(start + end) // 2] or taken[end]:
                 continue
@@ -177,10 +185,10 @@ class Heard:
                 yield span
 
     def score(self, span: Span) -> float:
-        """Find the score of the best path within a span, WORST where there is none."""
+        """Find the score of the best path within a span, MIN_PATH where there is none."""
         first, last = round(span[0] / self._step), round(span[1] / self._step)
         within = self._paths.starts[first:last] >= first
-        return float(self._paths.scores[first:last][within].max(initial=WORST))
+        return float(self._paths.scores[first:last][within].max(initial=MIN_PATH))
 
 
 def _with_margins(span: Span, seconds: float) -> Span:

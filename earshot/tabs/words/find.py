@@ -46,7 +46,7 @@ EXAMPLES: Final = (  # a word, what it is found in, and the recording
 
 @dataclass(frozen=True)
 class PlacesLane:
-    """Places of a word at their times, in viridis: dark at a low score, bright at a high one."""
+    """Places of a word at their times, in viridis: dark at a score of -1, bright at 1."""
 
     label: str
     places: "tuple[Place, ...]"
@@ -54,7 +54,7 @@ class PlacesLane:
     stale: bool = False
 
     def html(self) -> Markup:
-        colors = viridis_colors(np.array([place.score for place in self.places]))
+        colors = viridis_colors((np.array([place.score for place in self.places]) + 1) / 2)
         cells = list(map(self._cell, self.places, colors))
         return macro(PANELS, "places", self.label, cells)
 

@@ -114,21 +114,50 @@ def test_search_gives_places_best_first(search: WordSearch) -> None:
     assert done and max(done) < 1
 
 
+def places_of(recording: LongRecording, phonemes: tuple[str, ...]) -> list[Place]:
+    """The places of a word where every part sounds like it."""
+    words: Any = SimpleNamespace(embed_waveforms=lambda parts: np.ones((len(parts), 1)))
+    query: Any = Written("", Pronunciation(phonemes, "IPA"), np.ones(1))
+    return [*WordSearch(words)(recording, query, limit=200).places]
+
+
 def test_place_heard_by_one_model_suffices() -> None:
     """Where all sounds alike, the phonemes decide: each of two models hears the word once."""
     early, late = [0] * 100, [0] * 250
     early[20:26], late[150:156] = [1, 0, 2, 2, 0, 3], [1, 1, 2, 2, 3, 3]
     heard = (posteriors(early), posteriors(late))
     recording = LongRecording(np.ones(10 * RATE, np.float32), heard)
-    words: Any = SimpleNamespace(embed_waveforms=lambda parts: np.ones((len(parts), 1)))
-    query: Any = Written("", Pronunciation(tuple(PHONEMES[1:4]), "IPA"), np.ones(1))
-    places = WordSearch(words)(recording, query).places
+    places = places_of(recording, tuple(PHONEMES[1:4]))
     assert len(places) > 2
     assert [place.score for place in places[:2]] == pytest.approx([1, 1])
     starts, ends = zip(*((place.start, place.end) for place in places[:2]), strict=True)
     assert sorted(starts) == pytest.approx([2.0 - MARGIN[0], 6.0 - MARGIN[0]], abs=0.05)
     assert sorted(ends) == pytest.approx([2.6 + MARGIN[1], 6.2 + MARGIN[1]], abs=0.05)
     assert all(place.score < 0.8 for place in places[2:])
+
+
+def test_frequent_phoneme_is_found_until_end() -> None:
+    """Where more places are equally good than are looked at, none is preferred for being early."""
+    heard = posteriors([0, 1, 0, 2] * 2500)
+    recording = LongRecording(np.ones(400 * RATE, np.float32), (heard,))
+    starts = [place.start for place in places_of(recording, (PHONEMES[1],))]
+    assert len(starts) > 50
+    assert np.histogram(starts, 4, (0, 400))[0].min() > 10
+
+
+@pytest.mark.parametrize(("count", "found"), [(1, False), (2, False), (3, True)])
+def test_short_word_needs_higher_score(count: int, found: bool) -> None:
+    """One or two phonemes are said everywhere."""
+    recording = LongRecording(np.ones(RATE, np.float32), (posteriors([0, 1, 2, 3, 0] * 5),))
+    words: Any = SimpleNamespace(embed_waveforms=lambda parts: np.full((len(parts), 1), 0.35))
+    query: Any = Written("", Pronunciation(tuple(PHONEMES[1 : 1 + count]), "IPA"), np.ones(1))
+    places = WordSearch(words)(recording, query)
+    assert places.places and bool(places.matches) == found
+
+
+def test_word_of_too_many_phonemes_is_nowhere() -> None:
+    recording = LongRecording(np.ones(RATE, np.float32), (posteriors([0, 1] * 12),))
+    assert places_of(recording, tuple(PHONEMES[1:3]) * 15) == []
 
 
 @pytest.mark.parametrize("seconds", [0.3, 1.0])
