@@ -26,6 +26,7 @@ from earshot.pipelines.sound_search import SoundSearch
 from earshot.tabs import listening_tests
 from earshot.tabs.shared.gradio_internals import upload_folder
 from earshot.tabs.shared.tool_server import INBOX, TOOLS, ToolServer
+from tests.support.serving import close
 from tests.support.sounds import write_library
 
 pytestmark = pytest.mark.slow
@@ -42,7 +43,7 @@ def address(tiny_checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) ->
     tests = listening_tests.opened(folder / "studies", None)
     page = site.build("cpu", tiny_checkpoints, sound_model=[model], index=index, tests=tests)
     yield launch.launch(page, launch.options([], {}), block=False, tests=tests)
-    page.close()
+    close(page)
 
 
 def session(address: str, use: Callable[[ClientSession], Awaitable[Any]]) -> Any:

@@ -26,6 +26,7 @@ from earshot.pipelines.voice_conversion.settings import MODELS
 from earshot.tabs.shared.addresses import Addresses
 from earshot.tabs.shared.gradio_internals import MAX_SESSIONS, Waiting, limit_waiting
 from earshot.tabs.shared.page import model_cards
+from tests.support.serving import close
 
 pytestmark = pytest.mark.slow
 
@@ -84,7 +85,7 @@ def test_page_answering_late_is_served(
     try:
         assert httpx.get(address, timeout=60).status_code == 200
     finally:
-        page.close()
+        close(page)
 
 
 def test_first_model_loads_behind_served_page(tmp_path: Path) -> None:
@@ -99,7 +100,7 @@ def test_first_model_loads_behind_served_page(tmp_path: Path) -> None:
         served.set()
         assert called.wait(60)
     finally:
-        page.close()
+        close(page)
 
 
 def test_live_loads_while_page_is_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -234,7 +235,7 @@ def address(tmp_path: Path) -> Iterator[str]:
     """The page, without models."""
     page = site.build("cpu", tmp_path)
     yield launch.launch(page, launch.options([], {}), block=False)
-    page.close()
+    close(page)
 
 
 def test_launch_refuses_calls_around_queue(address: str) -> None:
@@ -269,7 +270,7 @@ def test_launch_forgets_pages_of_old_visits(
         assert sum(each.blocks_config.root_block is page for each in kept) == 3
         assert page._queue.event_analytics == {}
     finally:
-        page.close()
+        close(page)
 
 
 def test_waiting_jobs_are_limited() -> None:
@@ -301,7 +302,7 @@ def test_waiting_jobs_are_limited() -> None:
         assert "Too many people" in join("i", "192.0.2.3").text
     finally:
         release.set()
-        page.close()
+        close(page)
 
 
 def test_session_has_no_page_copy() -> None:
@@ -318,7 +319,7 @@ def test_session_has_no_page_copy() -> None:
             assert f'"data":[null,{told}]' in reply.text.replace(" ", "")
         assert page.state_holder["a"].config_values.keys() <= {kept._id}
     finally:
-        page.close()
+        close(page)
 
 
 def test_programs_keep_few_sessions(
@@ -339,7 +340,7 @@ def test_programs_keep_few_sessions(
         assert len(page._queue.pending_messages_per_session) <= MAX_SESSIONS
         assert len(page._queue.pending_event_ids_session) <= MAX_SESSIONS
     finally:
-        page.close()
+        close(page)
 
 
 def test_omitted_parameters_have_first_values() -> None:
@@ -354,7 +355,7 @@ def test_omitted_parameters_have_first_values() -> None:
             event = joined.raise_for_status().json()["event_id"]
             assert said in httpx.get(f"{address}gradio_api/call/say/{event}", timeout=60).text
     finally:
-        page.close()
+        close(page)
 
 
 def test_addresses_take_turns() -> None:
@@ -395,4 +396,4 @@ def test_addresses_take_turns() -> None:
         ]  # fmt: skip
     finally:
         release.set()
-        page.close()
+        close(page)

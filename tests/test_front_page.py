@@ -19,6 +19,7 @@ from starlette.types import Receive, Scope, Send
 from earshot.app import launch, site
 from earshot.app.front_page import DESCRIPTION, MAX_KEPT, MAX_MADE, FrontPage, qr_code
 from earshot.core.paths import ASSETS
+from tests.support.serving import close
 
 pytestmark = pytest.mark.slow
 
@@ -27,7 +28,7 @@ pytestmark = pytest.mark.slow
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     page = site.build("cpu", tmp_path_factory.mktemp("none"))
     yield launch.launch(page, launch.options([], {}), block=False)
-    page.close()
+    close(page)
 
 
 def test_page_is_described_as_ours(address: str) -> None:
@@ -113,7 +114,7 @@ def test_info_names_server_as_asked() -> None:
         theirs = httpx.get(asked, headers={"Host": "theirs.example"}).text
         ours = httpx.get(asked).text
     finally:
-        page.close()
+        close(page)
     assert "theirs.example" in theirs and "theirs.example" not in ours
     assert address.removesuffix("/") in ours
 

@@ -15,6 +15,7 @@ from earshot.pipelines.sound_search import SoundSearch
 from earshot.tabs.sound_search import MODELS
 from earshot.tabs.voice_conversion import Tickets
 from tests.browser.visit import FLAGS, Visit
+from tests.support.serving import close
 from tests.support.sounds import write_library
 
 RATE = 16_000
@@ -42,7 +43,7 @@ def address(tiny_checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) ->
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("earshot.tabs.sound_search.library.SHIPPED", index)  # not a visitor's folder
         yield launch.launch(page, options, block=False, folder=tiny_checkpoints, tickets=tickets)
-    page.close()
+    close(page)
 
 
 @pytest.fixture(scope="session")

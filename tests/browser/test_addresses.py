@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Route, expect
 from earshot.app import launch, site
 from earshot.core.paths import CHECKPOINTS
 from tests.browser.visit import FRAMES, Visit
+from tests.support.serving import close
 
 IDLE = 121_000  # ms
 FINISHED = re.compile("finished-converted")
@@ -42,7 +43,7 @@ def booth(browser: Browser) -> Iterator[str]:
     options = launch.options(["--kiosk"], {})
     page = site.build("cpu", CHECKPOINTS, delete_after=options.delete_after)
     yield launch.launch(page, options, block=False)
-    page.close()
+    close(page)
 
 
 def test_booth_left_alone_begins_anew(browser: Browser, booth: str, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from earshot.tabs import listening_tests
 from earshot.tabs.sound_search import MODELS
 from tests.browser.visit import PATIENCE
 from tests.support.fake_words import getters
-from tests.support.serving import serving
+from tests.support.serving import close, serving
 from tests.support.sounds import write_library
 
 pytestmark = pytest.mark.slow
@@ -41,7 +41,7 @@ def address(tiny_checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) ->
     yield launch.launch(
         page, launch.options([], {}), block=False, tests=tests, folder=tiny_checkpoints
     )
-    page.close()
+    close(page)
 
 
 @pytest.fixture(scope="module")

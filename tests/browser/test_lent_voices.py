@@ -13,6 +13,7 @@ from earshot.core.paths import ASSETS
 from earshot.media.audio.load import load, wav_bytes
 from earshot.pipelines.transcription import HeardWord, Transcriber, Transcript
 from tests.browser.visit import Visit
+from tests.support.serving import close
 
 RATE = 16_000
 HEARD = [("the", "old", "house"), ("the", "cold", "house")]  # in conversion and source, in turn
@@ -28,7 +29,7 @@ def address(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator
     monkeypatch.setattr(Transcriber, "from_pretrained", lambda *_: heard)
     page = site.build("cpu", tiny_checkpoints, allow_reference=True, transcripts="")
     yield launch.launch(page, launch.options([], {}), block=False, folder=tiny_checkpoints)
-    page.close()
+    close(page)
 
 
 def test_visitor_speaks_in_lent_voice(browser: Browser, address: str, tmp_path: Path) -> None:

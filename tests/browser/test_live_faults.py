@@ -15,6 +15,7 @@ from websockets.sync.client import ClientConnection, connect
 from benchmarks.support.live import HELLO, Echo, Echoes, sound, told
 from earshot.app import launch, site
 from tests.browser.visit import Visit
+from tests.support.serving import close
 
 # The page's microphones: none where window.refused says so, else kept for the test to unplug.
 MICROPHONE = """() => {
@@ -80,7 +81,7 @@ def proxy(tiny_checkpoints: Path, echo: Echo) -> Iterator[Proxy]:
         served = launch.launch(page, options, block=False, folder=tiny_checkpoints)
     with closing(Proxy(served)) as found:
         yield found
-    page.close()
+    close(page)
 
 
 @pytest.fixture(scope="module")

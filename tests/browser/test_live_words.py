@@ -23,6 +23,7 @@ from earshot.pipelines.voice_conversion.live import LiveProcess, process
 from earshot.pipelines.voice_conversion.settings import live_checkpoint
 from earshot.tabs.voice_conversion.live import visitor
 from tests.browser.visit import Visit
+from tests.support.serving import close
 from training.judges.sphinx import Sphinx
 
 LOADING = 300_000  # ms: its process imports torch, beside other work
@@ -66,7 +67,7 @@ def address(made: list[int]) -> Iterator[str]:
         patched.setattr(visitor, "MAX_BACKLOG", PATIENCE)
         patched.setattr(process, "WAIT_SECONDS", PATIENCE)
         yield launch.launch(page, launch.options([], {}), block=False)
-    page.close()
+    close(page)
 
 
 @pytest.fixture(scope="module")

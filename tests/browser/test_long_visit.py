@@ -12,6 +12,7 @@ from earshot.app import launch, site
 from earshot.core.paths import CHECKPOINTS
 from tests.browser.visit import Visit
 from tests.fuzz.seeds import audio
+from tests.support.serving import close
 
 JOIN = "**/gradio_api/queue/join*"
 AGE = 9  # seconds in which files are deleted, in place of an hour; a model loads meanwhile
@@ -26,7 +27,7 @@ def hurried() -> Iterator[str]:
     """The app, which deletes the files of visitors after seconds."""
     page = site.build("cpu", CHECKPOINTS, delete_after=AGE)
     yield launch.launch(page, launch.options([], {}), block=False)
-    page.close()
+    close(page)
 
 
 @pytest.fixture

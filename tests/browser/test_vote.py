@@ -10,6 +10,7 @@ from earshot.app import launch, site
 from earshot.study.shipped import VOTE
 from earshot.tabs import listening_tests
 from tests.browser.visit import PLAYING, Visit
+from tests.support.serving import close
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +19,7 @@ def served(tiny_checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     page = site.build("cpu", tiny_checkpoints, tests=tests)
     options = launch.options([], {})
     yield launch.launch(page, options, block=False, folder=tiny_checkpoints, tests=tests), tests
-    page.close()
+    close(page)
 
 
 def test_visitor_votes_on_many_pairs(browser: Browser, served: tuple, tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from earshot.tabs.words.baseline import baseline_section
 from tests.browser.visit import SIZES, Visit
 from tests.pipelines.words.test_averaged_states import save as save_speech_model
 from tests.support.fake_words import RATE, FakeLibrary
+from tests.support.serving import close
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +33,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         with gr.Blocks(title="Words") as page:
             baseline_section(lambda: library, HubPermission(), "cpu")
         yield launch.launch(page, launch.options([], {}), block=False)
-        page.close()
+        close(page)
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ from earshot.tabs.words.threshold import threshold_section
 from earshot.tabs.words.vocabulary import vocabulary_section
 from tests.browser.visit import SIZES, Visit
 from tests.support.fake_words import FakeLibrary, Spoken, write_word
+from tests.support.serving import close
 from tests.tabs.words.test_threshold import CURVE, Measured
 
 # On a busy machine recordings last longer than was meant: each is heard for as long.
@@ -55,7 +56,7 @@ def address(tiny_checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) ->
             section(lambda: words, lambda: library)
         find_section(lambda: network)
     yield launch.launch(page, launch.options([], {}), block=False)
-    page.close()
+    close(page)
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 from earshot.app import launch, site
 from tests.browser.visit import FRAMES, PLAYING, SIZES, Visit
 from tests.support.fake_words import SPOKEN, VOICES, getters, write_word
+from tests.support.serving import close
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +22,7 @@ def address(tiny_checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) ->
         patch.setattr("earshot.tabs.words.tab.library_getter", lambda *_: library)
         page = site.build("cpu", tiny_checkpoints, word_index=folder / "words.index")
     yield launch.launch(page, launch.options([], {}), block=False)
-    page.close()
+    close(page)
 
 
 @pytest.fixture(scope="module")

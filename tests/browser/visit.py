@@ -20,7 +20,7 @@ FLAGS = [
     "--use-fake-device-for-media-stream",
 ]
 SIZES = {"desktop": (1440, 900), "phone": (390, 844)}
-PATIENCE = 60_000  # ms: tests run beside other work
+PATIENCE = 120_000  # ms: tests run beside other work, and a worker may take as long to start
 # Chromium's own, about the flags above and not about the page.
 # The last is Gradio's own, of requests that a page leaves behind when it is left.
 HARMLESS = ("GPU stall", "Permissions policy", "signal is aborted without reason")

@@ -24,6 +24,7 @@ from earshot.core.errors import InputError
 from earshot.core.json_limits import MAX_BYTES, MAX_DEPTH, MAX_LISTS, MAX_VALUES, check_json
 from earshot.tabs.shared.gradio_internals import MAX_FIELD_BYTES, MAX_NAME, upload_folder
 from tests.support.quickness import quickly
+from tests.support.serving import close
 
 pytestmark = pytest.mark.slow
 
@@ -47,7 +48,7 @@ def address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         gr.Button().click(lambda: None, api_name="decode")
         gr.Button().click(lambda: None, queue=False)
     yield launch.launch(page, launch.options([], {}), block=False)
-    page.close()
+    close(page)
 
 
 def _begin(address: str) -> socket.socket:

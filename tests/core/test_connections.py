@@ -19,6 +19,7 @@ from websockets.sync.client import connect
 
 from earshot.core.connections import DEAD, HEAD, PRIVATE, believed_proxies, limit_connections
 from earshot.core.http import address_of
+from tests.support.serving import close
 
 pytestmark = pytest.mark.slow
 
@@ -43,7 +44,7 @@ def _served(**limits: Any) -> Iterator[str]:
     _, address, _ = page.launch(prevent_thread_lock=True, app_kwargs={"routes": routes})
     limit_connections(page.server, **limits)
     yield address
-    page.close()
+    close(page)
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,7 @@ from earshot.tabs import listening_tests, sound_search
 from earshot.tabs.shared.events import OUR_FAULT
 from tests.fuzz.endpoints import JSON, PREFIX
 from tests.fuzz.seeds import CALLS
+from tests.support.serving import close
 from tests.support.sounds import write_library
 
 pytestmark = pytest.mark.slow
@@ -33,7 +34,7 @@ def client(
     address = launch.launch(page, launch.options([], {}), block=False, tests=tests)
     with httpx.Client(base_url=f"{address}gradio_api", timeout=PATIENCE) as client:
         yield client
-    page.close()
+    close(page)
 
 
 def test_calls_are_of_every_endpoint(client: httpx.Client) -> None:

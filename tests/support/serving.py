@@ -1,9 +1,11 @@
-"""A server of the standard library's, on a thread of its own."""
+"""Servers on threads of their own: the standard library's, and pages of Gradio."""
 
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import HTTPServer
+
+import gradio as gr
 
 POLL = 0.02  # seconds between two looks at whether it is to end; half a second unless given
 
@@ -17,3 +19,17 @@ def serving(server: HTTPServer) -> Iterator[str]:
     server.shutdown()
     thread.join()
     server.server_close()
+
+
+def close(page: gr.Blocks) -> None:
+    """Closes the server of a page.
+
+    Gradio sets an asyncio event from here, which fails where the server's own thread changes who
+    waits for it at that moment. It is set all the same, and what is left to do is done then.
+    """
+    try:
+        page.close()
+    except RuntimeError as error:
+        if "mutated during iteration" not in str(error):
+            raise
+        page.server.close()

@@ -12,6 +12,7 @@ from earshot.app import launch, site
 from earshot.study.library import TestLibrary
 from earshot.tabs import listening_tests
 from tests.browser.visit import Visit
+from tests.support.serving import close
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +24,7 @@ def tests(tmp_path_factory: pytest.TempPathFactory) -> TestLibrary:
 def address(tests: TestLibrary, tiny_checkpoints: Path) -> Iterator[str]:
     page = site.build("cpu", tiny_checkpoints, tests=tests)
     yield launch.launch(page, launch.options([], {}), block=False, tests=tests)
-    page.close()
+    close(page)
 
 
 @pytest.fixture

@@ -41,6 +41,7 @@ from earshot.tabs.lip_to_speech.view import LipResult, VisitorVideo, draft_item
 from earshot.tabs.shared.own_voice import OWN
 from earshot.tabs.shared.sessions import SessionStore
 from earshot.tabs.voice_conversion.speaking import VoiceVisit
+from tests.support.serving import close
 
 ADA = lip_to_speech.HEADS / "ada.mp4"
 ASKED = "bin blue at F two now"
@@ -76,7 +77,7 @@ def client(pipeline: LipToSpeech) -> Iterator[Client]:
     page = lip_to_speech.build(lambda: pipeline)
     address = launch.launch(page, launch.options([], {}), block=False)
     yield Client(address, verbose=False)
-    page.close()
+    close(page)
 
 
 def test_options_are_those_of_the_pipeline() -> None:

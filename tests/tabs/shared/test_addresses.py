@@ -18,7 +18,7 @@ from earshot.app import launch
 from earshot.tabs.shared import addresses, gradio_internals
 from earshot.tabs.shared.gradio_internals import upload_folder
 from tests.support.loops import run
-from tests.support.serving import serving
+from tests.support.serving import close, serving
 
 pytestmark = pytest.mark.slow
 
@@ -64,7 +64,7 @@ def _served(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *options: str) -> I
         )
         gr.Button().click(lambda path: path, gr.File(), gr.File(), api_name="hidden", queue=False)
     yield launch.launch(page, launch.options(options, {}), block=False)
-    page.close()
+    close(page)
 
 
 @pytest.fixture
@@ -246,4 +246,4 @@ def test_unfetched_answers_are_let_go(
         told = httpx.get(f"{address}gradio_api/queue/data?session_hash=s0", timeout=PATIENCE)
         assert "process_completed" in told.text
     finally:
-        page.close()
+        close(page)

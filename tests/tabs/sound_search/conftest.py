@@ -12,6 +12,7 @@ from earshot.pipelines.sound_search import SoundSearch
 from earshot.tabs import sound_search
 from earshot.tabs.sound_search.library import DemoLibrary, IndexedCatalogue
 from earshot.tabs.sound_search.view import ResultView
+from tests.support.serving import close
 from tests.support.sounds import write_library
 
 
@@ -36,7 +37,7 @@ def client(tiny_checkpoints: Path, index: Path) -> Iterator[Client]:
     page = site.build("cpu", tiny_checkpoints, index=index)
     address = launch.launch(page, launch.options([], {}), block=False)
     yield Client(address, verbose=False)
-    page.close()
+    close(page)
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from earshot.media.audio.load import wav_bytes
 from earshot.pipelines.voice_conversion import settings
 from earshot.pipelines.voice_conversion.units import Units
 from earshot.tabs.voice_conversion import edits, tab
+from tests.support.serving import close
 
 pytestmark = pytest.mark.slow
 
@@ -27,7 +28,7 @@ def client(tiny_checkpoints: Path) -> Iterator[Client]:
     page = site.build("cpu", tiny_checkpoints)
     address = launch.launch(page, launch.options([], {}), block=False)
     yield Client(address, verbose=False)
-    page.close()
+    close(page)
 
 
 @pytest.fixture(scope="module")

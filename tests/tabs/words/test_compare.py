@@ -24,6 +24,7 @@ from earshot.tabs.words.compare import (
 )
 from earshot.tabs.words.panel import Label, heat_table
 from tests.support.fake_words import getters, write_word
+from tests.support.serving import close
 
 VISITOR: Any = SimpleNamespace(session_hash="visitor")
 PICKED = ["tree-slt", "tree-awb", "cat-slt"]
@@ -55,7 +56,7 @@ def client(folder: Path) -> Iterator[Client]:
         compare_section(*getters(folder))  # type: ignore[arg-type]
     _, address, _ = page.launch(prevent_thread_lock=True)
     yield Client(address, verbose=False)
-    page.close()
+    close(page)
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from earshot.pipelines.words.word_search import FoundPlaces, LongRecording, Plac
 from earshot.tabs.words.api import WordAPI
 from earshot.tabs.words.find import NOTHING, find_section, view
 from tests.support.fake_words import getters, write_word
+from tests.support.serving import close
 
 pytestmark = pytest.mark.slow
 
@@ -41,7 +42,7 @@ def client(tiny_checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) -> 
         api.declare(gr.Audio(type="filepath"), gr.Textbox())
     _, address, _ = page.launch(prevent_thread_lock=True)
     yield Client(address, verbose=False)
-    page.close()
+    close(page)
 
 
 def test_find_word_gives_best_places_first(client: Client, speech: Path) -> None:

@@ -37,6 +37,7 @@ from tests.support.fake_words import (
     tone,
     write_word,
 )
+from tests.support.serving import close
 
 pytestmark = pytest.mark.slow
 
@@ -92,7 +93,7 @@ def client(events: WordEvents, folder: Path) -> Iterator[Client]:
             tab.build(events.pipeline, folder / "words.index")
     address = launch.launch(page, launch.options([], {}), block=False)
     yield Client(address, verbose=False)
-    page.close()
+    close(page)
 
 
 def happened(**data: Any) -> Any:
