@@ -1,7 +1,7 @@
 """Run the parts of a long preparation or evaluation in several processes, one a core."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from multiprocessing import get_context
 from typing import Any, TypeVar
 
@@ -12,7 +12,7 @@ Made = TypeVar("Made")
 
 
 def in_processes(
-    function: Callable[[Given], Made], inputs: Sequence[Given], chunk: int = 1
+    function: Callable[[Given], Made], inputs: Iterable[Given], chunk: int = 1
 ) -> Iterator[Made]:
     """Yield what the function returns for each input, in their order.
 

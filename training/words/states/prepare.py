@@ -7,11 +7,13 @@ Each is heard VIEWS times: in noise, far away, by telephone, or as it is.
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+import torch
 from scipy.linalg import block_diag
 from scipy.signal import butter, sosfilt
 
@@ -19,11 +21,14 @@ from earshot.core.errors import InputError
 from earshot.media.audio.features import SAMPLE_RATE
 from earshot.media.audio.load import match_loudness
 from earshot.media.text.phonemes import from_arpabet, from_pinyin, numbers
+from earshot.models.recogniser import RecogniserStates
+from earshot.models.whisper_encoder import WhisperStates
 from earshot.pipelines.recogniser import load_states
 from earshot.pipelines.whisper import load_whisper
 from earshot.pipelines.words.dictionary import pronunciations
 from earshot.pipelines.words.heard import States
 from training.common.corpora import LEVEL, Item, speech_items, waveforms
+from training.common.processes import in_processes
 from training.common.sounds import TRAINING_FOLDS
 from training.common.zero_shot import has_zero_shot_word, zero_shot
 from training.judges.whisper_base import TimedWord, timed_words
@@ -89,20 +94,19 @@ def prepare(data: Path, out: Path) -> None:
     encoders, side by side, and their principal components (D, K), apart from one another."""
     out.mkdir(parents=True, exist_ok=True)
     rng = np.random.default_rng(SEED)
-    recogniser = load_states(LAYERS, device="cpu")
-    hear = States(recogniser, load_whisper(WHISPER_LAYERS, "cpu"))
     sounds = noises(data, TRAINING_FOLDS)
+    _encoders()  # once, before the processes are forked
+    views = (view for said in _recordings(data, rng) for view in _views(said, sounds, rng))
     kinds, languages, phonemes, frames = [], [], [], []
-    for said in _recordings(data, rng):
-        for kind, waveform in _views(said, sounds, rng):
-            frames.append(hear(match_loudness(waveform, SAMPLE_RATE, LEVEL)).astype(np.float16))
-            kinds.append(KINDS.index(kind))
-            languages.append(LANGUAGES.index(said.language))
-            phonemes.append(tuple(numbers(said.phonemes)))
+    for view, heard in in_processes(_heard, views):
+        frames.append(heard)
+        kinds.append(KINDS.index(view.kind))
+        languages.append(LANGUAGES.index(view.language))
+        phonemes.append(tuple(numbers(view.phonemes)))
     lengths = np.array([len(one) for one in frames])
     together = np.concatenate(frames)
     states, pitch = together[:, :-2], together[:, -2:]
-    mean, std, components = _components(states, recogniser.width, rng)
+    mean, std, components = _components(states, _encoders()[0].width, rng)
     np.savez(out / basis.FILE, mean=mean, std=std, basis=components)
     projected = [((part - mean) / std) @ components / STEP for part in np.array_split(states, 64)]
     Packed(
@@ -115,6 +119,18 @@ def prepare(data: Path, out: Path) -> None:
         np.array(languages, np.uint8),
         _lexicon(rng),
     ).save(out / FILE)
+
+
+@cache
+def _encoders() -> tuple[RecogniserStates, WhisperStates]:
+    return load_states(LAYERS, device="cpu"), load_whisper(WHISPER_LAYERS, "cpu")
+
+
+def _heard(view: Said) -> tuple[Said, np.ndarray]:
+    """Hear a view: what it is without its waveform, and its states and pitch (S, D + 2)."""
+    torch.set_num_threads(1)
+    heard = States(*_encoders())(match_loudness(view.waveform, SAMPLE_RATE, LEVEL))
+    return replace(view, waveform=np.empty(0)), heard.astype(np.float16)
 
 
 def _recordings(data: Path, rng: np.random.Generator) -> Iterator[Said]:
@@ -231,19 +247,18 @@ def _lexicon(rng: np.random.Generator) -> list[tuple[int, ...]]:
     return [tuple(numbers(word)) for word in dict.fromkeys(fitting)]
 
 
-def _views(
-    said: Said, sounds: list[np.ndarray], rng: np.random.Generator
-) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield what is heard of a recording, and of which kind it is."""
+def _views(said: Said, sounds: list[np.ndarray], rng: np.random.Generator) -> Iterator[Said]:
+    """Yield what is heard of a recording."""
     if said.kind not in VALIDATION:
         for _ in range(VIEWS):
-            yield said.kind, _degraded(said.waveform, sounds, rng)
+            yield replace(said, waveform=_degraded(said.waveform, sounds, rng))
         return
-    yield said.kind, said.waveform
+    yield said
     if said.kind == "val":
         noise = sounds[rng.integers(len(sounds))]
         snr = float(rng.uniform(*VALIDATED_SNRS))
-        yield "noisy", in_noise(said.waveform, noise, snr, rng.random())
+        noisy = in_noise(said.waveform, noise, snr, rng.random())
+        yield replace(said, kind="noisy", waveform=noisy)
 
 
 def _degraded(
