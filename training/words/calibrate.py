@@ -2,14 +2,14 @@
 
 With them the operating curve of same-word detection.
 
-On recordings of validation speakers, and of the probabilities also on words concatenated from
-these, which nobody recorded; without noise, and in noise. Writes the config of the default
-checkpoint.
+On recordings of validation speakers, of the probabilities also in noise, and on words that
+validation speakers say in sentences. Writes the config of the default checkpoint.
 """
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,8 +17,10 @@ import numpy as np
 
 from earshot.core.paths import CHECKPOINTS
 from earshot.pipelines.words import Words
-from training.common.corpora import data_root
+from training.common.corpora import data_root, speech_items
 from training.common.sounds import TRAINING_FOLDS
+from training.common.zero_shot import is_zero_shot
+from training.words.data.fluent import fluent_words
 from training.words.data.lexicon import FREQUENT, frequent
 from training.words.data.recordings import (
     RecordedWord,
@@ -27,64 +29,67 @@ from training.words.data.recordings import (
     validation_items,
     word_items,
 )
-from training.words.data.unrecorded import unrecorded_words
 from training.words.evaluate.calibration import calibrate
 from training.words.evaluate.conditions import in_noise, noises
 from training.words.evaluate.metrics import operating_curve
 
-UNRECORDED: Final = 1000  # words
 SNRS: Final = (None, 10, 0)  # dB; None: without noise
+DRAWN: Final = 500  # recordings: each of these conditions then weighs little more than sentences
 
 
 def calibration(
     words: Words,
     recordings: Sequence[RecordedWord],
+    heard: Sequence[RecordedWord],
     vocabulary: Sequence[tuple[str, ...]],
-    sounds: Sequence[np.ndarray],
 ) -> dict[str, Any]:
-    """Fit what a config holds of validation speakers: softmax_of, and the operating curve."""
+    """Fit what a config holds of validation speakers: the operating curve on recordings, softmax_of
+    on what was heard."""
     spoken = words.embed_waveforms([word.waveform for word in recordings])
     labels = np.array([vocabulary.index(word.phonemes) for word in recordings])
     speakers = np.array([word.item.speaker for word in recordings])
     curve = operating_curve(spoken, labels, speakers)
-    return {**softmax_of(words, recordings, vocabulary, sounds), "operating_curve": curve}
+    return {**softmax_of(words, heard, vocabulary), "operating_curve": curve}
 
 
 def softmax_of(
-    words: Words,
-    recordings: Sequence[RecordedWord],
-    vocabulary: Sequence[tuple[str, ...]],
-    sounds: Sequence[np.ndarray],
+    words: Words, heard: Sequence[RecordedWord], vocabulary: Sequence[tuple[str, ...]]
 ) -> dict[str, float]:
     """Fit the temperature of the softmax over written words, and the cosine of an unknown word.
 
-    recordings: of validation speakers; vocabulary: all recorded words; sounds: noises, (T,) each.
+    heard: words by validation speakers; vocabulary: all recorded words.
     """
-    made = unrecorded_words(recordings, vocabulary, UNRECORDED)
-    said = [*recordings, *made]
     # With at least as many written words as in the app.
-    known = dict.fromkeys([*vocabulary, *(word.phonemes for word in made), *frequent(FREQUENT)])
+    known = dict.fromkeys([*vocabulary, *(word.phonemes for word in heard), *frequent(FREQUENT)])
     written = words.embed_phonemes([*known])
     rows = {phonemes: row for row, phonemes in enumerate(known)}
-    labels = np.array([rows[word.phonemes] for word in said])
-    waveforms = [word.waveform for word in said]
-    cosines = []
-    for snr in SNRS if sounds else SNRS[:1]:
-        heard = waveforms if snr is None else _in_noise(waveforms, sounds, snr)
-        cosines.append(_own_and_nearest(words.embed_waveforms(heard) @ written.T, labels))
-    own_is_first = np.zeros(len(cosines) * len(said), int)
-    temperature, another = calibrate(np.concatenate(cosines), own_is_first)
+    labels = np.array([rows[word.phonemes] for word in heard])
+    cosines = words.embed_waveforms([word.waveform for word in heard]) @ written.T
+    own_is_first = np.zeros(len(heard), int)
+    temperature, another = calibrate(_own_and_nearest(cosines, labels), own_is_first)
     return {"temperature": round(temperature, 5), "another": round(another, 5)}
 
 
-def _in_noise(
-    waveforms: Sequence[np.ndarray], sounds: Sequence[np.ndarray], snr: float
-) -> list[np.ndarray]:
-    draws = np.random.default_rng(0).random((len(waveforms), 2))
-    return [
-        in_noise(waveform, sounds[int(draw * len(sounds))], snr, start)
-        for waveform, (draw, start) in zip(waveforms, draws, strict=True)
-    ]
+def in_conditions(
+    words: Sequence[RecordedWord], sounds: Sequence[np.ndarray]
+) -> Iterator[RecordedWord]:
+    """Yield the words as they are and, where there are sounds, (T,) each, in noise."""
+    draws = np.random.default_rng(0).random((len(words), 2))
+    for snr in SNRS if sounds else SNRS[:1]:
+        for word, (draw, start) in zip(words, draws, strict=True):
+            if snr is None:
+                yield word
+            else:
+                noise = sounds[int(draw * len(sounds))]
+                yield replace(word, waveform=in_noise(word.waveform, noise, snr, start))
+
+
+def _in_sentences(data: Path) -> Iterator[RecordedWord]:
+    """Cut words out of the English prompts of validation speakers; no zero-shot ones."""
+    items = [i for i in speech_items(data) if (i.corpus, i.language) == ("studio_prompts", "en")]
+    for word in fluent_words(item for item in items if item.split == "val"):
+        if not is_zero_shot("en", word.item.text, word.phonemes):
+            yield word
 
 
 def _own_and_nearest(cosines: np.ndarray, labels: np.ndarray) -> np.ndarray:
@@ -105,11 +110,14 @@ def main() -> None:
     data = data_root(parser.parse_args().data)
     path = CHECKPOINTS / "words" / "config.json"
     items = word_items(data)
+    recordings = list(load_recordings(validation_items(items)))
+    drawn = np.random.default_rng(0).permutation(len(recordings))[:DRAWN]
+    noisy = in_conditions([recordings[i] for i in drawn], noises(data, TRAINING_FOLDS))
     fitted = calibration(
         Words.from_pretrained(path.parent, "cpu"),
-        list(load_recordings(validation_items(items))),
+        recordings,
+        [*noisy, *_in_sentences(data)],
         sorted({phonemes_of(item) for item in items}),
-        noises(data, TRAINING_FOLDS),
     )
     print({name: fitted[name] for name in ("temperature", "another")})
     config = json.loads(path.read_text(encoding="utf-8"))

@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import torch
 
@@ -10,15 +10,18 @@ from earshot.pipelines.words import Words
 from training.common.checkpoints import update_metrics, write_weights
 from training.common.front_end import front_end_of
 from training.common.sounds import TRAINING_FOLDS
-from training.words.calibrate import calibration
+from training.words.calibrate import calibration, in_conditions
 from training.words.data.recordings import (
     load_recordings,
     phonemes_of,
     validation_items,
     word_items,
 )
+from training.words.data.unrecorded import unrecorded_words
 from training.words.evaluate.conditions import noises
 from training.words.recipe import ENSEMBLES, MEASURED, SHIPPED, STAGES
+
+UNRECORDED: Final = 1000  # words, on which probabilities are fitted
 
 
 def export(data: Path, run: Path, out: Path) -> None:
@@ -26,12 +29,14 @@ def export(data: Path, run: Path, out: Path) -> None:
     push, to run/validation.
 
     The config gets the temperature of the softmax over written words, the cosine of an unknown
-    word, and the operating curve, all measured on validation speakers.
+    word, and the operating curve, all measured on validation speakers, the first two also on words
+    concatenated from their recordings.
     """
     items = word_items(data)
     vocabulary = sorted({phonemes_of(item) for item in items})
     recordings = list(load_recordings(validation_items(items)))
-    sounds = noises(data, TRAINING_FOLDS)
+    made = unrecorded_words(recordings, vocabulary, UNRECORDED)
+    heard = list(in_conditions([*recordings, *made], noises(data, TRAINING_FOLDS)))
     # The members of an ensemble are exported first: it is calibrated together with them.
     for name, network in sorted(MEASURED.items(), key=lambda item: item[0] in ENSEMBLES):
         if not (run / f"{network}.pt").exists():
@@ -45,7 +50,7 @@ def export(data: Path, run: Path, out: Path) -> None:
         if name in ENSEMBLES:
             config |= {"ensemble_with": ENSEMBLES[name], "g2p": "g2p"}
         write_weights(folder, config, saved["network"], limited=ships)
-        config |= calibration(Words.from_pretrained(folder, "cpu"), recordings, vocabulary, sounds)
+        config |= calibration(Words.from_pretrained(folder, "cpu"), recordings, heard, vocabulary)
         (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
         members = [other for other in ENSEMBLES.get(name, ()) if other in MEASURED]
         networks = [network, *(MEASURED[other] for other in members)]

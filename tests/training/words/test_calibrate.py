@@ -1,0 +1,56 @@
+"""Probabilities of words, fitted on what validation speakers say."""
+
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+import pytest
+
+from earshot.media.audio.features import SAMPLE_RATE
+from earshot.pipelines.words import Words
+from training.common.corpora import Item
+from training.words import calibrate
+from training.words.data.recordings import RecordedWord
+
+ITEM = Item("corpus", Path("word.wav"), "speaker", "val")
+MEANT = [("t", "uː"), ("θ", "ɹ", "iː"), ("s", "ɪ", "k", "s")]
+
+
+def said(row: int) -> RecordedWord:
+    return RecordedWord(ITEM, np.full(SAMPLE_RATE // 4, row, np.float32), MEANT[row])
+
+
+class Fake:
+    """Words whose recordings are near their own writing: (N, 3) on the axes of MEANT."""
+
+    def embed_waveforms(self, waveforms: list[np.ndarray]) -> np.ndarray:
+        return 0.9 * np.eye(3)[[int(waveform[0]) for waveform in waveforms]]
+
+    def embed_phonemes(self, words: list[tuple[str, ...]]) -> np.ndarray:
+        return np.eye(3)[[MEANT.index(word) for word in words]]
+
+
+def test_in_conditions_adds_noise_at_each_snr() -> None:
+    rng = np.random.default_rng(0)
+    noise = rng.standard_normal(SAMPLE_RATE).astype(np.float32)
+    tone = 0.05 * np.sin(0.1 * np.arange(SAMPLE_RATE)).astype(np.float32)
+    word = RecordedWord(ITEM, tone, MEANT[0])
+    heard = list(calibrate.in_conditions([word, word], [noise]))
+    assert [one.phonemes for one in heard] == [MEANT[0]] * 6
+    assert np.array_equal(heard[0].waveform, tone)
+    for one, snr in zip(heard[2:], (10, 10, 0, 0), strict=True):
+        added = one.waveform - tone
+        measured = 10 * np.log10(np.mean(tone**2) / np.mean(added**2))
+        assert measured == pytest.approx(snr, abs=0.01)
+    assert len(list(calibrate.in_conditions([word], []))) == 1
+
+
+def test_softmax_of_puts_unknown_word_between(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Recordings are right at a cosine of 0.9, and the next word is at 0."""
+    monkeypatch.setattr(calibrate, "frequent", lambda _: [MEANT[2]])
+    monkeypatch.setattr(Words, "CANDIDATES", 3)
+    fitted = calibrate.softmax_of(
+        cast("Words", Fake()), [said(0), said(1), said(0)], sorted(MEANT[:2])
+    )
+    assert 0.1 < fitted["another"] < 0.8
+    assert 0 < fitted["temperature"] < 0.2
