@@ -25,7 +25,7 @@ def close(page: gr.Blocks) -> None:
     """Closes the server of a page.
 
     Gradio sets an asyncio event from here, which fails where the server's own thread changes who
-    waits for it at that moment. It is set all the same, and what is left to do is done then.
+    waits for it at that moment. Then the server is closed here, which ends those who still wait.
     """
     try:
         page.close()

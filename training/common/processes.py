@@ -17,7 +17,8 @@ def in_processes(
     """Yield what the function returns for each input, in their order.
 
     chunk: how many inputs a process is given at once. The processes are forked, so that they share
-    what is loaded. The caller must not have computed with several threads before.
+    what is loaded. The caller must not have computed with several threads before. An iterator of
+    inputs is advanced on a thread of its own: until the end nobody else may use what it uses.
     """
     with get_context("fork").Pool(os.cpu_count()) as pool:
         yield from pool.imap(function, inputs, chunk)

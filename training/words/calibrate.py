@@ -2,8 +2,9 @@
 
 With them the operating curve of same-word detection.
 
-On recordings of validation speakers, of the probabilities also in noise, and on words that
-validation speakers say in sentences. Writes the config of the default checkpoint.
+The curve is of all recordings of validation speakers. The probabilities are fitted on some of
+these, as they are and in noise, and on words of sentences. Writes the config of the default
+checkpoint.
 """
 
 import argparse
@@ -34,7 +35,7 @@ from training.words.evaluate.conditions import in_noise, noises
 from training.words.evaluate.metrics import operating_curve
 
 SNRS: Final = (None, 10, 0)  # dB; None: without noise
-DRAWN: Final = 500  # recordings: each of these conditions then weighs little more than sentences
+DRAWN: Final = 500  # recordings, in each of these conditions: not many more than words of sentences
 
 
 def calibration(
@@ -43,7 +44,7 @@ def calibration(
     heard: Sequence[RecordedWord],
     vocabulary: Sequence[tuple[str, ...]],
 ) -> dict[str, Any]:
-    """Fit what a config holds of validation speakers: the operating curve on recordings, softmax_of
+    """Fit what a config holds: the operating curve on recordings of validation speakers, softmax_of
     on what was heard."""
     spoken = words.embed_waveforms([word.waveform for word in recordings])
     labels = np.array([vocabulary.index(word.phonemes) for word in recordings])
@@ -57,7 +58,7 @@ def softmax_of(
 ) -> dict[str, float]:
     """Fit the temperature of the softmax over written words, and the cosine of an unknown word.
 
-    heard: words by validation speakers; vocabulary: all recorded words.
+    heard: words that are not trained on; vocabulary: all recorded words.
     """
     # With at least as many written words as in the app.
     known = dict.fromkeys([*vocabulary, *(word.phonemes for word in heard), *frequent(FREQUENT)])
@@ -85,9 +86,16 @@ def in_conditions(
 
 
 def _in_sentences(data: Path) -> Iterator[RecordedWord]:
-    """Cut words out of the English prompts of validation speakers; no zero-shot ones."""
+    """Cut words out of the English validation prompts, whose speaker said the training prompts too;
+    no zero-shot ones.
+
+    Raises SystemExit where there are no such prompts.
+    """
     items = [i for i in speech_items(data) if (i.corpus, i.language) == ("studio_prompts", "en")]
-    for word in fluent_words(item for item in items if item.split == "val"):
+    prompts = [item for item in items if item.split == "val"]
+    if not prompts:
+        raise SystemExit("Probabilities need the validation prompts of studio_prompts in English.")
+    for word in fluent_words(prompts):
         if not is_zero_shot("en", word.item.text, word.phonemes):
             yield word
 

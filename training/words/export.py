@@ -29,8 +29,9 @@ def export(data: Path, run: Path, out: Path) -> None:
     push, to run/validation.
 
     The config gets the temperature of the softmax over written words, the cosine of an unknown
-    word, and the operating curve, all measured on validation speakers, the first two also on words
-    concatenated from their recordings.
+    word, and the operating curve, all measured on validation speakers, the first two also in noise
+    and on words concatenated from their recordings; training.words.calibrate fits those of the
+    default anew.
     """
     items = word_items(data)
     vocabulary = sorted({phonemes_of(item) for item in items})

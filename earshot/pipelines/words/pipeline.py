@@ -126,7 +126,7 @@ class Words:
         less than 1: the rest is that of a word outside the library.
 
         They are a softmax of the cosines over a temperature. Homophones count once, and the
-        unknown word has a cosine of its own; both numbers were fitted on validation recordings.
+        unknown word has a cosine of its own; both numbers were fitted on validation data.
         """
         cosines, rows = library.search(spoken.vector, "written", self.CANDIDATES)
         first: dict[tuple[str, ...], Neighbour] = {}  # of each set of homophones

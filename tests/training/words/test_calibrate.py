@@ -1,5 +1,6 @@
 """Probabilities of words, fitted on what validation speakers say."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
@@ -45,8 +46,31 @@ def test_in_conditions_adds_noise_at_each_snr() -> None:
     assert len(list(calibrate.in_conditions([word], []))) == 1
 
 
+def test_in_sentences_takes_english_validation_prompts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Zero-shot words of the prompts are left out."""
+    prompt = replace(ITEM, corpus="studio_prompts", text="three birds")
+    others = [replace(prompt, split="train"), replace(prompt, language="fr"), ITEM]
+    spelled = {"three": MEANT[1], "bird": ("b", "ɜː", "d"), "six": MEANT[2]}
+
+    def cut(items: list[Item]) -> list[RecordedWord]:
+        assert items == [prompt]
+        return [
+            RecordedWord(replace(prompt, text=text), np.zeros(1), phonemes)
+            for text, phonemes in spelled.items()
+        ]
+
+    monkeypatch.setattr(calibrate, "speech_items", lambda _: [prompt, *others])
+    monkeypatch.setattr(calibrate, "fluent_words", cut)
+    found = [word.item.text for word in calibrate._in_sentences(Path())]
+    assert found == ["three", "six"]
+    monkeypatch.setattr(calibrate, "speech_items", lambda _: others)
+    with pytest.raises(SystemExit, match="studio_prompts"):
+        list(calibrate._in_sentences(Path()))
+
+
 def test_softmax_of_puts_unknown_word_between(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Recordings are right at a cosine of 0.9, and the next word is at 0."""
+    """Recordings are right at a cosine of 0.9, and the next word is at 0: any cosine between tells
+    an unknown word apart."""
     monkeypatch.setattr(calibrate, "frequent", lambda _: [MEANT[2]])
     monkeypatch.setattr(Words, "CANDIDATES", 3)
     fitted = calibrate.softmax_of(

@@ -39,7 +39,8 @@ Search, comparison and recognition of single spoken words; queries by example or
 
 config.json holds the temperature of the softmax over written words, the cosine of an unknown word
 (``another``) and the operating curve of same-word detection, all fitted on validation speakers, the
-first two also in noise, and on words that validation speakers say in sentences.
+first two also in noise, and on words of validation sentences by an English speaker whose other
+sentences were trained on.
 
 ## Training data and licence
 
