@@ -12,6 +12,13 @@ from tests.browser.visit import FRAMES, PLAYING, SIZES, Visit
 from tests.support.fake_words import SPOKEN, VOICES, getters, write_word
 from tests.support.serving import close
 
+# Whether the answer can be seen, above the bar with the main button at the end of a phone's page.
+ABOVE_BAR = """() => {
+  const answer = document.getElementById("word-found").getBoundingClientRect();
+  const bar = [...document.querySelectorAll(".main-button")].find((one) => one.checkVisibility());
+  return answer.top >= 0 && answer.bottom <= bar.getBoundingClientRect().top;
+}"""
+
 
 @pytest.fixture(scope="module")
 def address(tiny_checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
@@ -193,6 +200,7 @@ def test_recording_is_recognised_and_cut_again(visit: Visit, page: Page) -> None
     expect(page.locator("#word-found h3")).to_have_text("Did you say “yellow”?")
     expect(page.locator("#word-found .guesses li").last).to_contain_text("another word")
     assert "%" not in page.locator("#word-found").inner_text()
+    page.wait_for_function(ABOVE_BAR)
     expect(page.locator("#word-map .map-query")).to_have_count(1)
     assert points.first.get_attribute("style") == before, "the other words stay where they are"
     spoken, written = page.locator("#word-near tbody").all()

@@ -41,6 +41,12 @@ SHOW: Final = """() => {
   document.getElementById("%s").scrollIntoView({ block: "nearest", behavior });
   return [];
 }"""
+# What came above it meanwhile may have pushed a result out of sight, or behind the bar of a phone.
+SHOW_AGAIN: Final = """() => requestAnimationFrame(() => {
+  const shown = document.getElementById("%s"), { top, bottom } = shown.getBoundingClientRect();
+  const bar = parseFloat(getComputedStyle(shown).scrollMarginBottom);
+  if (bottom < 0 || top > innerHeight - bar - 40) (%s)();
+})"""
 # The buttons of a job change in the page itself: no round trips to wait for or to serve.
 TURN: Final = """() => ["start", "stop"].map((button) =>
   ({ __type__: "update", visible: button === "%s" }))"""
@@ -159,7 +165,10 @@ def on_model(
     """
     handler = stoppable(handler, seconds)
     buttons = [start, stop]
-    begin = f"() => {{ ({SHOW % progress_on.elem_id})(); return ({TURN % 'stop'})(); }}"
+    shown = progress_on.elem_id
+    show = SHOW % shown
+    begin = f"() => {{ ({show})(); return ({TURN % 'stop'})(); }}"
+    end = f"() => {{ ({SHOW_AGAIN % (shown, show)})(); return ({TURN % 'start'})(); }}"
     job = trigger(None, None, buttons, js=begin, **HIDDEN).then(
         handler,
         inputs,
@@ -171,7 +180,7 @@ def on_model(
         **PRIVATE,
     )
     number = latest_event()
-    job.then(None, None, buttons, js=TURN % "start", **HIDDEN)
+    job.then(None, None, buttons, js=end, **HIDDEN)
     # One event a pair of buttons, not one a job: what a page needs to be shown grows with the
     # number of its events times that of its components.
     stopping = _stopping.setdefault(stop, {})
