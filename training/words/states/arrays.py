@@ -16,8 +16,7 @@ from torch import Tensor
 from training.words.data.concatenation import Word
 
 FILE: Final = "states.npz"
-LAYERS: Final = (3, 6)  # of the recogniser, whose states come first
-WHISPER_LAYERS: Final = (4, 6)
+LAYERS: Final = (3, 6)  # of the recogniser
 # What is trained on, and of validation speakers: words, the same in noise, and words of sentences.
 KINDS: Final = ("word", "sentence", "synthetic", "val", "noisy", "fluent")
 VALIDATION: Final = KINDS[3:]
@@ -28,7 +27,6 @@ WARP: Final = 0.15  # a recording is made slower or faster by this share at most
 NOISE: Final = 0.06  # standard deviation of what is added to a state
 PITCH_SHIFT: Final = 0.25  # octaves, standard deviation
 DROPPED: Final = 0.06  # share of the dimensions that are left out of a recording
-DEAF: Final = (0.2, 0.12)  # shares of the recordings without the states of one or the other
 HIDDEN: Final = (0.3, 3)  # share of the recordings with hidden states, and how many of each
 
 
@@ -36,10 +34,10 @@ HIDDEN: Final = (0.3, 3)  # share of the recordings with hidden states, and how 
 class Packed:
     """Recordings, and a lexicon of words that nobody said.
 
-    states (F, K) int8, in units of ``step``: principal components of the standardised states, the
-    first half of them the recogniser's, the other half Whisper's. pitch (F, 2) int8: octaves above
-    128 Hz, in units of 1 / OCTAVE, and whether there is a voice. lengths (N,) in states; phonemes:
-    of each recording; kinds, languages (N,): indices of KINDS and LANGUAGES.
+    states (F, K) int8, in units of ``step``: principal components of the standardised states. pitch
+    (F, 2) int8: octaves above 128 Hz, in units of 1 / OCTAVE, and whether there is a voice. lengths
+    (N,) in states; phonemes: of each recording; kinds, languages (N,): indices of KINDS and
+    LANGUAGES.
     """
 
     states: np.ndarray
@@ -141,10 +139,6 @@ class Frames:
         x[..., :-2] += NOISE * torch.randn(size, steps, width - 2, device=self.device)
         octaves = torch.from_numpy(rng.normal(0, PITCH_SHIFT, (size, 1)).astype(np.float32))
         x[..., -2] += octaves.to(self.device) * x[..., -1]
-        deaf = torch.from_numpy(rng.random((size, 1, 1))).to(self.device)
-        half = (width - 2) // 2
-        x[..., :half] *= deaf >= DEAF[0]
-        x[..., half:-2] *= (deaf < DEAF[0]) | (deaf >= sum(DEAF))
         kept = torch.ones(size, steps, width, device=self.device)
         dropped = torch.from_numpy(rng.random((size, 1, width)) < DROPPED).to(self.device)
         kept = kept.masked_fill(dropped, 0.0)

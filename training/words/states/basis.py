@@ -12,7 +12,6 @@ import torch
 from torch import Tensor
 
 FILE: Final = "basis.npz"
-WHISPER: Final = 0.4  # share of Whisper in what a network hears that heard the recogniser alone
 
 Weights = dict[str, Tensor]
 
@@ -44,26 +43,9 @@ def on_components(
     size = len(basis["mean"])
     first = weights["frames.weight"].double()
     of_states = first[:, :size]
-    back = basis["basis"] / basis["basis"].square().sum(dim=0)  # of orthogonal columns
-    components = of_states @ (basis["std"][:, None] * back) * scale
+    components = of_states @ (basis["std"][:, None] * basis["basis"]) * scale
     bias = weights["frames.bias"].double() + of_states @ basis["mean"]
     return _with_first(weights, torch.cat([components, first[:, size:]], dim=1), bias)
-
-
-def beside(weights: Mapping[str, Tensor], components: Tensor) -> Weights:
-    """Let a network over the recogniser's components (the first half of the columns of
-    ``components`` (F, K)) hear Whisper's too (the other half), for WHISPER of what it hears: of
-    these, what a linear regression makes of them.
-    """
-    half = components.shape[1] // 2
-    theirs, others = components[:, :half].double(), components[:, half:].double()
-    products = others.T @ others
-    ridge = 1e-3 * products.diagonal().mean() * torch.eye(half, dtype=products.dtype)
-    regression = torch.linalg.solve(products + ridge, others.T @ theirs)  # (K / 2, K / 2)
-    first = weights["frames.weight"].double()
-    ours, pitch = first[:, :half], first[:, half:]
-    wider = torch.cat([(1 - WHISPER) * ours, WHISPER * ours @ regression.T, pitch], dim=1)
-    return _with_first(weights, wider, weights["frames.bias"].double())
 
 
 def _with_first(weights: Mapping[str, Tensor], weight: Tensor, bias: Tensor) -> Weights:

@@ -1,4 +1,4 @@
-"""Export the networks over states as checkpoints, which hear the encoders' own states: what
+"""Export the networks over states as checkpoints, which hear the recogniser's own states: what
 prepare and train did to these becomes part of the first layer."""
 
 import json
@@ -8,7 +8,7 @@ from typing import Any, Final
 import torch
 
 from training.common.checkpoints import update_metrics, write_weights
-from training.words.states.arrays import LAYERS, WHISPER_LAYERS
+from training.words.states.arrays import LAYERS
 from training.words.states.basis import on_states, read_basis
 
 NAMES: Final = {"bottleneck": "words-states-bottleneck", "whole": "words-states"}
@@ -21,12 +21,7 @@ def export(run: Path, out: Path) -> None:
         saved: dict[str, Any] = torch.load(run / f"{network}.pt", weights_only=True)
         weights = on_states(saved["network"], saved["scale"], basis)
         sizes = saved["config"] | {"n_mels": weights["frames.weight"].shape[1]}
-        config = {
-            "name": name,
-            "network": sizes,
-            "recogniser_layers": list(LAYERS),
-            "whisper_layers": list(WHISPER_LAYERS),
-        }
+        config = {"name": name, "network": sizes, "recogniser_layers": list(LAYERS)}
         write_weights(out / name, config, {name: weight.cpu() for name, weight in weights.items()})
         metrics = json.loads((out / name / "metrics.json").read_text())
         before = metrics.get("training_hours", {}) if saved["again"] else {}

@@ -14,17 +14,13 @@ from typing import Any, Final
 
 import numpy as np
 import torch
-from scipy.linalg import block_diag
 from scipy.signal import butter, sosfilt
 
 from earshot.core.errors import InputError
 from earshot.media.audio.features import SAMPLE_RATE
 from earshot.media.audio.load import match_loudness
 from earshot.media.text.phonemes import from_arpabet, from_pinyin, numbers
-from earshot.models.recogniser import RecogniserStates
-from earshot.models.whisper_encoder import WhisperStates
 from earshot.pipelines.recogniser import load_states
-from earshot.pipelines.whisper import load_whisper
 from earshot.pipelines.words.dictionary import pronunciations
 from earshot.pipelines.words.heard import States
 from training.common.corpora import LEVEL, Item, speech_items, waveforms
@@ -51,7 +47,6 @@ from training.words.states.arrays import (
     LAYERS,
     OCTAVE,
     VALIDATION,
-    WHISPER_LAYERS,
     Packed,
 )
 
@@ -62,7 +57,7 @@ VIEWS: Final = 2  # of each recording that is trained on
 SYNTHETIC: Final = {"en": 900, "zh": 1500, "ar": 1500}  # words
 LEXICON: Final = {"en": 40_000, "zh": 8000, "ar": 8000}  # words
 LEXICON_PHONEMES: Final = (2, 16)
-COMPONENTS: Final = 128  # of the recogniser, and as many of Whisper
+COMPONENTS: Final = 128
 STEP: Final = 0.55  # of the packed components
 SAMPLED: Final = 40_000  # states, of which the components are
 SENTENCE: Final = (3, 90)  # phonemes
@@ -90,12 +85,12 @@ class Said:
 
 
 def prepare(data: Path, out: Path) -> None:
-    """Write out/states.npz, and out/basis.npz: mean (D,) and std (D,) of the states of both
-    encoders, side by side, and their principal components (D, K), apart from one another."""
+    """Write out/states.npz, and out/basis.npz: mean (D,) and std (D,) of the states, and their
+    principal components (D, K)."""
     out.mkdir(parents=True, exist_ok=True)
     rng = np.random.default_rng(SEED)
     sounds = noises(data, TRAINING_FOLDS)
-    _encoders()  # once, before the processes are forked
+    _hearing()  # once, before the processes are forked
     views = (view for said in _recordings(data, rng) for view in _views(said, sounds, rng))
     kinds, languages, phonemes, frames = [], [], [], []
     for view, heard in in_processes(_heard, views):
@@ -106,7 +101,7 @@ def prepare(data: Path, out: Path) -> None:
     lengths = np.array([len(one) for one in frames])
     together = np.concatenate(frames)
     states, pitch = together[:, :-2], together[:, -2:]
-    mean, std, components = _components(states, _encoders()[0].width, rng)
+    mean, std, components = _components(states, rng)
     np.savez(out / basis.FILE, mean=mean, std=std, basis=components)
     projected = [((part - mean) / std) @ components / STEP for part in np.array_split(states, 64)]
     Packed(
@@ -122,14 +117,14 @@ def prepare(data: Path, out: Path) -> None:
 
 
 @cache
-def _encoders() -> tuple[RecogniserStates, WhisperStates]:
-    return load_states(LAYERS, device="cpu"), load_whisper(WHISPER_LAYERS, "cpu")
+def _hearing() -> States:
+    return States(load_states(LAYERS, device="cpu"))
 
 
 def _heard(view: Said) -> tuple[Said, np.ndarray]:
     """Hear a view: what it is without its waveform, and its states and pitch (S, D + 2)."""
     torch.set_num_threads(1)
-    heard = States(*_encoders())(match_loudness(view.waveform, SAMPLE_RATE, LEVEL))
+    heard = _hearing()(match_loudness(view.waveform, SAMPLE_RATE, LEVEL))
     return replace(view, waveform=np.empty(0)), heard.astype(np.float16)
 
 
@@ -278,21 +273,14 @@ def _degraded(
 
 
 def _components(
-    states: np.ndarray, width: int, rng: np.random.Generator
+    states: np.ndarray, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Compute mean and std of the states (F, D), of which ``width`` are the recogniser's, and their
-    first principal components (D, K): of each encoder, those of the other are 0. Those of the wider
-    one are made as large as the recogniser's.
-    """
+    """Compute mean and std of the states (F, D), and their first principal components (D, K)."""
     sample = states[np.sort(rng.permutation(len(states))[:SAMPLED])].astype(np.float32)
     mean, std = sample.mean(axis=0), sample.std(axis=0) + 1e-4
     standard = (sample - mean) / std
-    parts = []
-    for part in (standard[:, :width], standard[:, width:]):
-        values, vectors = np.linalg.eigh(part.T @ part / len(part))
-        kept = vectors[:, np.argsort(-values)[:COMPONENTS]]
-        parts.append(kept * np.sqrt(width / part.shape[1]))
-    return mean, std, np.asarray(block_diag(*parts))
+    values, vectors = np.linalg.eigh(standard.T @ standard / len(standard))
+    return mean, std, vectors[:, np.argsort(-values)[:COMPONENTS]]
 
 
 def _packed(values: np.ndarray) -> np.ndarray:

@@ -33,8 +33,8 @@ from training.common.loop import SAVE_EVERY, device, half_precision
 from training.words.data.concatenation import Word
 from training.words.data.padding import padded
 from training.words.recipe import DEVELOPMENT
-from training.words.states.arrays import FILE, KINDS, Frames, Packed
-from training.words.states.basis import beside, on_components, read_basis
+from training.words.states.arrays import FILE, KINDS, Packed
+from training.words.states.basis import on_components, read_basis
 from training.words.states.batches import Batches, Heard
 from training.words.states.export import NAMES
 from training.words.train.losses import corrupted_words
@@ -47,7 +47,6 @@ REPORT_EVERY: Final = 0.1  # of the time
 RATE: Final = 1.2e-3  # from random weights
 LATER_RATE: Final = 5e-4  # from trained ones
 STATE: Final = "state.pt"
-REGRESSED: Final = 60_000  # states, of which Whisper's and the recogniser's are compared
 MANY: Final = 3000  # words of the lexicon
 WARM_UP: Final = 100  # steps
 FLAT: Final = 0.4  # of the time, before the rate begins to fall
@@ -79,7 +78,7 @@ def train(run: Path, seconds: float, start: Path | None = None) -> None:
     both: Networks = {"bottleneck": bottleneck, "whole": whole}
     if start:
         for name, network in both.items():
-            network.load_state_dict(_shipped(start / NAMES[name], batches.frames, run))
+            network.load_state_dict(_shipped(start / NAMES[name], batches.frames.scale, run))
     weights = [p for network in both.values() for p in network.parameters()]
     highest = LATER_RATE if start else RATE
     optimizer = torch.optim.AdamW(weights, highest, betas=(0.9, 0.98), weight_decay=0.02)
@@ -140,23 +139,11 @@ def train(run: Path, seconds: float, start: Path | None = None) -> None:
         torch.save(saved, run / f"{name}.pt")
 
 
-def _shipped(folder: Path, frames: Frames, run: Path) -> dict[str, Tensor]:
-    """Read the weights of a checkpoint, on the components of the run; of one that hears the
-    recogniser alone, Whisper is put beside it."""
-    config = read_config(folder)
-    network = build_embedder(config_from_dict(config["network"]))
+def _shipped(folder: Path, scale: float, run: Path) -> dict[str, Tensor]:
+    """Read the weights of a checkpoint, on the components of the run."""
+    network = build_embedder(config_from_dict(read_config(folder)["network"]))
     load_weights(network, folder, torch.device("cpu"))
-    weights, basis = network.state_dict(), read_basis(run)
-    if "whisper_layers" in config:
-        return on_components(weights, frames.scale, basis)
-    size, half = network.config.n_mels - 2, basis["basis"].shape[1] // 2
-    alone = {
-        "mean": basis["mean"][:size],
-        "std": basis["std"][:size],
-        "basis": basis["basis"][:size, :half],
-    }
-    components = frames.values[:: max(1, len(frames.values) // REGRESSED), :-2].cpu()
-    return beside(on_components(weights, frames.scale, alone), components)
+    return on_components(network.state_dict(), scale, read_basis(run))
 
 
 def networks(width: int) -> tuple[PhonemeBottleneckEmbedder, WordEmbedder]:
