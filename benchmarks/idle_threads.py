@@ -49,7 +49,7 @@ def main() -> None:
         [
             "# Idle threads",
             "",
-            f"`python -m benchmarks.idle_threads`, {torch.get_num_threads()} threads, "
+            f"`python -m benchmarks.idle_threads`, threads: {torch.get_num_threads()}, "
             f"{platform.machine()}, torch {torch.__version__}, numpy {np.__version__}. Medians of "
             f"{REPEATS} calls, means of two processes each; idle threads of OpenBLAS spin as long "
             "as numpy's wheels let them (default) or for 2^4 cycles (ours).",

@@ -60,7 +60,7 @@ def lines(pipeline: LipToSpeech) -> list[str]:
     return [
         "# Lip to speech: speed",
         "",
-        f"`python -m benchmarks.lip_to_speech`, {torch.get_num_threads()} threads, "
+        f"`python -m benchmarks.lip_to_speech`, threads: {torch.get_num_threads()}, "
         f"{platform.machine()}, torch {torch.__version__}. Medians of {REPEATS} runs.",
         "",
         f"| {seconds:.1f} s of video, {images[0].image.shape[1]} × {images[0].image.shape[0]}, "

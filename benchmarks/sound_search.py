@@ -43,7 +43,7 @@ def main() -> None:
     lines = [
         "# Sound search: speed",
         "",
-        f"`python -m benchmarks.sound_search`, {torch.get_num_threads()} threads, "
+        f"`python -m benchmarks.sound_search`, threads: {torch.get_num_threads()}, "
         f"{platform.machine()}, torch {torch.__version__}, FAISS {faiss.__version__}.",
         "",
         *ranking(encoder, made(RANKED), texts),

@@ -62,7 +62,7 @@ def main() -> None:
     lines = [
         "# Voice conversion: speed and memory",
         "",
-        f"`python -m benchmarks.voice_conversion`, {torch.get_num_threads()} threads, "
+        f"`python -m benchmarks.voice_conversion`, threads: {torch.get_num_threads()}, "
         f"{platform.machine()}, torch {torch.__version__}. Medians of {REPEATS} runs, in seconds.",
         "",
         *_parts(pipeline),

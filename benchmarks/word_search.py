@@ -22,7 +22,7 @@ from earshot.media.audio.dtw import mfcc_frames, subsequence_means
 from earshot.media.audio.features import HOP_LENGTH, SAMPLE_RATE
 from earshot.pipelines.words import Spoken, Words, Written
 from earshot.pipelines.words.pronunciation import Pronunciation
-from earshot.pipelines.words.word_search import MAX_SECONDS_SEARCHED, THRESHOLDS, Place, WordSearch
+from earshot.pipelines.words.word_search import MAX_SECONDS_SEARCHED, FoundPlaces, Place, WordSearch
 from training.common.corpora import data_root, speech_items
 from training.words.data.fluent import aligned_utterances
 from training.words.evaluate.test_set import WordType, select_test_set
@@ -39,14 +39,13 @@ NIST_BETA: Final = 999.9  # of the term-weighted value: for a word that is said 
 HEAD: Final = (
     "# Finding a word in a long recording",
     "",
-    f"`python -m benchmarks.word_search --data DIR`, {torch.get_num_threads()} threads, "
+    f"`python -m benchmarks.word_search --data DIR`, threads: {torch.get_num_threads()}, "
     f"{platform.machine()}, torch {torch.__version__}.",
     "",
     "TWV: maximum term-weighted value (NIST STD 2006), 1 for all found and no false alarm; a "
     f"place is right if its middle is within {TOLERANCE} s of the word's. NIST's β is for "
     "words that are said once in 10,000 s, the other for words as frequent as these; *at the "
-    "app's*: the value at the threshold of the app, chosen on validation speakers, also of words "
-    "of one or two phonemes, for which the app has a higher one. *found, "
+    "app's*: the value at the thresholds of the app, chosen on validation speakers. *found, "
     "no false alarm*: the share of the times a word is said that rank before the first wrong "
     "place.",
 )
@@ -83,35 +82,28 @@ def lines(task: Task, search: WordSearch) -> list[str]:
     recording = search.listen((SAMPLE_RATE, task.waveform))
     times = {"listening, once": (time.perf_counter() - began, time.process_time() - used)}
 
-    def find_ours(query: Written | Spoken) -> Sequence[Place]:
-        return search(recording, query, limit=LIMIT).places
+    def find_ours(query: Written | Spoken) -> FoundPlaces:
+        return search(recording, query, limit=LIMIT)
 
     spoken = [query.spoken for query in task.queries if query.spoken is not None]
-    systems: dict[str, tuple[Callable[[Any], Sequence[Place]], list[Any], float | None]] = {
-        "ours, typed": (
-            find_ours,
-            [written(search.words, query.word) for query in task.queries],
-            THRESHOLDS["written"],
-        )
+    typed = [written(search.words, query.word) for query in task.queries]
+    systems: dict[str, tuple[Callable[[Any], FoundPlaces], Sequence[Any]]] = {
+        "ours, typed": (find_ours, typed)
     }
     if spoken:
-        systems["ours, spoken"] = (
-            find_ours,
-            [said(search.words, waveform) for waveform in spoken],
-            THRESHOLDS["spoken"],
-        )
+        systems["ours, spoken"] = (find_ours, [said(search.words, one) for one in spoken])
         frames = mfcc_frames(recording.waveform).astype(np.float32)
-        systems["MFCC, subsequence DTW, spoken"] = (lambda w: warped(frames, w), spoken, None)
+        systems["MFCC, subsequence DTW, spoken"] = (lambda w: warped(frames, w), spoken)
     rows = []
-    for name, (find, queries, threshold) in systems.items():
+    for name, (find, queries) in systems.items():
         began, used = time.perf_counter(), time.process_time()
-        places = [find(query) for query in queries]
+        found = [find(query) for query in queries]
         count = len(queries)
         times[f"a query: {name}"] = (
             (time.perf_counter() - began) / count,
             (time.process_time() - used) / count,
         )
-        rows.append(row(name, task, places, threshold))
+        rows.append(row(name, task, found))
     new = sum(query.is_new for query in task.queries)
     asked = f"{len(task.queries)} queries"
     return [
@@ -131,19 +123,18 @@ def lines(task: Task, search: WordSearch) -> list[str]:
     ]
 
 
-def row(
-    name: str, task: Task, places: Sequence[Sequence[Place]], threshold: float | None = None
-) -> str:
-    """Write a row of the table. threshold: of the app."""
+def row(name: str, task: Task, found: Sequence[FoundPlaces]) -> str:
+    """Write a row of the table."""
     new = [i for i, query in enumerate(task.queries) if query.is_new]
+    places = [each.places for each in found]
     nist, nist_at = best_value(task, places, NIST_BETA)
     own, own_at = best_value(task, places, own_beta(task))
-    app = "–"
-    if threshold is not None:
-        judged = [judge(task, i, found) for i, found in enumerate(places)]
-        app = f"{value(task, judged, own_beta(task), threshold):.2f}"
+    app, thresholds = "–", [each.threshold for each in found]
+    if np.isfinite(thresholds).all():
+        judged = [judge(task, i, some) for i, some in enumerate(places)]
+        app = f"{value(task, judged, own_beta(task), thresholds):.2f}"
     of_new = f"{best_value(task, places, own_beta(task), new)[0]:.2f}" if new else "–"
-    clean = np.mean([before_false_alarm(task, i, found) for i, found in enumerate(places)])
+    clean = np.mean([before_false_alarm(task, i, some) for i, some in enumerate(places)])
     return (
         f"| {name} | {nist:.2f} | {nist_at:.2f} | {own:.2f} | {own_at:.2f} | {app} "
         f"| {of_new} | {clean:.2f} |"
@@ -164,11 +155,14 @@ def best_value(
     return values[best], thresholds[best]
 
 
-def value(task: Task, judged: Sequence[Judged], beta: float, threshold: float) -> float:
-    """Compute the term-weighted value at one threshold for all queries."""
+def value(
+    task: Task, judged: Sequence[Judged], beta: float, threshold: float | Sequence[float]
+) -> float:
+    """Compute the term-weighted value at one threshold for all queries, or at one for each."""
     terms = []
-    for scores, right, count in judged:
-        above = scores >= threshold
+    thresholds = np.broadcast_to(threshold, len(judged))
+    for (scores, right, count), least in zip(judged, thresholds, strict=True):
+        above = scores >= least
         miss = 1 - (above & right).sum() / count
         false = (above & ~right).sum() / (task.seconds - count)
         terms.append(miss + beta * false)
@@ -218,8 +212,9 @@ def said(words: Words, waveform: np.ndarray) -> Spoken:
     return Spoken(waveform, 0.0, seconds, words.embed_waveforms([waveform])[0])
 
 
-def warped(frames: np.ndarray, waveform: np.ndarray) -> list[Place]:
-    """Find places by subsequence DTW of MFCC frames; score: 1 − the mean distance."""
+def warped(frames: np.ndarray, waveform: np.ndarray) -> FoundPlaces:
+    """Find places by subsequence DTW of MFCC frames; score: 1 − the mean distance. No threshold was
+    chosen for it."""
     query = mfcc_frames(waveform).astype(np.float32)
     costs, starts = subsequence_means(np.ascontiguousarray(1 - query @ frames.T, np.float32))
     taken, places = np.zeros(len(costs), bool), []
@@ -232,7 +227,7 @@ def warped(frames: np.ndarray, waveform: np.ndarray) -> list[Place]:
         places.append(Place(start * hop, (end + 1) * hop, 1 - float(costs[end])))
         if len(places) == LIMIT:
             break
-    return places
+    return FoundPlaces(tuple(places), np.nan)
 
 
 if __name__ == "__main__":

@@ -84,7 +84,7 @@ def lines(words: Words, recordings: list[Path]) -> list[str]:
     return [
         "# Words: speed",
         "",
-        f"`python -m benchmarks.words`, {torch.get_num_threads()} threads, {platform.machine()}, "
+        f"`python -m benchmarks.words`, threads: {torch.get_num_threads()}, {platform.machine()}, "
         f"torch {torch.__version__}.",
         "",
         f"| {STORED:,} spoken and {STORED:,} written words | p50, ms | p95, ms |",

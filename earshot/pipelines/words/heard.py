@@ -30,10 +30,12 @@ OCTAVES: Final = 7.0  # pitch is in octaves above 128 Hz, 2 ** 7
 
 class Hearing(ABC):
     """A way to hear speech. views: indices of earshot.media.audio.vtlp.FACTORS over whose vectors a
-    word's is averaged; none where frames have no mel bands.
+    word's is averaged; none where frames have no mel bands. margin: frames at each end that are
+    before and after the speech.
     """
 
     views: tuple[int, ...] = ()
+    margin: int = 0
 
     def __call__(self, waveform: np.ndarray) -> np.ndarray:
         """Map speech (T,) → frames (S, M). Its loudness is normalised first."""
@@ -73,13 +75,16 @@ class States(Hearing):
     """A recogniser's own states, heard between silences, and after them the pitch: octaves above
     128 Hz, and whether there is a voice. One state more than the speech has at each end."""
 
+    margin = 1
+
     def __init__(self, recogniser: RecogniserStates) -> None:
         self._recogniser = recogniser
 
     def _frames(self, waveform: np.ndarray) -> np.ndarray:
-        first, last = SILENCE - 1, SILENCE + ceil(len(waveform) / STATE) + 1
+        first = SILENCE - self.margin
+        last = SILENCE + ceil(len(waveform) / STATE) + self.margin
         states = self._states(np.pad(waveform, SILENCE * STATE))[first:last]
-        centres = (np.arange(len(states)) - 0.5) * STATE
+        centres = (np.arange(len(states)) + 0.5 - self.margin) * STATE
         pitch = track_pitch(waveform)
         pitch = pitch[(centres // HOP_LENGTH).astype(int).clip(0, len(pitch) - 1)]
         octaves = np.where(pitch > 0, np.log2(np.maximum(pitch, MIN_PITCH)) - OCTAVES, 0.0)

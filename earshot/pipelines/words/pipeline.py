@@ -152,9 +152,15 @@ class Words:
 
     def log_posteriors(self, waveform: np.ndarray) -> tuple[np.ndarray, ...]:
         """Map speech at 16 kHz (T,), of any length → log posteriors of phonemes, with 0 the blank,
-        in each step of the acoustic encoder: (S, P). By each phoneme-bottleneck model.
+        in each step of the acoustic encoder: (S, P), of which the first begins and the last ends
+        with the speech. By each phoneme-bottleneck model.
         """
-        return tuple(self._log_posteriors(m, waveform) for m in self._phoneme_members)
+        heard = []
+        for member in self._phoneme_members:
+            posteriors = self._log_posteriors(member, waveform)
+            margin = member.hear.margin // member.network.config.stack
+            heard.append(posteriors[margin : len(posteriors) - margin])
+        return tuple(heard)
 
     def decode_phonemes(self, waveform: np.ndarray) -> tuple[int, ...]:
         """Decode the phonemes of a word (T,) at 16 kHz, by the last phoneme-bottleneck model: in

@@ -24,10 +24,14 @@ from earshot.pipelines.words.result import Spoken, Written
 from earshot.pipelines.words.spoken_word import MAX_SECONDS, MIN_SECONDS
 
 MAX_SECONDS_SEARCHED: Final = 600.0  # seconds
-CANDIDATES: Final = 100  # embedded for one query
+CANDIDATES: Final = 100  # places at most that are looked at for one query
+LEAST: Final = 10  # places that are embedded, however unlikely their paths are
 MARGIN: Final = (0.10, 0.14)  # seconds before and after a path: CTC is sure of a phoneme's middle
 PATH_WEIGHT: Final = 0.15  # of the score of a path, beside the cosine
 MIN_PATH: Final = -10.0  # score of a path at least
+# Scores of a path below which a place is not embedded: on validation speakers, no such place counts
+# as found. The phonemes of a spoken query are less sure.
+UNLIKELY: Final = {"written": -3.0, "spoken": -4.0}
 BATCH: Final = 48  # candidates between two moments at which the search can be stopped
 # Scores from which a place counts as found, of the highest term-weighted value on validation
 # speakers: python -m benchmarks.word_search --split val.
@@ -111,7 +115,8 @@ class WordSearch:
         Raises InputError for a spoken query in which no phoneme was recognised.
         """
         phonemes = self._phonemes(query)
-        candidates, paths = _candidates(recording, phonemes)
+        kind = "written" if isinstance(query, Written) else "spoken"
+        candidates, paths = _candidates(recording, phonemes, UNLIKELY[kind])
         vectors = []
         for first in range(0, len(candidates), BATCH):
             cancellation.check()
@@ -121,9 +126,7 @@ class WordSearch:
             vectors.append(self.words.embed_waveforms(parts))
         cosines = np.concatenate(vectors) @ query.vector if vectors else np.zeros(0)
         scores = cosines + PATH_WEIGHT * paths
-        threshold = THRESHOLDS["written" if isinstance(query, Written) else "spoken"]
-        if len(phonemes) <= SHORT:
-            threshold = SHORT_THRESHOLD
+        threshold = SHORT_THRESHOLD if len(phonemes) <= SHORT else THRESHOLDS[kind]
         return FoundPlaces(_apart(candidates, scores, limit), threshold)
 
     def _phonemes(self, query: Spoken | Written) -> tuple[int, ...]:
@@ -139,10 +142,11 @@ class WordSearch:
 
 
 def _candidates(
-    recording: LongRecording, phonemes: tuple[int, ...]
+    recording: LongRecording, phonemes: tuple[int, ...], unlikely: float
 ) -> tuple[list[Span], np.ndarray]:
     """Find CANDIDATES places, with margins, of the best paths in the posteriors of each model by
-    turns; and for each place the score of the best path there in any of these.
+    turns; and for each place the score of the best path there in any of these. Of places with an
+    ``unlikely`` score or a lower one, the best ones up to LEAST places in all.
     """
     heard = [Heard(recording, posteriors, phonemes) for posteriors in recording.log_posteriors]
     found: list[Span] = []
@@ -152,7 +156,9 @@ def _candidates(
         if span and not any(_overlap(span, other) for other in found):
             found.append(span)
     spans = [_with_margins(span, recording.seconds) for span in found]
-    return spans, np.array([max(each.score(span) for each in heard) for span in spans])
+    scores = np.array([max(each.score(span) for each in heard) for span in spans])
+    kept = np.argsort(-scores, kind="stable")[: max(LEAST, (scores > unlikely).sum())]
+    return [spans[i] for i in kept.tolist()], scores[kept]
 
 
 class Heard:

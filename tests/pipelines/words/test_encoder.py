@@ -1,9 +1,12 @@
 """Words embedded by networks that hear pitch."""
 
+from math import ceil
+
 import numpy as np
 import pytest
 import torch
 
+from earshot.models.recogniser import STATE
 from earshot.models.words.view_encoder import ViewConfig
 from earshot.models.words.word_embedder import (
     PhonemeBottleneckConfig,
@@ -11,7 +14,8 @@ from earshot.models.words.word_embedder import (
     build_embedder,
 )
 from earshot.pipelines import Words
-from earshot.pipelines.words.heard import LogMel
+from earshot.pipelines.recogniser import load_states
+from earshot.pipelines.words.heard import LogMel, States
 from earshot.pipelines.words.pipeline import Member
 
 RATE = 16_000
@@ -61,6 +65,21 @@ def test_log_posteriors_hear_pitch_in_chunks(
     np.testing.assert_allclose(np.exp(chunked).sum(axis=1), 1, atol=1e-4)
     assert whole.shape == chunked.shape == (200, PhonemeBottleneckConfig.n_phonemes)
     assert abs(whole - chunked).mean() < 0.1 * abs(whole - level).mean()
+
+
+@pytest.mark.parametrize("seconds", [0.5, 12.0])
+def test_log_posteriors_over_states_span_speech(seconds: float) -> None:
+    """A step every 24 ms, the first at its beginning; states before and after it are left out."""
+    hear = States(load_states((3, 6), device="cpu"))
+    view = ViewConfig("conformer", 1, 2, width=16, inner=16)
+    width = hear(buzz(120, 180)).shape[1]
+    network = build_embedder(PhonemeBottleneckConfig(view, view, n_mels=width, stack=1, channels=0))
+    words = Words([Member(network.eval(), hear)], {}, torch.device("cpu"))
+    waveform = buzz(120, 180, seconds)
+    (heard,) = words.log_posteriors(waveform)
+    assert len(heard) == ceil(len(waveform) / STATE)
+    whole = words._log_posteriors(words._members[0], waveform)
+    np.testing.assert_array_equal(heard, whole[1:-1])
 
 
 def test_last_bottleneck_decodes_words() -> None:

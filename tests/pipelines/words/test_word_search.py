@@ -20,6 +20,8 @@ from earshot.pipelines.words.phoneme_paths import decode, keyword_paths
 from earshot.pipelines.words.places import places_csv, text_grid
 from earshot.pipelines.words.pronunciation import Pronunciation
 from earshot.pipelines.words.word_search import (
+    CANDIDATES,
+    LEAST,
     MARGIN,
     MAX_SECONDS_SEARCHED,
     LongRecording,
@@ -134,6 +136,27 @@ def test_place_heard_by_one_model_suffices() -> None:
     assert sorted(starts) == pytest.approx([2.0 - MARGIN[0], 6.0 - MARGIN[0]], abs=0.05)
     assert sorted(ends) == pytest.approx([2.6 + MARGIN[1], 6.2 + MARGIN[1]], abs=0.05)
     assert all(place.score < 0.8 for place in places[2:])
+
+
+def test_unlikely_places_are_not_embedded() -> None:
+    """Of places with other phonemes a few are, so that the nearest can be shown."""
+    symbols = [1, 0, 2, 0, 3, 0] + [4, 0, 5, 0] * 100
+    heard = LongRecording(np.ones(20 * RATE, np.float32), (posteriors(symbols, sure=0.999),))
+    embedded: list[int] = []
+
+    def embed(parts: list[np.ndarray]) -> np.ndarray:
+        embedded.append(len(parts))
+        return np.ones((len(parts), 1))
+
+    words: Any = SimpleNamespace(embed_waveforms=embed)
+    query: Any = Written("", Pronunciation(tuple(PHONEMES[1:4]), "IPA"), np.ones(1))
+    places = WordSearch(words)(heard, query).places
+    assert sum(embedded) == LEAST
+    assert places[0].score == pytest.approx(1) and places[0].start == 0 < places[1].start
+    frequent: Any = Written("", Pronunciation(tuple(PHONEMES[4:6]), "IPA"), np.ones(1))
+    embedded.clear()
+    WordSearch(words)(heard, frequent)
+    assert LEAST < sum(embedded) <= CANDIDATES
 
 
 def test_frequent_phoneme_is_found_until_end() -> None:
