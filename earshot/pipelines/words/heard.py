@@ -30,8 +30,8 @@ OCTAVES: Final = 7.0  # pitch is in octaves above 128 Hz, 2 ** 7
 
 class Hearing(ABC):
     """A way to hear speech. views: indices of earshot.media.audio.vtlp.FACTORS over whose vectors a
-    word's is averaged; none where frames have no mel bands. margin: frames at each end that are
-    before and after the speech.
+    word's is averaged; none where frames have no mel bands. margin: frames at each end by
+    which there are more than the speech is long.
     """
 
     views: tuple[int, ...] = ()

@@ -152,8 +152,8 @@ class Words:
 
     def log_posteriors(self, waveform: np.ndarray) -> tuple[np.ndarray, ...]:
         """Map speech at 16 kHz (T,), of any length → log posteriors of phonemes, with 0 the blank,
-        in each step of the acoustic encoder: (S, P), of which the first begins and the last ends
-        with the speech. By each phoneme-bottleneck model.
+        in each step of the acoustic encoder: (S, P), which span the speech to within a step. By
+        each phoneme-bottleneck model.
         """
         heard = []
         for member in self._phoneme_members:

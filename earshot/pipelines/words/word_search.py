@@ -24,15 +24,15 @@ from earshot.pipelines.words.result import Spoken, Written
 from earshot.pipelines.words.spoken_word import MAX_SECONDS, MIN_SECONDS
 
 MAX_SECONDS_SEARCHED: Final = 600.0  # seconds
-CANDIDATES: Final = 100  # places at most that are looked at for one query
-LEAST: Final = 10  # places that are embedded, however unlikely their paths are
+MAX_CANDIDATES: Final = 100  # places that are looked at for one query
+MIN_CANDIDATES: Final = 10  # places that are embedded, however unlikely their paths are
 MARGIN: Final = (0.10, 0.14)  # seconds before and after a path: CTC is sure of a phoneme's middle
 PATH_WEIGHT: Final = 0.15  # of the score of a path, beside the cosine
-MIN_PATH: Final = -10.0  # score of a path at least
-# Scores of a path below which a place is not embedded: on validation speakers, no such place counts
-# as found. The phonemes of a spoken query are less sure.
-UNLIKELY: Final = {"written": -3.0, "spoken": -4.0}
-BATCH: Final = 48  # candidates between two moments at which the search can be stopped
+NO_PATH: Final = -10.0  # score where there is no path
+# Scores of a path from which a place is embedded: on validation speakers, no other place counts as
+# found. The phonemes of a spoken query are less sure.
+MIN_PATHS: Final = {"written": -3.0, "spoken": -4.0}
+BATCH: Final = 16  # candidates between two moments at which the search can be stopped
 # Scores from which a place counts as found, of the highest term-weighted value on validation
 # speakers: python -m benchmarks.word_search --split val.
 THRESHOLDS: Final = {"written": 0.26, "spoken": 0.17}
@@ -116,7 +116,7 @@ class WordSearch:
         """
         phonemes = self._phonemes(query)
         kind = "written" if isinstance(query, Written) else "spoken"
-        candidates, paths = _candidates(recording, phonemes, UNLIKELY[kind])
+        candidates, paths = _candidates(recording, phonemes, MIN_PATHS[kind])
         vectors = []
         for first in range(0, len(candidates), BATCH):
             cancellation.check()
@@ -142,22 +142,22 @@ class WordSearch:
 
 
 def _candidates(
-    recording: LongRecording, phonemes: tuple[int, ...], unlikely: float
+    recording: LongRecording, phonemes: tuple[int, ...], min_path: float
 ) -> tuple[list[Span], np.ndarray]:
-    """Find CANDIDATES places, with margins, of the best paths in the posteriors of each model by
-    turns; and for each place the score of the best path there in any of these. Of places with an
-    ``unlikely`` score or a lower one, the best ones up to LEAST places in all.
+    """Find places, with margins, of the best paths in the posteriors of each model by turns, and
+    for each place the score of the best path there in any of these: the best ones first,
+    MAX_CANDIDATES at most, and those below ``min_path`` only up to MIN_CANDIDATES.
     """
     heard = [Heard(recording, posteriors, phonemes) for posteriors in recording.log_posteriors]
     found: list[Span] = []
     for span in chain.from_iterable(zip_longest(*(each.spans() for each in heard))):
-        if len(found) == CANDIDATES:
+        if len(found) == MAX_CANDIDATES:
             break
         if span and not any(_overlap(span, other) for other in found):
             found.append(span)
     spans = [_with_margins(span, recording.seconds) for span in found]
     scores = np.array([max(each.score(span) for each in heard) for span in spans])
-    kept = np.argsort(-scores, kind="stable")[: max(LEAST, (scores > unlikely).sum())]
+    kept = np.argsort(-scores, kind="stable")[: max(MIN_CANDIDATES, (scores >= min_path).sum())]
     return [spans[i] for i in kept.tolist()], scores[kept]
 
 
@@ -191,10 +191,10 @@ class Heard:
                 yield span
 
     def score(self, span: Span) -> float:
-        """Find the score of the best path within a span, MIN_PATH where there is none."""
+        """Find the score of the best path within a span, NO_PATH where there is none."""
         first, last = round(span[0] / self._step), round(span[1] / self._step)
         within = self._paths.starts[first:last] >= first
-        return float(self._paths.scores[first:last][within].max(initial=MIN_PATH))
+        return float(self._paths.scores[first:last][within].max(initial=NO_PATH))
 
 
 def _with_margins(span: Span, seconds: float) -> Span:

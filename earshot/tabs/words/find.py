@@ -36,7 +36,8 @@ places are surer; click one to hear it. Words that stand alone are found best; i
 some are missed. Uploads are deleted within the hour.</p>"""
 EMPTY: Final = "Every place where the word is said appears here."
 NOTHING: Final = "Type the word to look for, or say it."
-NOT_FOUND: Final = "“{word}” was not found. The nearest places are shown."
+NOT_FOUND: Final = "“{word}” was not found."
+NEAREST: Final = "The nearest places are shown."
 SHOWN: Final = 5  # places, where none counts as found
 EXAMPLES: Final = (  # a word, what it is found in, and the recording
     ("lighthouse", "a sentence", "woman-lighthouse.ogg"),
@@ -112,7 +113,8 @@ class FindEvents:
         Returns:
             places: {"seconds": of the recording, "threshold": the score from which a place counts
             as found, "places": a list, best first, of {"start" and "end" in seconds, "score": at
-            most 1, the cosine less how much likelier other phonemes are there}, "notices":
+            most 1, the cosine less how much likelier other phonemes are there}, without those where
+            they are far likelier but for ten, "notices":
             sentences about the recordings}.
         """
         heard, _, found, notices = self.find(audio, text or "", spoken)
@@ -159,6 +161,8 @@ def find_section(pipeline: Callable[[], "Words"]) -> None:
     ) -> dict:
         heard, word, found, notices = events.find(recording, text, spoken, progress)
         note = () if found.matches else (NOT_FOUND.format(word=word),)
+        if found.places and not found.matches:
+            note += (NEAREST,)
         return {
             message: say(" ".join((*note, *notices))),
             shown: view(recording or "", heard, word, found),

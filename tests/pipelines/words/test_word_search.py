@@ -20,10 +20,10 @@ from earshot.pipelines.words.phoneme_paths import decode, keyword_paths
 from earshot.pipelines.words.places import places_csv, text_grid
 from earshot.pipelines.words.pronunciation import Pronunciation
 from earshot.pipelines.words.word_search import (
-    CANDIDATES,
-    LEAST,
     MARGIN,
+    MAX_CANDIDATES,
     MAX_SECONDS_SEARCHED,
+    MIN_CANDIDATES,
     LongRecording,
     Place,
     WordSearch,
@@ -151,12 +151,12 @@ def test_unlikely_places_are_not_embedded() -> None:
     words: Any = SimpleNamespace(embed_waveforms=embed)
     query: Any = Written("", Pronunciation(tuple(PHONEMES[1:4]), "IPA"), np.ones(1))
     places = WordSearch(words)(heard, query).places
-    assert sum(embedded) == LEAST
+    assert sum(embedded) == MIN_CANDIDATES
     assert places[0].score == pytest.approx(1) and places[0].start == 0 < places[1].start
     frequent: Any = Written("", Pronunciation(tuple(PHONEMES[4:6]), "IPA"), np.ones(1))
     embedded.clear()
     WordSearch(words)(heard, frequent)
-    assert LEAST < sum(embedded) <= CANDIDATES
+    assert MIN_CANDIDATES < sum(embedded) <= MAX_CANDIDATES
 
 
 def test_frequent_phoneme_is_found_until_end() -> None:

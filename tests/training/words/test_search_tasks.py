@@ -56,5 +56,6 @@ def test_value_falls_by_misses_and_false_alarms() -> None:
     assert beta == pytest.approx(0.1 * (100 / 1.5 - 1))
     judged = [judge(task, i, some) for i, some in enumerate(places)]
     assert value(task, judged, beta, 0.75) == pytest.approx(1 - ((0.5 + beta / 98) + (1 + 0)) / 2)
+    assert value(task, judged, beta, [0.75, 0.5]) == pytest.approx(1 - (0.5 + beta / 98) / 2)
     best, threshold = best_value(task, places, beta)
     assert best == pytest.approx(1 - (beta / 98) / 2) and threshold == 0.6

@@ -75,7 +75,9 @@ def test_prepare_packs_what_is_heard(tmp_path: Path, monkeypatch: pytest.MonkeyP
         for kind, word, start in [("word", "W AH1 N", 0), ("val", "T UW1", 16_000)]
     ]
     monkeypatch.setattr(prepare, "_recordings", lambda *_: iter(said))
-    monkeypatch.setattr(prepare, "noises", lambda *_: [np.ones(16_000, np.float32)])
+    noise = np.random.default_rng(0).standard_normal(16_000).astype(np.float32)
+    monkeypatch.setattr(prepare, "noises", lambda *_: [noise])
+    monkeypatch.setattr(prepare, "available", lambda: True)
     monkeypatch.setattr(prepare, "in_processes", map)  # pytest's process has threads
     monkeypatch.setattr(torch, "set_num_threads", lambda _: None)
     monkeypatch.setattr(prepare, "_lexicon", lambda _: [(1, 2, 3)])
@@ -93,6 +95,18 @@ def test_prepare_packs_what_is_heard(tmp_path: Path, monkeypatch: pytest.MonkeyP
     standard = [(states - basis["mean"]) / basis["std"] for states in (found, heard[:, :-2])]
     assert np.corrcoef(standard[0].ravel(), standard[1].ravel())[0, 1] > 0.9
     assert np.abs(read.pitch[part, 0] / prepare.OCTAVE - heard[:, -2]).max() < 0.51 / prepare.OCTAVE
+    assert (read.pitch[part, 1] == heard[:, -1]).all() and heard[:, -1].any()
+    noisy = read.states[start + read.lengths[2] :]
+    assert len(noisy) == read.lengths[3] == read.lengths[2]
+    assert np.corrcoef(noisy.ravel(), read.states[part].ravel())[0, 1] < 0.9
+
+
+def test_prepare_says_what_is_not_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(prepare, "available", lambda: False)
+    with pytest.raises(SystemExit, match="pip install -r requirements-evaluate.txt"):
+        prepare.prepare(tmp_path, tmp_path)
 
 
 @pytest.mark.parametrize("word", [(1,), (1, 2), (1, 1), (2, 1, 2)])

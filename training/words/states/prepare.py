@@ -27,7 +27,7 @@ from training.common.corpora import LEVEL, Item, speech_items, waveforms
 from training.common.processes import in_processes
 from training.common.sounds import TRAINING_FOLDS
 from training.common.zero_shot import has_zero_shot_word, zero_shot
-from training.judges.whisper_base import TimedWord, timed_words
+from training.judges.whisper_base import MISSING, TimedWord, available, timed_words
 from training.words.data.fluent import fluent_words
 from training.words.data.lexicon import arabic, english, mandarin
 from training.words.data.recordings import (
@@ -86,7 +86,9 @@ class Said:
 
 def prepare(data: Path, out: Path) -> None:
     """Write out/states.npz, and out/basis.npz: mean (D,) and std (D,) of the states, and their
-    principal components (D, K)."""
+    principal components (D, K). Raises SystemExit where Whisper base is not installed."""
+    if not available():
+        raise SystemExit(MISSING)
     out.mkdir(parents=True, exist_ok=True)
     rng = np.random.default_rng(SEED)
     sounds = noises(data, TRAINING_FOLDS)
