@@ -19,7 +19,7 @@ from training.words.data.recordings import (
 )
 from training.words.data.unrecorded import unrecorded_words
 from training.words.evaluate.conditions import noises
-from training.words.recipe import ENSEMBLES, MEASURED, SHIPPED, STAGES
+from training.words.recipe import DURATIONS, ENSEMBLES, MEASURED, SHIPPED, STAGES
 
 UNRECORDED: Final = 1000  # words, on which probabilities are fitted
 
@@ -49,7 +49,11 @@ def export(data: Path, run: Path, out: Path) -> None:
         if front_end := front_end_of(run):
             config["front_end"] = front_end
         if name in ENSEMBLES:
-            config |= {"ensemble_with": ENSEMBLES[name], "g2p": "g2p"}
+            config |= {
+                "ensemble_with": ENSEMBLES[name],
+                "g2p": "g2p",
+                "durations": DURATIONS,
+            }
         write_weights(folder, config, saved["network"], limited=ships)
         config |= calibration(Words.from_pretrained(folder, "cpu"), recordings, heard, vocabulary)
         (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")

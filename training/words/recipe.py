@@ -174,6 +174,7 @@ SHIPPED: Final = ("words", "words-bottleneck")
 OVER_STATES: Final = ("words-states", "words-states-bottleneck")  # training/words/states makes them
 # Checkpoint → those whose vectors are concatenated with its own.
 ENSEMBLES: Final = {"words": ("words-bottleneck", *OVER_STATES)}
+DURATIONS: Final = (0.92, 1.0, 1.08)  # shares of it in which an ensemble hears a word over states
 
 _PARTS: Final = {
     name: partial(train_stage, config=config, stage=stage)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+import soxr
 import torch
 from scipy.special import softmax
 from torch import Tensor
@@ -17,6 +18,7 @@ from earshot.core import cancellation
 from earshot.core.paths import CHECKPOINTS
 from earshot.media.audio.load import Audio
 from earshot.media.audio.vtlp import vtlp
+from earshot.media.constants import SAMPLE_RATE
 from earshot.media.text.phonemes import numbers
 from earshot.models.words.word_embedder import (
     MultiViewEmbedder,
@@ -65,6 +67,7 @@ class Words:
         self._hearings = tuple(dict.fromkeys(member.hear for member in members))
         self._width = sum(member.network.config.width for member in members)
         self._device = device
+        self._durations = tuple(config.get("durations", (1.0,)))
         self.config = config
         self.fingerprint = ""
         self._folder = DEFAULT
@@ -143,12 +146,18 @@ class Words:
         ]
         return tuple(guesses[: self.GUESSES])
 
-    def embed_waveforms(self, waveforms: Sequence[np.ndarray]) -> np.ndarray:
+    def embed_waveforms(self, waveforms: Sequence[np.ndarray], once: bool = False) -> np.ndarray:
         """Map words at 16 kHz, (T,) float32 each, trimmed to the word → unit vectors (N, D).
 
-        Their loudness is normalised first. Words of similar length share a batch.
+        Their loudness is normalised first. Words of similar length share a batch. Networks that
+        hear states hear each word in the durations of the config too, shares of its own, slower and
+        deeper or faster and higher, as by other speakers; ``once``: only in its own.
         """
-        return self._embed({hear: [hear(w) for w in waveforms] for hear in self._hearings})
+        heard = {}
+        for hear in self._hearings:
+            durations = (1.0,) if once or hear.views else self._durations
+            heard[hear] = [[hear(_lasting(w, share)) for share in durations] for w in waveforms]
+        return self._embed(heard)
 
     def log_posteriors(self, waveform: np.ndarray) -> tuple[np.ndarray, ...]:
         """Map speech at 16 kHz (T,), of any length → log posteriors of phonemes, with 0 the blank,
@@ -193,15 +202,22 @@ class Words:
         return bottlenecks or self._members
 
     @torch.inference_mode()
-    def _embed(self, heard: Mapping[Hearing, Sequence[np.ndarray]]) -> np.ndarray:
-        """Map the frames of words (S, M), as each hearing hears them → unit vectors (N, D)."""
+    def _embed(self, heard: Mapping[Hearing, Sequence[Sequence[np.ndarray]]]) -> np.ndarray:
+        """Map the frames of words (S, M), as each hearing hears them in each duration → unit
+        vectors (N, D)."""
         count = len(heard[self._hearings[0]])
         vectors = np.zeros((count, self._width), np.float32)
-        order = sorted(range(count), key=lambda i: len(heard[self._hearings[0]][i]))
+        order = sorted(range(count), key=lambda i: len(heard[self._hearings[0]][i][0]))
         for first in range(0, count, self.BATCH):
             rows = order[first : first + self.BATCH]
-            batches = {hear: _stacked([some[i] for i in rows]) for hear, some in heard.items()}
-            parts = [self._encode(member, *batches[member.hear]) for member in self._members]
+            batches = {
+                hear: [_stacked(each) for each in zip(*(some[i] for i in rows), strict=True)]
+                for hear, some in heard.items()
+            }
+            parts = [
+                torch.stack([self._encode(member, *b) for b in batches[member.hear]]).mean(dim=0)
+                for member in self._members
+            ]
             vectors[rows] = _concatenated(parts).cpu().numpy()
         return vectors
 
@@ -256,6 +272,13 @@ def _members(folders: Sequence[Path], device: torch.device) -> list[Member]:
             hearings[heard] = hearing_of(config, device.type)
         members.append(Member(network, hearings[heard]))
     return members
+
+
+def _lasting(waveform: np.ndarray, share: float) -> np.ndarray:
+    """Resample speech (T,) so that it lasts a share of its duration."""
+    if share == 1:
+        return waveform
+    return soxr.resample(waveform, SAMPLE_RATE, share * SAMPLE_RATE)
 
 
 def _stacked(frames: Sequence[np.ndarray]) -> tuple[Tensor, Tensor]:

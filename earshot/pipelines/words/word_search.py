@@ -123,7 +123,7 @@ class WordSearch:
             if progress:
                 progress(first / len(candidates))
             parts = [_part(recording, span) for span in candidates[first : first + BATCH]]
-            vectors.append(self.words.embed_waveforms(parts))
+            vectors.append(self.words.embed_waveforms(parts, once=True))
         cosines = np.concatenate(vectors) @ query.vector if vectors else np.zeros(0)
         scores = cosines + PATH_WEIGHT * paths
         threshold = SHORT_THRESHOLD if len(phonemes) <= SHORT else THRESHOLDS[kind]

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import soxr
 
 from earshot.pipelines import Words
 from earshot.pipelines.recogniser import load_states
@@ -60,7 +61,25 @@ def test_log_mel_hearing_averages_vtlp_views() -> None:
 def test_ensemble_networks_share_what_they_hear() -> None:
     words = Words.from_pretrained("words", "cpu")
     assert len(words._members) == 4 and len(words._hearings) == 2
-    vector = words.embed_waveforms([buzz(120, 180)])
+    vector = words.embed_waveforms([buzz(120, 180)], once=True)
     alone = Words.from_pretrained("words-states", "cpu").embed_waveforms([buzz(120, 180)])
     assert vector.shape == (1, 1024) and alone.shape == (1, 256)
     np.testing.assert_allclose(2 * vector[:, 512:768], alone, atol=1e-5)
+
+
+def test_ensemble_hears_word_in_three_durations() -> None:
+    """The networks over states: the mean of their vectors of the word, made shorter and longer. A
+    slower recording of the word is nearer so."""
+    words, alone = (Words.from_pretrained(name, "cpu") for name in ("words", "words-states"))
+    word = buzz(120, 180)
+    lasting = [soxr.resample(word, RATE, share * RATE) for share in (0.92, 1.0, 1.08)]
+    expected = alone.embed_waveforms(lasting).mean(axis=0)
+    heard, once = words.embed_waveforms([word])[0], words.embed_waveforms([word], once=True)[0]
+    np.testing.assert_allclose(2 * heard[512:768], expected / np.linalg.norm(expected), atol=1e-4)
+    np.testing.assert_allclose(heard[:512], once[:512], atol=1e-6)
+    slower = [soxr.resample(word, RATE, 1.1 * RATE)]
+    cosine, cosine_once = (
+        float(each @ words.embed_waveforms(slower, hearing_once)[0])
+        for each, hearing_once in ((heard, False), (once, True))
+    )
+    assert cosine > cosine_once

@@ -118,7 +118,7 @@ def test_search_gives_places_best_first(search: WordSearch) -> None:
 
 def places_of(recording: LongRecording, phonemes: tuple[str, ...]) -> list[Place]:
     """The places of a word where every part sounds like it."""
-    words: Any = SimpleNamespace(embed_waveforms=lambda parts: np.ones((len(parts), 1)))
+    words: Any = SimpleNamespace(embed_waveforms=lambda parts, once: np.ones((len(parts), 1)))
     query: Any = Written("", Pronunciation(phonemes, "IPA"), np.ones(1))
     return [*WordSearch(words)(recording, query, limit=200).places]
 
@@ -144,7 +144,8 @@ def test_unlikely_places_are_not_embedded() -> None:
     heard = LongRecording(np.ones(20 * RATE, np.float32), (posteriors(symbols, sure=0.999),))
     embedded: list[int] = []
 
-    def embed(parts: list[np.ndarray]) -> np.ndarray:
+    def embed(parts: list[np.ndarray], once: bool) -> np.ndarray:
+        assert once
         embedded.append(len(parts))
         return np.ones((len(parts), 1))
 
@@ -172,7 +173,7 @@ def test_frequent_phoneme_is_found_until_end() -> None:
 def test_short_word_needs_higher_score(count: int, found: bool) -> None:
     """One or two phonemes are said everywhere."""
     recording = LongRecording(np.ones(RATE, np.float32), (posteriors([0, 1, 2, 3, 0] * 5),))
-    words: Any = SimpleNamespace(embed_waveforms=lambda parts: np.full((len(parts), 1), 0.35))
+    words: Any = SimpleNamespace(embed_waveforms=lambda parts, once: np.full((len(parts), 1), 0.35))
     query: Any = Written("", Pronunciation(tuple(PHONEMES[1 : 1 + count]), "IPA"), np.ones(1))
     places = WordSearch(words)(recording, query)
     assert places.places and bool(places.matches) == found

@@ -40,7 +40,8 @@ Search, comparison and recognition of single spoken words; queries by example or
 config.json holds the temperature of the softmax over written words, the cosine of an unknown word
 (``another``) and the operating curve of same-word detection, all fitted on validation speakers, the
 first two also in noise, and on words of validation sentences by an English speaker whose other
-sentences were trained on.
+sentences were trained on; and the durations, shares of its own, in which the networks over states
+hear a word.
 
 ## Training data and licence
 
