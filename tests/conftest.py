@@ -14,22 +14,24 @@ from torch import nn
 
 from earshot.media.text.phonemes import PHONEMES
 from earshot.models.any_voice.inverter import Inverter, InverterConfig
-from earshot.models.lip_to_speech.face_encoder import FaceEncoder, FaceEncoderConfig
-from earshot.models.lip_to_speech.lip_reader import (
+from earshot.models.lip_to_speech import (
+    FaceEncoder,
+    FaceEncoderConfig,
     LipReader,
     LipReaderConfig,
     WordReader,
     WordReaderConfig,
 )
-from earshot.models.sound_search.patch_transformer import PatchTransformerConfig
-from earshot.models.sound_search.sound_cnn import SoundCNNConfig
-from earshot.models.sound_search.sound_embedder import SoundEmbedder, SoundEmbedderConfig
+from earshot.models.sound_search.sound_embedder import (
+    PatchTransformerConfig,
+    SoundCNNConfig,
+    SoundEmbedder,
+    SoundEmbedderConfig,
+)
 from earshot.models.vocoder import Vocoder, VocoderConfig
-from earshot.models.vqvae.inverter import CodebookInverter, CodebookInverterConfig
-from earshot.models.vqvae.vqvae import VQVAE, VQVAEConfig
+from earshot.models.vqvae import VQVAE, CodebookInverter, CodebookInverterConfig, VQVAEConfig
 from earshot.models.words.g2p import G2P, G2PConfig
-from earshot.models.words.view_encoder import ViewConfig
-from earshot.models.words.word_embedder import WordEmbedder, WordEmbedderConfig
+from earshot.models.words.word_embedder import ViewConfig, WordEmbedder, WordEmbedderConfig
 from earshot.pipelines.any_voice import build
 
 TINY_MODELS = {

@@ -150,8 +150,8 @@ class RecogniserStates(nn.Module):
     @torch.no_grad()
     def own(self, waveform: Tensor) -> Tensor:
         """Compute the encoder's own states (B, N, L * D) of waveforms (B, T), one every 24 ms."""
-        heard = self.encoder(waveform)
-        return torch.cat([heard[layer - 1].float() for layer in self.layers], dim=-1)
+        outputs = self.encoder(waveform)
+        return torch.cat([outputs[layer - 1].float() for layer in self.layers], dim=-1)
 
 
 def at_steps(states: Tensor, steps: int, rate: float = 1.0) -> Tensor:

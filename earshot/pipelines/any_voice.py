@@ -15,11 +15,15 @@ import torch
 from torch import Tensor, nn
 
 from earshot.media.audio import features
-from earshot.models.any_voice.adapter import STRIDE, Adapter, AdapterConfig
-from earshot.models.any_voice.bottleneck import Bottleneck, BottleneckConfig
-from earshot.models.any_voice.inverter import ContourPredictor, Inverter, InverterConfig, Voices
-from earshot.models.any_voice.reference import ReferenceConfig, ReferenceEncoder
-from earshot.models.any_voice.voices import VoiceTable
+from earshot.models.any_voice.content import (
+    STRIDE,
+    Adapter,
+    AdapterConfig,
+    Bottleneck,
+    BottleneckConfig,
+)
+from earshot.models.any_voice.inverter import ContourPredictor, Inverter, InverterConfig
+from earshot.models.any_voice.voices import ReferenceConfig, ReferenceEncoder, Voices, VoiceTable
 from earshot.models.recogniser import STEP, RecogniserStates
 from earshot.models.vocoder import Vocoder, VocoderConfig
 from earshot.pipelines.checkpoint import companion, load_weights, read_config

@@ -6,11 +6,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from earshot.models.any_voice.adapter import Adapter, AdapterConfig
-from earshot.models.any_voice.bottleneck import Bottleneck, BottleneckConfig
-from earshot.models.any_voice.harmonics import Harmonics
-from earshot.models.any_voice.inverter import ContourPredictor, Inverter, InverterConfig, Voices
-from earshot.models.any_voice.reference import ReferenceConfig, ReferenceEncoder
+from earshot.models.any_voice.content import Adapter, AdapterConfig, Bottleneck, BottleneckConfig
+from earshot.models.any_voice.inverter import ContourPredictor, Harmonics, Inverter, InverterConfig
+from earshot.models.any_voice.voices import ReferenceConfig, ReferenceEncoder, Voices
 
 Network = TypeVar("Network", bound=nn.Module)
 SMALL = InverterConfig(

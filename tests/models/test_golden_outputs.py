@@ -9,10 +9,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from earshot.models.layers.transformer import TransformerLayer
+from earshot.models.layers import TransformerLayer
 from earshot.models.vocoder import Vocoder, VocoderConfig
-from earshot.models.vqvae.inverter import CodebookInverter, CodebookInverterConfig
-from earshot.models.vqvae.vqvae import VQVAE, VQVAEConfig
+from earshot.models.vqvae import VQVAE, CodebookInverter, CodebookInverterConfig, VQVAEConfig
 from earshot.models.words.g2p import G2P, G2PConfig, letter_numbers
 
 Network = TypeVar("Network", bound=nn.Module)

@@ -2,7 +2,7 @@
 
 import torch
 
-from earshot.models.vqvae.inverter import CodebookInverter, CodebookInverterConfig
+from earshot.models.vqvae import CodebookInverter, CodebookInverterConfig
 
 SIZES = {"code_width": 8, "width": 16, "layers": 1, "inner": 16, "dropout": 0.0}
 

@@ -13,15 +13,17 @@ from torch import Tensor, nn
 
 from earshot.media.audio import features
 from earshot.media.constants import SAMPLE_RATE
-from earshot.models.lip_to_speech.face_encoder import FaceEncoder, FaceEncoderConfig
-from earshot.models.lip_to_speech.lip_reader import (
+from earshot.models.lip_to_speech import (
     ClipNorm,
+    FaceEncoder,
+    FaceEncoderConfig,
     LipReader,
     LipReaderConfig,
     Prediction,
     VisualFrontend,
+    VoiceEncoder,
+    VoiceEncoderConfig,
 )
-from earshot.models.lip_to_speech.voice_encoder import VoiceEncoder, VoiceEncoderConfig
 from earshot.models.vocoder import Vocoder, VocoderConfig
 from tests.models.test_golden_outputs import filled, wave
 from training.lip_to_speech.data.batches import Batch

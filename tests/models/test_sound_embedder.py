@@ -5,9 +5,14 @@ from dataclasses import asdict
 import pytest
 import torch
 
-from earshot.models.sound_search.patch_transformer import PatchTransformer, PatchTransformerConfig
-from earshot.models.sound_search.sound_cnn import SoundCNN, SoundCNNConfig
-from earshot.models.sound_search.sound_embedder import SoundEmbedder, SoundEmbedderConfig
+from earshot.models.sound_search.sound_embedder import (
+    PatchTransformer,
+    PatchTransformerConfig,
+    SoundCNN,
+    SoundCNNConfig,
+    SoundEmbedder,
+    SoundEmbedderConfig,
+)
 
 SMALL_CNN = SoundCNNConfig(channels=(8, 16), blocks=(1, 1))
 SMALL_PASST = PatchTransformerConfig(width=16, layers=1, heads=2, inner=16)

@@ -9,9 +9,12 @@ import pytest
 import torch
 from torch import nn
 
-from earshot.models.sound_search.patch_transformer import PatchTransformerConfig
-from earshot.models.sound_search.sound_cnn import SoundCNNConfig
-from earshot.models.sound_search.sound_embedder import SoundEmbedder, SoundEmbedderConfig
+from earshot.models.sound_search.sound_embedder import (
+    PatchTransformerConfig,
+    SoundCNNConfig,
+    SoundEmbedder,
+    SoundEmbedderConfig,
+)
 
 Network = TypeVar("Network", bound=nn.Module)
 CNN = SoundCNNConfig(channels=(8, 16), blocks=(1, 1))

@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from earshot.models.layers.codebook import Codebook
-from earshot.models.vqvae.vqvae import VQVAE, VQVAEConfig, _jitter
+from earshot.models.layers import Codebook
+from earshot.models.vqvae import VQVAE, VQVAEConfig, _jitter
 
 CONFIG = VQVAEConfig(8, (2, 2), width=16, heads=2, inner=16, code_width=4, n_speakers=3)
 

@@ -6,10 +6,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from earshot.models.words.view_encoder import ViewConfig
 from earshot.models.words.word_embedder import (
     MultiViewEmbedder,
     PhonemeBottleneckConfig,
+    ViewConfig,
     WordEmbedderConfig,
     build_embedder,
     config_from_dict,

@@ -6,13 +6,15 @@ import pytest
 import torch
 from torch import Tensor
 
-from earshot.models.words.view_encoder import ViewConfig
 from earshot.models.words.word_embedder import (
+    PITCH_SCALE,
     PhonemeBottleneckConfig,
+    PitchInput,
+    ViewConfig,
     WordEmbedderConfig,
     build_embedder,
+    relative_pitch,
 )
-from earshot.models.words.word_pitch import SCALE, PitchInput, relative_pitch
 
 VIEW = ViewConfig("conformer", 1, 2, width=16, inner=16)
 CONFIGS = {
@@ -35,7 +37,7 @@ def test_relative_pitch_ignores_height_of_voice() -> None:
     low, high = relative_pitch(contour(6.5, 7.0)), relative_pitch(contour(7.5, 8.0))
     torch.testing.assert_close(low, high, atol=1e-4, rtol=0)
     assert low[0, 0].tolist() == [0.0] * 4 + [1.0] * 37
-    assert low[0, 1, -1] - low[0, 1, 4] == pytest.approx(SCALE * 0.45, abs=0.01)
+    assert low[0, 1, -1] - low[0, 1, 4] == pytest.approx(PITCH_SCALE * 0.45, abs=0.01)
     assert float(low[0, 1, 4:].mean()) == pytest.approx(0.0, abs=0.02)
     assert not relative_pitch(torch.zeros(2, 30)).any()
 

@@ -58,7 +58,7 @@ def test_train_of_words_needs_torch_only(tmp_path: Path) -> None:
     write_arrays(tmp_path)
     script = """
 from pathlib import Path
-from earshot.models.words.view_encoder import ViewConfig
+from earshot.models.words.word_embedder import ViewConfig
 from earshot.models.words.word_embedder import PhonemeBottleneckConfig
 from training.words.train import stage
 

@@ -15,20 +15,27 @@ from torch import Tensor, nn
 
 from earshot.media.audio.features import mel_filters
 from earshot.media.constants import N_FFT, N_MELS
-from earshot.models.lip_to_speech.face_encoder import FaceEncoder, FaceEncoderConfig
-from earshot.models.lip_to_speech.lip_reader import LipReader, LipReaderConfig
-from earshot.models.lip_to_speech.voice_encoder import VoiceEncoder, VoiceEncoderConfig
+from earshot.models.lip_to_speech import (
+    FaceEncoder,
+    FaceEncoderConfig,
+    LipReader,
+    LipReaderConfig,
+    VoiceEncoder,
+    VoiceEncoderConfig,
+)
 from earshot.models.recogniser import Encoder
-from earshot.models.sound_search.patch_transformer import PatchTransformerConfig
-from earshot.models.sound_search.sound_cnn import SoundCNNConfig
-from earshot.models.sound_search.sound_embedder import SoundEmbedder, SoundEmbedderConfig
+from earshot.models.sound_search.sound_embedder import (
+    PatchTransformerConfig,
+    SoundCNNConfig,
+    SoundEmbedder,
+    SoundEmbedderConfig,
+)
 from earshot.models.vocoder import Vocoder, VocoderConfig
-from earshot.models.vqvae.inverter import CodebookInverterConfig
-from earshot.models.vqvae.vqvae import VQVAE, VQVAEConfig
+from earshot.models.vqvae import VQVAE, CodebookInverterConfig, VQVAEConfig
 from earshot.models.words.g2p import G2P, G2PConfig, letter_numbers
-from earshot.models.words.view_encoder import ViewConfig
 from earshot.models.words.word_embedder import (
     PhonemeBottleneckConfig,
+    ViewConfig,
     WordEmbedderConfig,
     build_embedder,
 )

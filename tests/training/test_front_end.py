@@ -11,11 +11,8 @@ import torch
 
 from earshot.core.errors import InputError
 from earshot.models.vocoder import Vocoder, VocoderConfig
-from earshot.models.vqvae.inverter import CodebookInverterConfig
-from earshot.models.vqvae.kmeans import KMeansConfig
-from earshot.models.vqvae.vqvae import VQVAEConfig
-from earshot.models.words.view_encoder import ViewConfig
-from earshot.models.words.word_embedder import WordEmbedderConfig
+from earshot.models.vqvae import CodebookInverterConfig, KMeansConfig, VQVAEConfig
+from earshot.models.words.word_embedder import ViewConfig, WordEmbedderConfig
 from earshot.pipelines import Words
 from earshot.pipelines.speech_encoder import SpeechEncoder
 from earshot.pipelines.voice_conversion import VQVAEConversion

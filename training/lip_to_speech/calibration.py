@@ -26,7 +26,7 @@ from torch import Tensor
 
 from earshot.core.paths import CHECKPOINTS
 from earshot.media.text.grammar import GRID_WORDS
-from earshot.models.lip_to_speech.lip_reader import WordReader
+from earshot.models.lip_to_speech import WordReader
 from earshot.pipelines.checkpoint import read_config
 from earshot.pipelines.lip_to_speech.caption import Calibration, caption
 from earshot.pipelines.lip_to_speech.weights import LipNetworks, averaged, current_config

@@ -10,9 +10,12 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from earshot.models.lip_to_speech.face_encoder import FaceEncoderConfig
-from earshot.models.lip_to_speech.lip_reader import LipReaderConfig, WordReaderConfig
-from earshot.models.lip_to_speech.voice_encoder import VoiceEncoderConfig
+from earshot.models.lip_to_speech import (
+    FaceEncoderConfig,
+    LipReaderConfig,
+    VoiceEncoderConfig,
+    WordReaderConfig,
+)
 from training.lip_to_speech.train.eigenlips import train_eigenlips
 from training.lip_to_speech.train.faces import train_faces
 from training.lip_to_speech.train.reader import Stage, train_reader

@@ -7,9 +7,11 @@ on all four folds.
 from functools import partial
 from typing import Final
 
-from earshot.models.sound_search.patch_transformer import PatchTransformerConfig
-from earshot.models.sound_search.sound_cnn import SoundCNNConfig
-from earshot.models.sound_search.sound_embedder import SoundEmbedderConfig
+from earshot.models.sound_search.sound_embedder import (
+    PatchTransformerConfig,
+    SoundCNNConfig,
+    SoundEmbedderConfig,
+)
 from training.common.sounds import TRAINING_FOLDS
 from training.sound_search.data.batches import Shares
 from training.sound_search.train.effects import fit_effects

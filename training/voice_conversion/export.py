@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from earshot.models.vqvae.vqvae import VQVAEConfig
+from earshot.models.vqvae import VQVAEConfig
 from training.common.checkpoints import update_metrics, write_weights
 from training.common.corpora import TARGET_VOICES
 from training.common.front_end import front_end_of

@@ -5,9 +5,7 @@ from pathlib import Path
 
 from earshot.media.constants import N_BINS
 from earshot.models.vocoder import VocoderConfig
-from earshot.models.vqvae.inverter import CodebookInverterConfig
-from earshot.models.vqvae.kmeans import KMeansConfig
-from earshot.models.vqvae.vqvae import VQVAEConfig
+from earshot.models.vqvae import CodebookInverterConfig, KMeansConfig, VQVAEConfig
 from training.voice_conversion.any_voice import vocoder as any_voice_vocoder
 from training.voice_conversion.any_voice.conversion import train_conversion
 from training.voice_conversion.any_voice.loop import Length

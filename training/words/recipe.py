@@ -9,8 +9,11 @@ from functools import partial
 from typing import Final
 
 from earshot.media.text.phonemes import numbers
-from earshot.models.words.view_encoder import ViewConfig
-from earshot.models.words.word_embedder import PhonemeBottleneckConfig, WordEmbedderConfig
+from earshot.models.words.word_embedder import (
+    PhonemeBottleneckConfig,
+    ViewConfig,
+    WordEmbedderConfig,
+)
 from training.common.zero_shot import PARSERS
 from training.words.data.batch import Mixture
 from training.words.train.stage import Stage, train_stage

@@ -1,8 +1,12 @@
-"""Sounds and sentences in one space, over a pretrained encoder of sound effects (aiSFX).
+"""Sounds and sentences in one space, over aiSFX, a pretrained encoder of sound effects with its
+classifiers of categories (Ma and Lerch, Representation Learning for the Automatic Indexing of Sound
+Effects Libraries, ISMIR 2022; the convolutions are those of Kong et al. 2018, DCASE baseline
+systems).
 
-Shapes: B batch, N blocks of a sound, C channels of the encoder, O outputs of its classifiers, K
-kinds of sound, V groups of clips (a kind has one of recordings, one of rendered sounds, or both), G
-categories of sound effects, P phrases, W width of sentence vectors, D dimensions of the vectors.
+Shapes: B batch, S frames of 23 ms, M mel bands, S' steps of eight frames, C = 512 channels, N
+blocks of a sound, O outputs of all classifiers, K kinds of sound, V groups of clips (a kind has one
+of recordings, one of rendered sounds, or both), G categories of sound effects, P phrases, W width
+of sentence vectors, D dimensions of the vectors.
 """
 
 import math
@@ -13,7 +17,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from earshot.models.sound_search.effects_cnn import CHANNELS, CLASSIFIERS, N_OUTPUTS
 from earshot.models.sound_search.sound_embedder import (
     CODED,
     KINDS_SHARE,
@@ -21,12 +24,81 @@ from earshot.models.sound_search.sound_embedder import (
     kind_logits,
 )
 
+CHANNELS: Final = (64, 128, 256, 512)
+# The classifiers of categories of sound effects: of which training library, outputs. Others that
+# the file holds are of libraries with categories of their own.
+CLASSIFIERS: Final = {"prosfx": 78, "soundlyTrain": 79, "ucsMixed": 69}
+N_OUTPUTS: Final = sum(CLASSIFIERS.values())
+STEP: Final = 8  # frames
+BLOCK: Final = 12  # steps, 2.2 s: what a classifier was given at once in training
+BLOCK_HOP: Final = 6  # steps from block to block, at most
 N_CATEGORIES: Final = 82  # of the Universal Category System
 GROUP_SCALE: Final = 16.0  # inverse temperature of the groups that a sound is taken for
 CATEGORY_SHARE: Final = 0.2  # of the vector of a sound
 CATEGORY_SCALE: Final = 1.5  # inverse temperature of the standardised outputs
 PHRASE_SCALE: Final = 20.0  # inverse temperature of a sentence's likeness to phrases
 MIN_PROBABILITY: Final = 1e-6
+
+
+class EffectsCNN(nn.Module):
+    """Four blocks of two convolutions each, and a classifier for each library. Batch normalisation
+    is part of the convolutions.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.convolutions = nn.ModuleList()
+        before = 1
+        for channels in CHANNELS:
+            for first in (before, channels):
+                self.convolutions.append(nn.Conv2d(first, channels, 3, padding=1))
+            before = channels
+        self.classifiers = nn.ModuleList(_classifier(n) for n in CLASSIFIERS.values())
+        self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # fast on CPUs
+
+    def forward(self, mel: Tensor) -> Tensor:
+        """Map spectrograms (B, S, M) to steps (B, S', C), of which there is at least one."""
+        short = max(STEP - mel.shape[1], 0)
+        image = F.pad(mel, (0, 0, 0, short))[:, None]
+        x = image.contiguous(memory_format=torch.channels_last)
+        for number, convolution in enumerate(self.convolutions):
+            x = F.relu_(convolution(x))
+            if number in (1, 3, 5):
+                x = F.max_pool2d(x, 2)
+        return x.mean(dim=3).transpose(1, 2)
+
+    def classify(self, blocks: Tensor) -> Tensor:
+        """Map blocks (…, C) to the probabilities of each classifier, one after the other: (…,
+        O)."""
+        return torch.cat([c(blocks).float().softmax(dim=-1) for c in self.classifiers], dim=-1)
+
+
+def blocks_of(steps: Tensor) -> Tensor:
+    """Take the maximum over each block of BLOCK steps: (B, S', C) → (B, N, C). The blocks are
+    evenly spaced and cover everything; a shorter sound is one block.
+    """
+    last = max(steps.shape[1] - BLOCK, 0)
+    count = -(-last // BLOCK_HOP) + 1
+    starts = torch.linspace(0, last, count).round().long().tolist()
+    return torch.stack([steps[:, a : a + BLOCK].amax(dim=1) for a in starts], dim=1)
+
+
+def blocks_around(steps: Tensor, places: list[float]) -> Tensor:
+    """Take the maximum over the block around each place, in steps: (B, S', C) → (B, places, C)."""
+    last = max(steps.shape[1] - BLOCK, 0)
+    starts = [min(max(round(place - BLOCK / 2), 0), last) for place in places]
+    return torch.stack([steps[:, a : a + BLOCK].amax(dim=1) for a in starts], dim=1)
+
+
+def _classifier(outputs: int) -> nn.Sequential:
+    width = CHANNELS[-1]
+    return nn.Sequential(
+        nn.Linear(width, width // 2),
+        nn.ReLU(),
+        nn.Linear(width // 2, width // 4),
+        nn.ReLU(),
+        nn.Linear(width // 4, outputs),
+    )
 
 
 @dataclass(frozen=True)
@@ -48,7 +120,7 @@ class EffectsEmbedderConfig:
 
 
 class EffectsEmbedder(nn.Module):
-    """Linear maps of what the frozen encoder heard, and what sentences attend to.
+    """Linear maps of the outputs of the frozen encoder, and what sentences attend to.
 
     A vector has three parts: the place in a space that separates kinds of sound (linear
     discriminant analysis), the probabilities of the kinds (semantic matching, Rasiwasia et al.
@@ -61,9 +133,9 @@ class EffectsEmbedder(nn.Module):
     def __init__(self, config: EffectsEmbedderConfig) -> None:
         super().__init__()
         self.config = config
-        heard = 2 * CHANNELS[-1]
-        self.centre = nn.Buffer(torch.zeros(heard))
-        self.projection = nn.Linear(heard, config.width, bias=False)
+        width = 2 * CHANNELS[-1]
+        self.centre = nn.Buffer(torch.zeros(width))
+        self.projection = nn.Linear(width, config.width, bias=False)
         self.kind_keys = nn.Parameter(torch.zeros(config.n_kinds, config.sentence_width))
         self.group_values = nn.Parameter(torch.zeros(config.n_groups, config.width))
         self.group_kinds = nn.Buffer(torch.zeros(config.n_groups, dtype=torch.long))
@@ -77,11 +149,11 @@ class EffectsEmbedder(nn.Module):
         """Embed sounds, each by its blocks (B, N, C) and the probabilities of their outputs (B, N,
         O), as unit vectors (B, D).
         """
-        return self.embed_heard(pooled(blocks), mean_log(probabilities))
+        return self.embed_pooled(pooled(blocks), mean_log(probabilities))
 
-    def embed_heard(self, heard: Tensor, logs: Tensor) -> Tensor:
+    def embed_pooled(self, pooled: Tensor, logs: Tensor) -> Tensor:
         """Embed pooled blocks (B, 2 C) and mean logarithms (B, O) as unit vectors (B, D)."""
-        place = F.normalize(self.projection(heard - self.centre).float(), dim=-1)
+        place = F.normalize(self.projection(pooled - self.centre).float(), dim=-1)
         groups = (GROUP_SCALE * place @ self.group_values.t()).softmax(dim=-1)
         kinds = groups.new_zeros(len(groups), self.config.n_kinds)
         kinds.index_add_(1, self.group_kinds, groups)
@@ -101,7 +173,7 @@ class EffectsEmbedder(nn.Module):
         return self._joined(place, attention, categories, unfamiliar)
 
     def familiarity(self, sentences: Tensor) -> Tensor:
-        """Say that any sentence (B, W) is familiar, by kinds or by categories: ones (B, 1)."""
+        """Return ones (B, 1): any sentence (B, W) is familiar, by kinds or by categories."""
         return torch.ones_like(sentences[:, :1])
 
     def _kind_values(self) -> Tensor:
@@ -122,10 +194,10 @@ class EffectsEmbedder(nn.Module):
 
     def _joined(self, place: Tensor, kinds: Tensor, categories: Tensor, share: Tensor) -> Tensor:
         """Join three parts to unit vectors (B, D), of which the categories have this share."""
-        known = (1 - KINDS_SHARE) ** 0.5 * place, KINDS_SHARE**0.5 * F.normalize(kinds, dim=-1)
+        parts = (1 - KINDS_SHARE) ** 0.5 * place, KINDS_SHARE**0.5 * F.normalize(kinds, dim=-1)
         joined = torch.cat(
             [
-                (1 - share).sqrt() * torch.cat(known, dim=-1),
+                (1 - share).sqrt() * torch.cat(parts, dim=-1),
                 share.sqrt() * F.normalize(categories, dim=-1),
             ],
             dim=-1,

@@ -1,7 +1,12 @@
 """Sounds and sentences in one space: an audio trunk, a sentence adapter, a projection for each.
 
-Shapes: B batch, S frames of 10 ms, M mel bands, S' steps of the trunk, C its width, K kinds of
-sound, W width of sentence vectors, D dimensions of the vectors that are compared.
+The trunk is a residual network, or a small PaSST: an audio spectrogram transformer with structured
+patchout (Koutini et al. 2022), whose teacher the former is.
+
+Shapes: B batch, S frames of 10 ms, M mel bands, S' steps of the trunk, C its width or channels, K
+kinds of sound, W width of sentence vectors, D dimensions of the vectors that are compared or width
+of the transformer, F × T patches (frequency, time). Of the residual network S' and M' are S and M
+divided by 4, and by 2 more for each stage after the first, rounded up.
 """
 
 import math
@@ -12,8 +17,160 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from earshot.models.sound_search.patch_transformer import PatchTransformer, PatchTransformerConfig
-from earshot.models.sound_search.sound_cnn import SoundCNN, SoundCNNConfig
+from earshot.models.layers import TransformerLayer
+
+
+@dataclass(frozen=True)
+class SoundCNNConfig:
+    """Sizes of the network. channels and blocks: of each stage; multiples of 32 channels run
+    fastest.
+    """
+
+    channels: tuple[int, ...] = (32, 64, 160, 320)
+    blocks: tuple[int, ...] = (1, 2, 2, 2)
+    dropout: float = 0.2
+
+
+class SoundCNN(nn.Module):
+    """Two strided convolutions, then stages of residual blocks; each halves the resolution."""
+
+    def __init__(self, config: SoundCNNConfig) -> None:
+        super().__init__()
+        first = config.channels[0]
+        self.stem = nn.Sequential(
+            _convolution(1, first // 2, stride=2), nn.ReLU(), _convolution(first // 2, first, 2)
+        )
+        layers: list[nn.Module] = []
+        before = first
+        for stage, (channels, blocks) in enumerate(
+            zip(config.channels, config.blocks, strict=True)
+        ):
+            for block in range(blocks):
+                layers.append(_Block(before, channels, 2 if stage and not block else 1))
+                before = channels
+        self.blocks = nn.Sequential(*layers)
+        self.dropout = nn.Dropout(config.dropout)
+        self.width = before
+        self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # fast on CPUs
+
+    def forward(self, mel: Tensor) -> Tensor:
+        """Map a normalised log-mel spectrogram (B, S, M) to features averaged over frequency (B,
+        S', C).
+        """
+        return self.dropout(self.maps(mel).mean(dim=3).transpose(1, 2))
+
+    def maps(self, mel: Tensor) -> Tensor:
+        """Map a normalised log-mel spectrogram (B, S, M) to features in time and frequency (B, C,
+        S', M').
+        """
+        image = mel[:, None].contiguous(memory_format=torch.channels_last)
+        return self.blocks(F.relu(self.stem(image)))
+
+
+class _Block(nn.Module):
+    """ReLU(x + conv(conv(x))) (He et al. 2016); with a stride, the shortcut averages."""
+
+    def __init__(self, before: int, channels: int, stride: int) -> None:
+        super().__init__()
+        self.branch = nn.Sequential(
+            _convolution(before, channels, stride), nn.ReLU(), _convolution(channels, channels)
+        )
+        self.shortcut = nn.Sequential()
+        if stride > 1 or before != channels:
+            self.shortcut = nn.Sequential(
+                nn.AvgPool2d(stride, ceil_mode=True),
+                nn.Conv2d(before, channels, 1, bias=False),
+                nn.BatchNorm2d(channels),
+            )
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Map (B, C, S, M) to (B, C', S / stride, M / stride), rounded up."""
+        return F.relu(self.branch(x) + self.shortcut(x))
+
+
+def _convolution(before: int, channels: int, stride: int = 1) -> nn.Sequential:
+    return nn.Sequential(
+        nn.Conv2d(before, channels, 3, stride, padding=1, bias=False), nn.BatchNorm2d(channels)
+    )
+
+
+@dataclass(frozen=True)
+class PatchTransformerConfig:
+    """Sizes of the network. stride: 16 as in PaSST-N, or 10 for the overlapping patches of PaSST-S.
+    patchout: rows of frequency and columns of time left out of each batch in training.
+    stem_channels, stem_blocks: of the SoundCNN stages that replace raw patches, if any. longest:
+    frames that have a position.
+    """
+
+    width: int = 256
+    layers: int = 5
+    heads: int = 4
+    inner: int = 1024
+    patch: int = 16
+    stride: int = 16
+    stem_channels: tuple[int, ...] = ()
+    stem_blocks: tuple[int, ...] = ()
+    n_mels: int = 128
+    longest: int = 1001
+    patchout: tuple[int, int] = (2, 7)
+    dropout: float = 0.1
+
+
+class PatchTransformer(nn.Module):
+    """Patches + separate encodings of time and frequency → transformer (section 2.1)."""
+
+    def __init__(self, config: PatchTransformerConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.width = config.width
+        self.stem, channels, patch, stride = None, 1, config.patch, config.stride
+        if config.stem_channels:
+            stages = SoundCNNConfig(tuple(config.stem_channels), tuple(config.stem_blocks), 0.0)
+            self.stem = SoundCNN(stages)
+            channels, patch, stride = self.stem.width, 1, 1
+        self.embed = nn.Conv2d(channels, config.width, patch, stride)
+        rows, columns = (self._positions(n) for n in (config.n_mels, config.longest))
+        self.frequency = nn.Parameter(0.02 * torch.randn(1, rows, 1, config.width))
+        self.time = nn.Parameter(0.02 * torch.randn(1, 1, columns, config.width))
+        self.layers = nn.ModuleList(
+            TransformerLayer(config.width, config.heads, config.inner, config.dropout, rotary=False)
+            for _ in range(config.layers)
+        )
+        self.norm = nn.LayerNorm(config.width)
+
+    def _positions(self, length: int) -> int:
+        """Count the positions of the grid along an axis of this length, in bands or frames."""
+        if self.stem:
+            return -(-length // self.config.stride)
+        return (max(length, self.config.patch) - self.config.patch) // self.config.stride + 1
+
+    def forward(self, mel: Tensor) -> Tensor:
+        """Map a normalised log-mel spectrogram (B, S, M) to outputs averaged over frequency (B, T,
+        D).
+
+        Raises ValueError for more frames than there are positions.
+        """
+        if mel.shape[1] > self.config.longest:
+            raise ValueError(f"{mel.shape[1]} frames; {self.config.longest} is the most.")
+        image = self.stem.maps(mel) if self.stem else mel[:, None]
+        grid = self.embed(image).permute(0, 3, 2, 1)  # (B, F, T, D)
+        grid = grid + self.frequency[:, : grid.shape[1]] + self.time[:, :, : grid.shape[2]]
+        if self.training:
+            grid = self._patchout(grid)
+        batch, rows, columns, width = grid.shape
+        tokens = grid.reshape(batch, rows * columns, width)
+        for layer in self.layers:
+            tokens = layer(tokens)
+        return self.norm(tokens).view(batch, rows, columns, width).mean(dim=1)
+
+    def _patchout(self, grid: Tensor) -> Tensor:
+        """Drop whole rows and columns of the grid: structured patchout (section 2.2)."""
+        rows, columns = (
+            torch.randperm(length)[: max(1, length - out)].sort().values.to(grid.device)
+            for length, out in zip(grid.shape[1:3], self.config.patchout, strict=True)
+        )
+        return grid[:, rows][:, :, columns]
+
 
 ATTENTION_SCALE: Final = 30.0  # inverse temperature of a sentence's attention to kinds
 PROJECTION_WEIGHT: Final = 0.3  # of the sentence projection, relative to the attended kinds
@@ -54,7 +211,7 @@ class SoundEmbedderConfig:
 
     @property
     def holds_kinds(self) -> bool:
-        """Say whether vectors hold the probabilities of the kinds."""
+        """Whether vectors hold the probabilities of the kinds."""
         return bool(self.n_kinds and self.posterior_scale)
 
     @property
@@ -123,7 +280,7 @@ class SoundEmbedder(nn.Module):
         return _with_kinds(vectors, attention) if self.config.holds_kinds else vectors
 
     def familiarity(self, sentences: Tensor) -> Tensor:
-        """Say how far sentences (B, W) are about a kind of the training: from 0 to 1, (B, 1)."""
+        """Compute how far sentences (B, W) are about kinds of the training: from 0 to 1, (B, 1)."""
         return familiarity(sentences, self.kind_keys)
 
     def steps(self, mel: Tensor) -> Tensor:

@@ -11,8 +11,9 @@ from typing import Any, Final, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from earshot.models.lip_to_speech.face_encoder import FaceEncoder, FaceEncoderConfig
-from earshot.models.lip_to_speech.lip_reader import (
+from earshot.models.lip_to_speech import (
+    FaceEncoder,
+    FaceEncoderConfig,
     LipReader,
     LipReaderConfig,
     WordReader,

@@ -17,7 +17,7 @@ from earshot.media.audio.load import Audio, load
 from earshot.media.audio.pitch import track_pitch
 from earshot.media.audio.voice_activity import words
 from earshot.media.constants import FRAME_SECONDS, SAMPLE_RATE
-from earshot.models.any_voice.adapter import STRIDE
+from earshot.models.any_voice.content import STRIDE
 from earshot.pipelines.any_voice import Networks
 from earshot.pipelines.checkpoint import choose_device
 from earshot.pipelines.speech import Speech, muted

@@ -19,7 +19,7 @@ from earshot.core import cancellation
 from earshot.media.audio import features
 from earshot.media.audio.pitch import track_pitch
 from earshot.media.constants import HOP_LENGTH
-from earshot.models.any_voice.inverter import Voices
+from earshot.models.any_voice.voices import Voices
 from earshot.pipelines.any_voice import WINDOW, Networks
 from earshot.pipelines.voice import Voice
 from earshot.pipelines.voice_conversion.intonation import Intonation

@@ -15,9 +15,7 @@ from earshot.core.errors import InputError
 from earshot.media.audio import features
 from earshot.media.constants import FRAME_SECONDS, SAMPLE_RATE
 from earshot.models.vocoder import Vocoder
-from earshot.models.vqvae.inverter import CodebookInverter
-from earshot.models.vqvae.kmeans import KMeans
-from earshot.models.vqvae.vqvae import VQVAE
+from earshot.models.vqvae import VQVAE, CodebookInverter, KMeans
 from earshot.pipelines.checkpoint import choose_device
 from earshot.pipelines.speech import Speech, muted
 from earshot.pipelines.voice import Voice

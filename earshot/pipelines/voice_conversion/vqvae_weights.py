@@ -10,9 +10,14 @@ from torch import nn
 
 from earshot.media.audio.features import mfcc
 from earshot.models.vocoder import Vocoder, VocoderConfig
-from earshot.models.vqvae.inverter import CodebookInverter, CodebookInverterConfig
-from earshot.models.vqvae.kmeans import KMeans, KMeansConfig
-from earshot.models.vqvae.vqvae import VQVAE, VQVAEConfig
+from earshot.models.vqvae import (
+    VQVAE,
+    CodebookInverter,
+    CodebookInverterConfig,
+    KMeans,
+    KMeansConfig,
+    VQVAEConfig,
+)
 from earshot.pipelines.checkpoint import companion, load_weights, read_config
 
 # Names in checkpoints that were trained before the code was renamed: the beginning of a weight's

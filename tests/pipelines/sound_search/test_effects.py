@@ -18,17 +18,15 @@ from torch.nn import functional as F
 from earshot.core.paths import CHECKPOINTS
 from earshot.media.audio import effects_features
 from earshot.media.audio.sound_features import SAMPLE_RATE, split
-from earshot.models.sound_search.effects_cnn import (
+from earshot.models.sound_search.effects_embedder import (
     BLOCK,
+    CATEGORY_SHARE,
     CHANNELS,
     N_OUTPUTS,
-    blocks_around,
-    blocks_of,
-)
-from earshot.models.sound_search.effects_embedder import (
-    CATEGORY_SHARE,
     EffectsEmbedder,
     EffectsEmbedderConfig,
+    blocks_around,
+    blocks_of,
 )
 from earshot.pipelines import wheel
 from earshot.pipelines.checkpoint import CheckpointError

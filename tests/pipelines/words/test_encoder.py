@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from earshot.models.recogniser import STATE
-from earshot.models.words.view_encoder import ViewConfig
 from earshot.models.words.word_embedder import (
     PhonemeBottleneckConfig,
+    ViewConfig,
     WordEmbedderConfig,
     build_embedder,
 )

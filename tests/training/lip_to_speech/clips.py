@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from earshot.media.text.grammar import GRID_WORDS
-from earshot.models.lip_to_speech.lip_reader import LipReaderConfig, WordReaderConfig
+from earshot.models.lip_to_speech import LipReaderConfig, WordReaderConfig
 
 TINY = LipReaderConfig(channels=(4, 8), width=16, inner=16, layers=1, heads=2, voice=8)
 TINY_WORDS = WordReaderConfig(channels=(4, 8), width=8, inner=8, layers=1, heads=2, clip_share=0.5)

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from earshot.models.lip_to_speech.voice_encoder import VoiceEncoderConfig
+from earshot.models.lip_to_speech import VoiceEncoderConfig
 from tests.training.lip_to_speech.clips import write_clips
 from training.lip_to_speech.train import eigenlips, faces, vocoder, voices
 from training.lip_to_speech.train.voices import train_voices

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from earshot.models.lip_to_speech.lip_reader import VisualFrontend
+from earshot.models.lip_to_speech import VisualFrontend
 from tests.training.lip_to_speech.clips import write_clips
 from training.lip_to_speech.data import batches
 from training.lip_to_speech.data.batches import Clips

@@ -12,7 +12,7 @@ from torch import Tensor
 from earshot.media.audio import features
 from earshot.media.constants import HOP_LENGTH, SAMPLE_RATE
 from earshot.media.text.grammar import GRID
-from earshot.models.lip_to_speech.lip_reader import Prediction
+from earshot.models.lip_to_speech import Prediction
 from synthetic.heads.__main__ import SENTENCES
 from training.lip_to_speech.data import av_sync, prepare
 from training.lip_to_speech.data.synthetic_heads import lines

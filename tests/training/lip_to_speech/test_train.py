@@ -10,8 +10,7 @@ import pytest
 import torch
 
 from earshot.media.constants import HOP_LENGTH
-from earshot.models.lip_to_speech.face_encoder import FaceEncoderConfig
-from earshot.models.lip_to_speech.lip_reader import Prediction
+from earshot.models.lip_to_speech import FaceEncoderConfig, Prediction
 from earshot.pipelines.lip_to_speech import LipToSpeech
 from tests.training.lip_to_speech.clips import TINY, TINY_WORDS
 from training.lip_to_speech import export, recipe

@@ -6,8 +6,11 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from earshot.models.sound_search.effects_cnn import N_OUTPUTS
-from earshot.models.sound_search.effects_embedder import EffectsEmbedder, EffectsEmbedderConfig
+from earshot.models.sound_search.effects_embedder import (
+    N_OUTPUTS,
+    EffectsEmbedder,
+    EffectsEmbedderConfig,
+)
 from training.sound_search.data.categories import aligned, phrases
 from training.sound_search.train.effects import HEARD, discriminants, fit_effects, groups_of
 from training.sound_search.train.train import Stage
@@ -91,7 +94,7 @@ def test_fitted_network_finds_clips_by_their_captions(tmp_path: Path) -> None:
     network = EffectsEmbedder(EffectsEmbedderConfig(**saved["config"])).eval()
     network.load_state_dict(saved["network"])
     effects = torch.from_numpy(np.load(tmp_path / "real-effects.npy")[9:12, 0])  # of fold 4
-    sounds = network.embed_heard(effects[:, :HEARD], effects[:, HEARD:])
+    sounds = network.embed_pooled(effects[:, :HEARD], effects[:, HEARD:])
     scores = network.embed_sentences(torch.from_numpy(sentences[:3]).float()) @ sounds.T
     assert scores.argmax(dim=0).tolist() == [0, 1, 2]
     assert network.config.n_kinds == 3 and network.config.n_groups == 6

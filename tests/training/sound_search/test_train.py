@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import torch
 
-from earshot.models.sound_search.sound_cnn import SoundCNNConfig
 from earshot.models.sound_search.sound_embedder import (
+    SoundCNNConfig,
     SoundEmbedder,
     SoundEmbedderConfig,
     kind_logits,

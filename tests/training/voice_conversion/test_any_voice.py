@@ -9,7 +9,7 @@ import soundfile
 import torch
 
 from earshot.media.audio import features
-from earshot.models.any_voice.inverter import Voices
+from earshot.models.any_voice.voices import Voices
 from earshot.pipelines.any_voice import Networks
 from training.common.corpora import Item
 from training.common.zero_shot import has_zero_shot_word

@@ -9,8 +9,7 @@ from torch import Tensor
 
 from earshot.media.audio.features import mel_filters
 from earshot.media.constants import N_FFT, N_MELS
-from earshot.models.vqvae.inverter import CodebookInverterConfig
-from earshot.models.vqvae.vqvae import VQVAE, VQVAEConfig
+from earshot.models.vqvae import VQVAE, CodebookInverterConfig, VQVAEConfig
 from training.common.spectral_loss import SpectralLoss
 from training.voice_conversion.contour import relative_contour
 from training.voice_conversion.train.inverter import contour_loss, spectrogram_loss

@@ -8,8 +8,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from earshot.media.text.phonemes import from_ipa, numbers
-from earshot.models.words.view_encoder import ViewConfig
-from earshot.models.words.word_embedder import WordEmbedderConfig, build_embedder
+from earshot.models.words.word_embedder import ViewConfig, WordEmbedderConfig, build_embedder
 from training.words.data.batch import Batch
 from training.words.train.losses import LOSSES, _corrupted, ctc_loss
 from training.words.train.objectives import MARGIN, contrastive_loss, triplet_loss

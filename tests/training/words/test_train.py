@@ -11,8 +11,11 @@ from torch import nn
 
 from earshot.media.audio.pitch import log_mel_and_pitch
 from earshot.media.text.phonemes import from_arpabet, numbers
-from earshot.models.words.view_encoder import ViewConfig
-from earshot.models.words.word_embedder import PhonemeBottleneckConfig, WordEmbedderConfig
+from earshot.models.words.word_embedder import (
+    PhonemeBottleneckConfig,
+    ViewConfig,
+    WordEmbedderConfig,
+)
 from tests.support.word_arrays import write_arrays
 from training.common.loop import fit
 from training.words.data.batch import Mixture

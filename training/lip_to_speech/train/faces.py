@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from earshot.models.lip_to_speech.face_encoder import FaceEncoder, FaceEncoderConfig
+from earshot.models.lip_to_speech import FaceEncoder, FaceEncoderConfig
 from training.common.loop import device, fit, numpy_generator, save
 from training.lip_to_speech.train.reader import load_voices
 

@@ -11,8 +11,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from earshot.models.lip_to_speech.lip_reader import LipReader, LipReaderConfig, Prediction
-from earshot.models.lip_to_speech.voice_encoder import VoiceEncoder, VoiceEncoderConfig
+from earshot.models.lip_to_speech import (
+    LipReader,
+    LipReaderConfig,
+    Prediction,
+    VoiceEncoder,
+    VoiceEncoderConfig,
+)
 from training.common.checkpoints import load_matching_weights
 from training.common.loop import device, fit, save
 from training.lip_to_speech.data.batches import Batch, Clips

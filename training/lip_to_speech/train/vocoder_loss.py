@@ -9,7 +9,7 @@ from typing import Final
 import torch
 from torch import Tensor, nn
 
-from earshot.models.lip_to_speech.lip_reader import Prediction
+from earshot.models.lip_to_speech import Prediction
 from earshot.models.vocoder import Vocoder, VocoderConfig
 from training.common.spectral_loss import SpectralLoss
 from training.lip_to_speech.data.batches import Batch

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from earshot.media.audio.vtlp import N_FACTORS, vtlp
-from earshot.models.lip_to_speech.voice_encoder import VoiceEncoder, VoiceEncoderConfig
+from earshot.models.lip_to_speech import VoiceEncoder, VoiceEncoderConfig
 from training.common.loop import device, fit, numpy_generator, save
 
 BATCH: Final = 64

@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from earshot.media.text.grammar import GRID
-from earshot.models.lip_to_speech.lip_reader import (
+from earshot.models.lip_to_speech import (
     VisualFrontend,
     WordReader,
     WordReaderConfig,

@@ -15,8 +15,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from earshot.models.sound_search.effects_cnn import CHANNELS, CLASSIFIERS
 from earshot.models.sound_search.effects_embedder import (
+    CHANNELS,
+    CLASSIFIERS,
     N_CATEGORIES,
     PHRASE_SCALE,
     EffectsEmbedder,

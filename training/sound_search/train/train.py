@@ -11,8 +11,11 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from earshot.models.sound_search.patch_transformer import PatchTransformer
-from earshot.models.sound_search.sound_embedder import SoundEmbedder, SoundEmbedderConfig
+from earshot.models.sound_search.sound_embedder import (
+    PatchTransformer,
+    SoundEmbedder,
+    SoundEmbedderConfig,
+)
 from training.common.loop import device, fit, save
 from training.common.sounds import TRAINING_FOLDS
 from training.sound_search.data.batches import Shares, SoundDataset, left_out

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from earshot.models.any_voice.reference import ReferenceConfig, ReferenceEncoder
+from earshot.models.any_voice.voices import ReferenceConfig, ReferenceEncoder
 from earshot.models.recogniser import BEFORE, STATE, Encoder
 from earshot.models.vocoder import Vocoder
 

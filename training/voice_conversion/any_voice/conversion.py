@@ -10,8 +10,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from earshot.core.paths import CHECKPOINTS
-from earshot.models.any_voice.adapter import AdapterConfig
-from earshot.models.any_voice.inverter import Voices
+from earshot.models.any_voice.content import AdapterConfig
+from earshot.models.any_voice.voices import Voices
 from earshot.models.recogniser import RecogniserStates
 from earshot.models.vocoder import Vocoder
 from training.common.loop import device

@@ -10,10 +10,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from earshot.models.any_voice.adapter import Adapter, AdapterConfig
-from earshot.models.any_voice.bottleneck import Bottleneck, BottleneckConfig
-from earshot.models.any_voice.inverter import ContourPredictor, Inverter, InverterConfig, Voices
-from earshot.models.any_voice.reference import ReferenceConfig, ReferenceEncoder
+from earshot.models.any_voice.content import Adapter, AdapterConfig, Bottleneck, BottleneckConfig
+from earshot.models.any_voice.inverter import ContourPredictor, Inverter, InverterConfig
+from earshot.models.any_voice.voices import ReferenceConfig, ReferenceEncoder, Voices
 from training.voice_conversion.any_voice.auxiliary import (
     ContentAdversary,
     CosineHead,

@@ -14,8 +14,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from earshot.models.vqvae.kmeans import KMeans, KMeansConfig
-from earshot.models.vqvae.vqvae import VQVAE, VQVAEConfig
+from earshot.models.vqvae import VQVAE, KMeans, KMeansConfig, VQVAEConfig
 from training.common.kmeans import kmeans
 from training.common.loop import device, fit, save
 from training.common.windows import Windows

@@ -13,9 +13,14 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from earshot.media.constants import HOP_LENGTH, N_FFT
-from earshot.models.vqvae.inverter import CodebookInverter, CodebookInverterConfig
-from earshot.models.vqvae.kmeans import KMeans, KMeansConfig
-from earshot.models.vqvae.vqvae import VQVAE, VQVAEConfig
+from earshot.models.vqvae import (
+    VQVAE,
+    CodebookInverter,
+    CodebookInverterConfig,
+    KMeans,
+    KMeansConfig,
+    VQVAEConfig,
+)
 from training.common.front_end import front_end_of
 from training.common.loop import device, fit, save
 from training.common.windows import Windows

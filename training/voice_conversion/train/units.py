@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from earshot.media.constants import FRAME_SECONDS, FRAMES_PER_SECOND
-from earshot.models.vqvae.vqvae import VQVAE, VQVAEConfig
+from earshot.models.vqvae import VQVAE, VQVAEConfig
 from training.common.checkpoints import load_matching_weights
 from training.common.loop import device, fit, save
 from training.common.windows import Windows

@@ -18,11 +18,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from earshot.models.words.view_encoder import ViewConfig
 from earshot.models.words.word_embedder import (
     MultiViewEmbedder,
     PhonemeBottleneckConfig,
     PhonemeBottleneckEmbedder,
+    ViewConfig,
     WordEmbedder,
     WordEmbedderConfig,
     build_embedder,

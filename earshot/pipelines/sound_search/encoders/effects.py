@@ -13,7 +13,7 @@ from torch import Tensor
 from earshot.core.loading import once
 from earshot.media.audio import effects_features
 from earshot.media.audio.sound_features import SAMPLE_RATE
-from earshot.models.sound_search.effects_cnn import (
+from earshot.models.sound_search.effects_embedder import (
     CLASSIFIERS,
     STEP,
     EffectsCNN,

@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from earshot.media.audio import effects_features, sound_features
-from earshot.models.sound_search import effects_cnn, effects_embedder
+from earshot.models.sound_search import effects_embedder
 from earshot.models.sound_search.effects_embedder import EffectsEmbedder, EffectsEmbedderConfig
 from earshot.models.sound_search.sound_embedder import (
     KINDS_SHARE,
@@ -38,6 +38,16 @@ from earshot.pipelines.sound_search.encoders.sentence import SentenceEncoder
 
 BATCH: Final = 8  # segments
 FRAMES_PER_SECOND: Final = sound_features.SAMPLE_RATE // sound_features.HOP_LENGTH
+# The constants that vectors depend on, in the order and groups of fingerprints that indexes hold.
+SOUND_FEATURES: Final = "FLOOR HOP_LENGTH MIN_SECONDS N_FFT N_MELS SAMPLE_RATE SEGMENT_SECONDS"
+EFFECTS_FEATURES: Final = (
+    "COMPRESSION HOP_LENGTH MAX_LEVEL N_FFT N_MELS SAMPLE_RATE THEIR_N_FFT THEIR_RATE"
+)
+EFFECTS_CNN: Final = "BLOCK BLOCK_HOP CHANNELS CLASSIFIERS N_OUTPUTS STEP"
+EFFECTS_EMBEDDER: Final = (
+    "CATEGORY_SCALE CATEGORY_SHARE CHANNELS CLASSIFIERS CODED GROUP_SCALE KINDS_SHARE "
+    "MIN_PROBABILITY N_CATEGORIES N_OUTPUTS PHRASE_SCALE"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,8 +126,12 @@ class EffectsMember:
 
     def fingerprint(self) -> bytes:
         """Name everything but the weights that vectors depend on."""
-        modules = effects_features, effects_cnn, effects_embedder
-        constants = json.dumps([_constants(module) for module in modules], sort_keys=True)
+        groups = (
+            _constants(effects_features, EFFECTS_FEATURES),
+            _constants(effects_embedder, EFFECTS_CNN),
+            _constants(effects_embedder, EFFECTS_EMBEDDER),
+        )
+        constants = json.dumps(groups, sort_keys=True)
         return f"{self.network.config}{WHEEL.sha256}{constants}".encode()
 
 
@@ -220,16 +234,16 @@ def _concatenated(vectors: Sequence[torch.Tensor]) -> np.ndarray:
     return torch.cat(list(vectors), dim=-1).div(len(vectors) ** 0.5).cpu().numpy()
 
 
-def _constants(module: ModuleType) -> dict[str, Any]:
-    """Collect the constants of a module, and those that it imports; F is a module of torch."""
-    return {name: getattr(module, name) for name in dir(module) if name.isupper() and name != "F"}
+def _constants(module: ModuleType, names: str) -> dict[str, Any]:
+    """Collect constants of a module by their names."""
+    return {name: getattr(module, name) for name in names.split()}
 
 
 def _fingerprint(members: dict[str, Member], sentence_encoder: str) -> str:
     # Indexes that were made when constants had other names remain valid.
     constants = {
         name.replace("MIN_SECONDS", "SHORTEST_SECONDS"): value
-        for name, value in _constants(sound_features).items()
+        for name, value in _constants(sound_features, SOUND_FEATURES).items()
     }
     digest = hashlib.sha256(json.dumps([constants, sentence_encoder], sort_keys=True).encode())
     for member in members.values():

@@ -14,9 +14,9 @@ from torch import Tensor
 from earshot.core.errors import InputError
 from earshot.media.audio import features
 from earshot.media.constants import HOP_LENGTH, SAMPLE_RATE
-from earshot.models.any_voice.adapter import STRIDE
+from earshot.models.any_voice.content import STRIDE
 from earshot.models.vocoder import Vocoder
-from earshot.models.vqvae.vqvae import VQVAE, VQVAEConfig
+from earshot.models.vqvae import VQVAE, VQVAEConfig
 from earshot.pipelines.voice import Voice
 from earshot.pipelines.voice_conversion import settings
 from earshot.pipelines.voice_conversion.any_voice import AnyVoiceConversion

@@ -9,7 +9,7 @@ from torch import Tensor
 from earshot.media.audio.load import loudness
 from earshot.media.audio.pitch import track_pitch
 from earshot.media.constants import FRAMES_PER_SECOND, SAMPLE_RATE
-from earshot.models.vqvae.vqvae import VQVAE
+from earshot.models.vqvae import VQVAE
 from earshot.pipelines.voice import pitch_statistics
 from earshot.pipelines.voice_conversion.intonation import FRAMES_PER_STEP, Intonation
 

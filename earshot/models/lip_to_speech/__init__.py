@@ -1,1 +1,0 @@
-"""Faces to words and speech."""

@@ -1,1 +1,0 @@
-"""The Transformer VQ-VAE, k-means in its place, and the codebook inverter."""
