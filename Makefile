@@ -45,7 +45,7 @@ test-quick: $(VENV)/dev $(VENV)/packages
 
 test-scale: $(VENV)/dev $(VENV)/packages
 	$(BIN)/python -m pip install -q -r requirements-scale.txt
-	$(BIN)/python -m pytest tests/deploy tests/pipelines/sound_search $(ARGS)
+	$(BIN)/python -m pytest tests/deploy tests/sound_index tests/systems/sound_search $(ARGS)
 
 space-check: $(VENV)/dev $(VENV)/packages
 	@command -v chromium >/dev/null || { $(call apt,chromium fonts-liberation); }
@@ -61,7 +61,7 @@ $(VENV)/packages: packages.txt | $(BIN)/python
 $(VENV)/run-time: requirements.txt | $(BIN)/python
 	@echo "Installing what the app needs: this takes some minutes, once."
 	$(BIN)/python -m pip install -q -r requirements.txt
-	$(BIN)/python -m earshot.pipelines.sound_search fetch || \
+	$(BIN)/python -m earshot sounds fetch || \
 		echo "Sound search will try again at its first search."
 	$(BIN)/python -m scripts.compile
 	touch $@
@@ -69,7 +69,7 @@ $(VENV)/run-time: requirements.txt | $(BIN)/python
 $(VENV)/dev: requirements.txt requirements-train.txt requirements-dev.txt | $(BIN)/python
 	@echo "Installing what the tests need: this takes some minutes, once."
 	$(BIN)/python -m pip install -q -r requirements-dev.txt
-	$(BIN)/python -m earshot.pipelines.sound_search fetch
+	$(BIN)/python -m earshot sounds fetch
 	touch $@ $(VENV)/run-time
 
 $(BIN)/python:

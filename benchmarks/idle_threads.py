@@ -22,9 +22,9 @@ from benchmarks.sound_search import RANKED, made, made_index
 from earshot.core.paths import ASSETS, CHECKPOINTS
 from earshot.media.audio.load import load
 from earshot.media.constants import SAMPLE_RATE
-from earshot.pipelines.sound_search import SoundSearch
-from earshot.pipelines.voice_conversion import VoiceConversion
-from earshot.pipelines.words import Words
+from earshot.systems.sound_search import SoundSearch
+from earshot.systems.voice_conversion import VoiceConversion
+from earshot.systems.words import Words
 
 SPINS: Final = ("", "4") * 2  # powers of two, in cycles; none for what numpy brings
 REPEATS: Final = 15

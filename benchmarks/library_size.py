@@ -16,12 +16,12 @@ from typing import Final
 import numpy as np
 
 from benchmarks.index_scale import vectors
-from earshot.pipelines.nearest import Nearest
-from earshot.pipelines.sound_search import SoundSearch
-from earshot.pipelines.sound_search.indexing.index import SoundIndex
-from earshot.pipelines.sound_search.library import saved
-from earshot.pipelines.sound_search.library.library import Library
-from earshot.pipelines.sound_search.library.sound import Entry, Sound
+from earshot.sound_index import saved
+from earshot.sound_index.index import SoundIndex
+from earshot.sound_index.library import Library
+from earshot.sound_index.nearest import Nearest
+from earshot.sound_index.sound import Entry, Sound
+from earshot.systems.sound_search import SoundSearch
 
 ROOT = Path(__file__).parents[1]
 SIZES: Final = (500, 100_000)  # sounds

@@ -15,8 +15,8 @@ from earshot.media.video import Frame, frames
 from earshot.media.video.encode import add_audio, encode_video
 from earshot.media.video.face import track_face
 from earshot.media.video.lips import crop_mouth
-from earshot.pipelines.lip_to_speech import LipToSpeech
-from earshot.pipelines.lip_to_speech.result import LipReading
+from earshot.systems.lip_to_speech import LipToSpeech
+from earshot.systems.lip_to_speech.result import LipReading
 
 ROOT = Path(__file__).parents[1]
 VIDEO = ROOT / "assets" / "heads" / "ada.mp4"

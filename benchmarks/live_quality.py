@@ -25,18 +25,18 @@ from earshot.core.paths import CHECKPOINTS
 from earshot.media.audio.features import log_mel
 from earshot.media.constants import FRAME_SECONDS, HOP_LENGTH, SAMPLE_RATE
 from earshot.media.text.grammar import GRID
-from earshot.pipelines.voice_conversion import settings
-from earshot.pipelines.voice_conversion.converters import Converters
-from earshot.pipelines.voice_conversion.live import (
+from earshot.systems.voice_conversion import settings
+from earshot.systems.voice_conversion.converter import VoiceConversion
+from earshot.systems.voice_conversion.converters import Converters
+from earshot.systems.voice_conversion.live import (
     Choice,
     LiveConversion,
     LiveNetworks,
     Timing,
     load_networks,
 )
-from earshot.pipelines.voice_conversion.live.conversion import TIMING
-from earshot.pipelines.voice_conversion.pipeline import VoiceConversion
-from earshot.pipelines.voice_conversion.settings import MUTED
+from earshot.systems.voice_conversion.live.conversion import TIMING
+from earshot.systems.voice_conversion.settings import MUTED
 from training.judges import naturalness
 from training.judges.evaluator import EvaluationModels
 from training.judges.metrics import word_error_rate

@@ -17,14 +17,14 @@ from transformers import ClapAudioConfig, ClapAudioModel, ClapFeatureExtractor
 
 from benchmarks.index_scale.vectors import made
 from benchmarks.voice_conversion import median
-from earshot.pipelines.nearest import PROBED, Nearest
-from earshot.pipelines.sound_search import SoundSearch
-from earshot.pipelines.sound_search.encoders.encoder import SoundEncoder
-from earshot.pipelines.sound_search.encoders.models import DEFAULT_MODEL, load_encoder
-from earshot.pipelines.sound_search.indexing.index import SoundIndex
-from earshot.pipelines.sound_search.library.library import POOL, Library
-from earshot.pipelines.sound_search.library.sound import Entry, Sound
-from earshot.pipelines.sound_search.search.compound import parse
+from earshot.sound_index.encoder import SoundEncoder
+from earshot.sound_index.index import SoundIndex
+from earshot.sound_index.library import POOL, Library
+from earshot.sound_index.nearest import PROBED, Nearest
+from earshot.sound_index.sound import Entry, Sound
+from earshot.systems.sound_search import SoundSearch
+from earshot.systems.sound_search.compound import parse
+from earshot.systems.sound_search.encoders.models import DEFAULT_MODEL, load_encoder
 
 ROOT = Path(__file__).parents[1]
 RANKED = 10_000  # segments, of 10 s

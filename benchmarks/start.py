@@ -103,7 +103,7 @@ def first_page() -> Iterator[str]:
 def command_line(recording: Path) -> Iterator[str]:
     """Measure the command that converts a short file."""
     out = recording.with_name("out.wav")
-    command = [sys.executable, "-m", "earshot.pipelines.voice_conversion", str(recording)]
+    command = [sys.executable, "-m", "earshot", "convert", str(recording)]
     command += ["-o", str(out), "--overwrite"]
     walls, processor = [], []
     for _ in range(RUNS + 1):  # the first from a cold disk

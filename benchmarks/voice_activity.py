@@ -17,7 +17,7 @@ import numpy as np
 from earshot.media.audio import voice_activity
 from earshot.media.audio.load import load
 from earshot.media.constants import SAMPLE_RATE
-from earshot.pipelines.speech_segments import MIN_SPEECH, Segments, common, heard
+from earshot.pretrained.speech_segments import MIN_SPEECH, Segments, common, heard
 from training.common.corpora import Item, data_root, grid_words, speech_items, waveforms
 from training.common.sounds import ESC50, sound_files
 

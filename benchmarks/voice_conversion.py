@@ -35,7 +35,7 @@ from earshot.core.paths import CHECKPOINTS
 from earshot.media.audio.load import load, wav_bytes
 from earshot.media.audio.pitch import track_pitch
 from earshot.media.constants import SAMPLE_RATE
-from earshot.pipelines.voice_conversion import AnyVoiceConversion, VoiceConversion, settings
+from earshot.systems.voice_conversion import AnyVoiceConversion, VoiceConversion, settings
 
 ROOT = Path(__file__).parents[1]
 MODELS = tuple(settings.MODELS)

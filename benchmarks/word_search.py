@@ -20,9 +20,9 @@ import torch
 from benchmarks.support.search_tasks import Task, fluent, string_together
 from earshot.media.audio.dtw import mfcc_frames, subsequence_means
 from earshot.media.audio.features import HOP_LENGTH, SAMPLE_RATE
-from earshot.pipelines.words import Spoken, Words, Written
-from earshot.pipelines.words.pronunciation import Pronunciation
-from earshot.pipelines.words.word_search import MAX_SECONDS_SEARCHED, FoundPlaces, Place, WordSearch
+from earshot.systems.words import Spoken, Words, Written
+from earshot.systems.words.pronunciation import Pronunciation
+from earshot.systems.words.word_search import MAX_SECONDS_SEARCHED, FoundPlaces, Place, WordSearch
 from training.common.corpora import data_root, speech_items
 from training.words.data.fluent import aligned_utterances
 from training.words.evaluate.test_set import WordType, select_test_set

@@ -18,10 +18,10 @@ from earshot.media.audio.dtw import mfcc_frames
 from earshot.media.audio.features import SAMPLE_RATE
 from earshot.media.audio.load import load, match_loudness, wav_bytes
 from earshot.media.audio.pitch import log_mel_and_pitch
-from earshot.pipelines.words import Words
-from earshot.pipelines.words.heard import LEVEL
-from earshot.pipelines.words.library import LibraryWord, Projection, WordLibrary
-from earshot.pipelines.words.spoken_word import find_word
+from earshot.systems.words import Words
+from earshot.systems.words.heard import LEVEL
+from earshot.systems.words.library import LibraryWord, Projection, WordLibrary
+from earshot.systems.words.spoken_word import find_word
 from training.words.evaluate.systems import path_means
 
 ROOT = Path(__file__).parents[1]

@@ -7,8 +7,8 @@ assets/sounds.
 from typing import Final
 
 from earshot.core.paths import ASSETS
-from earshot.pipelines.sound_search import SoundSearch
-from earshot.pipelines.sound_search.indexing.index import SoundIndex
+from earshot.sound_index.index import SoundIndex
+from earshot.systems.sound_search import SoundSearch
 from earshot.tabs.sound_search.events import PAGE
 from earshot.tabs.sound_search.example import write_finished
 

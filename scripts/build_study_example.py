@@ -12,10 +12,10 @@ import soundfile
 
 from earshot.core.paths import CHECKPOINTS, ROOT
 from earshot.media.audio.load import match_loudness
-from earshot.pipelines.voice_conversion import VoiceConversion
-from earshot.pipelines.voice_conversion.converters import Converters
 from earshot.study.design import spec
 from earshot.study.shipped import VOTE
+from earshot.systems.voice_conversion import VoiceConversion
+from earshot.systems.voice_conversion.converters import Converters
 
 EXAMPLES: Final = ROOT / "assets" / "examples"
 OUT: Final = ROOT / "assets" / "study_example"

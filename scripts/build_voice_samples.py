@@ -6,9 +6,9 @@ Run as `python -m scripts.build_voice_samples`, with the trained checkpoints in 
 import soundfile
 
 from earshot.core.paths import CHECKPOINTS, ROOT
-from earshot.pipelines.voice_conversion import settings
-from earshot.pipelines.voice_conversion.converters import Converters
-from earshot.pipelines.voice_conversion.settings import INTONATIONS, MODELS, VOCODERS
+from earshot.systems.voice_conversion import settings
+from earshot.systems.voice_conversion.converters import Converters
+from earshot.systems.voice_conversion.settings import INTONATIONS, MODELS, VOCODERS
 
 SOURCE = ROOT / "assets" / "examples" / "woman-lighthouse.ogg"
 VOICES = ROOT / "assets" / "voices"

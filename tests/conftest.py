@@ -32,7 +32,7 @@ from earshot.models.vocoder import Vocoder, VocoderConfig
 from earshot.models.vqvae import VQVAE, CodebookInverter, CodebookInverterConfig, VQVAEConfig
 from earshot.models.words.g2p import G2P, G2PConfig
 from earshot.models.words.word_embedder import ViewConfig, WordEmbedder, WordEmbedderConfig
-from earshot.pipelines.any_voice import build
+from earshot.pretrained.any_voice import build
 
 TINY_MODELS = {
     "vqvae-64": VQVAEConfig(64, (2, 2), width=16, heads=2, inner=16, code_width=8),

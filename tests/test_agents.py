@@ -22,7 +22,7 @@ from mcp.types import CallToolResult, TextContent, Tool
 from earshot.app import launch, site
 from earshot.core.paths import ASSETS
 from earshot.media.audio.load import wav_bytes
-from earshot.pipelines.sound_search import SoundSearch
+from earshot.systems.sound_search import SoundSearch
 from earshot.tabs import listening_tests
 from earshot.tabs.shared.gradio_internals import upload_folder
 from earshot.tabs.shared.tool_server import INBOX, TOOLS, ToolServer

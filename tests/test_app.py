@@ -21,8 +21,8 @@ from earshot.app import launch, models, site
 from earshot.app.health import Health
 from earshot.core.connections import limit_connections
 from earshot.core.http import address_of
-from earshot.pipelines.voice_conversion import AnyVoiceConversion
-from earshot.pipelines.voice_conversion.settings import MODELS
+from earshot.systems.voice_conversion import AnyVoiceConversion
+from earshot.systems.voice_conversion.settings import MODELS
 from earshot.tabs.shared.addresses import Addresses
 from earshot.tabs.shared.gradio_internals import MAX_SESSIONS, Waiting, limit_waiting
 from earshot.tabs.shared.page import model_cards

@@ -10,23 +10,22 @@ import numpy as np
 import pytest
 import soundfile
 
+from earshot.cli.convert import main as convert
+from earshot.cli.lips import main as read_lips
+from earshot.cli.sounds import main as find_sounds
+from earshot.cli.words import main as neighbours
 from earshot.media.audio.features import SAMPLE_RATE as SPEECH_RATE
 from earshot.media.audio.load import load
 from earshot.media.audio.sound_features import SAMPLE_RATE as SOUND_RATE
-from earshot.pipelines import VoiceConversion
-from earshot.pipelines.checkpoint import CheckpointError, weight_bytes, weight_files
-from earshot.pipelines.lip_to_speech import LipToSpeech
-from earshot.pipelines.lip_to_speech.__main__ import main as read_lips
-from earshot.pipelines.sound_search import SoundSearch
-from earshot.pipelines.sound_search.__main__ import main as find_sounds
-from earshot.pipelines.sound_search.encoders import models
-from earshot.pipelines.sound_search.indexing.index import SoundIndex
-from earshot.pipelines.voice_conversion import settings
-from earshot.pipelines.voice_conversion.__main__ import main as convert
-from earshot.pipelines.words import Words
-from earshot.pipelines.words.__main__ import main as neighbours
-from earshot.pipelines.words.library import WordLibrary
-from earshot.pipelines.words.pronunciation import Pronouncer
+from earshot.pretrained.checkpoint import CheckpointError, weight_bytes, weight_files
+from earshot.sound_index.index import SoundIndex
+from earshot.systems.lip_to_speech import LipToSpeech
+from earshot.systems.sound_search import SoundSearch
+from earshot.systems.sound_search.encoders import models
+from earshot.systems.voice_conversion import VoiceConversion, settings
+from earshot.systems.words import Words
+from earshot.systems.words.library import WordLibrary
+from earshot.systems.words.pronunciation import Pronouncer
 from earshot.tabs.lip_to_speech.example import SOURCE, read_finished
 from earshot.tabs.sound_search import EXAMPLES
 from earshot.tabs.sound_search.example import FINISHED

@@ -1,5 +1,5 @@
-"""The rule of the packages: data flows tabs → pipelines → models → media → core, and nothing
-imports up.
+"""The rule of the packages: data flows tabs → systems → sound_index → pretrained → models → media →
+core, and nothing imports up.
 
 Inside a package no system imports another: what two of them need lies below both.
 
@@ -19,35 +19,30 @@ import pytest
 from earshot.core.paths import ROOT
 from tests.support.imports import modules_imported
 
+SYSTEMS = {"systems", "sound_index", "pretrained", "models", "media", "core"}
 # Package → the packages of ours that it may import, besides itself.
 ALLOWED = {
     "core": set(),
     "media": {"core"},
     "models": {"media", "core"},
-    "pipelines": {"models", "media", "core"},
+    "pretrained": {"models", "media", "core"},
+    "sound_index": {"pretrained", "models", "media", "core"},
+    "systems": SYSTEMS - {"systems"},
+    "exports": SYSTEMS,
+    "cli": SYSTEMS | {"exports"},
     "study": {"media", "core"},
-    "tabs": {"pipelines", "study", "media", "core"},
-    "app": {"tabs", "pipelines", "study", "media", "core"},
-    "synthetic": {"pipelines", "models", "media", "core"},
-    "training": {"pipelines", "models", "media", "core", "synthetic"},
-    "benchmarks": {
-        "app",
-        "tabs",
-        "pipelines",
-        "models",
-        "media",
-        "core",
-        "study",
-        "training",
-        "synthetic",
-    },
+    "tabs": SYSTEMS - {"models"} | {"exports", "study"},
+    "app": SYSTEMS - {"models"} | {"tabs", "study"},
+    "synthetic": SYSTEMS,
+    "training": SYSTEMS | {"synthetic"},
+    "benchmarks": SYSTEMS | {"app", "tabs", "study", "training", "synthetic"},
 }
 OURS = {*ALLOWED, "assets", "scripts", "tests"}
 ROOMS = {path.name for path in (ROOT / "earshot").iterdir() if path.is_dir()}
 # Package → what lies below its systems; each of the rest of its folders is a system.
 SHARED = {
     "earshot.tabs": {"shared", "components"},
-    "earshot.pipelines": set(),
+    "earshot.systems": set(),
     "earshot.models": set(),
     "training": {"common", "judges"},
 }
@@ -152,7 +147,7 @@ def test_long_module_says_why() -> None:
     assert [path for path, docstring in docstrings.items() if "lines" not in docstring] == []
 
 
-@pytest.mark.parametrize("package", ["training", "pipelines", "tabs"])
+@pytest.mark.parametrize("package", ["training", "pretrained", "systems", "tabs"])
 def test_package_names_its_sampling_constants(package: str) -> None:
     found = [
         f"{path.relative_to(ROOT)}:{line}"
@@ -195,12 +190,12 @@ def _is_named(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value in NAMED
 
 
-def test_importing_pipelines_loads_no_torch() -> None:
+def test_importing_systems_loads_no_torch() -> None:
     script = """
 import sys
-import earshot.pipelines, earshot.pipelines.speech
-import earshot.pipelines.voice_conversion.result
-import earshot.pipelines.voice_conversion.units
+import earshot.systems, earshot.media.audio.speech
+import earshot.systems.voice_conversion.result
+import earshot.systems.voice_conversion.units
 print(sorted({"torch", "librosa", "scipy", "av", "gradio"} & set(sys.modules)))
 """
     ran = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True)
@@ -208,7 +203,7 @@ print(sorted({"torch", "librosa", "scipy", "av", "gradio"} & set(sys.modules)))
 
 
 @pytest.mark.parametrize(
-    "module", ["earshot.app.launch", "benchmarks", "training", "earshot.pipelines.words.pipeline"]
+    "module", ["earshot.app.launch", "benchmarks", "training", "earshot.systems.words.system"]
 )
 def test_threads_are_limited_before_numpy_loads(module: str) -> None:
     script = f"""

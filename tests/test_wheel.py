@@ -10,7 +10,7 @@ import soundfile
 
 from earshot.app import launch, models
 from earshot.core.paths import ASSETS, CHECKPOINTS, ROOT
-from earshot.pipelines.voice_conversion.settings import MODELS
+from earshot.systems.voice_conversion.settings import MODELS
 from earshot.tabs import lip_to_speech, sound_search, words
 
 pytestmark = pytest.mark.slow
@@ -23,7 +23,7 @@ import earshot
 assert "torch" not in sys.modules
 from earshot.app import models, site
 from earshot.core.paths import CHECKPOINTS
-from earshot.pipelines.checkpoint import locate
+from earshot.pretrained.checkpoint import locate
 installed = Path(sys.argv[1]).resolve()
 assert Path(earshot.__file__).is_relative_to(installed), earshot.__file__
 assert Path(earshot.__file__).with_name("py.typed").exists()
@@ -71,7 +71,7 @@ def test_wheel_requires_what_requirements_txt_names(wheel: Path) -> None:
     lines = (ROOT / "requirements.txt").read_text().splitlines()
     wanted = {line.split("#")[0].strip() for line in lines if line.split("#")[0].strip()}
     assert {_name(line) for line in required} == {_name(line) for line in wanted}
-    assert "earshot = earshot.app:main" in scripts
+    assert "earshot = earshot.__main__:main" in scripts
     assert callable(launch.main)
 
 
@@ -94,7 +94,7 @@ def test_wheel_converts_beside_users_modules(wheel: Path, tmp_path: Path) -> Non
         (work / name / "__init__.py").write_text("raise ImportError('not this one')")
     source = str(ASSETS / "examples" / "scot-digits.ogg")
     run = subprocess.run(
-        [sys.executable, "-m", "earshot.pipelines.voice_conversion", source, "-o", "out.wav"],
+        [sys.executable, "-m", "earshot", "convert", source, "-o", "out.wav"],
         cwd=work,
         env={"PYTHONPATH": str(installed), "PATH": "", "HOME": str(tmp_path)},
         capture_output=True,

@@ -19,7 +19,7 @@ from huggingface_hub import HfApi, ModelCard
 from huggingface_hub.errors import HfHubHTTPError, LocalTokenNotFoundError
 
 from earshot.core.paths import CHECKPOINTS
-from earshot.pipelines.checkpoint import weight_files
+from earshot.pretrained.checkpoint import weight_files
 from training.common.hub_card import LIBRARY, hub_card, metadata
 
 FILES: Final = ("config.json", "metrics.json")  # and those of the weights

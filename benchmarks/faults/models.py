@@ -13,7 +13,7 @@ from benchmarks.faults.outcome import Outcome
 from benchmarks.load.visitor import Visitor
 from benchmarks.support.served import Served
 from earshot.core.paths import ASSETS, CHECKPOINTS
-from earshot.pipelines.voice_conversion.settings import ANY_VOICE
+from earshot.systems.voice_conversion.settings import ANY_VOICE
 from earshot.tabs import lip_to_speech, sound_search, words
 
 PROGRAM: Final = Path(__file__).with_name("other_files.py")

@@ -30,11 +30,11 @@ from transformers import (
 from earshot.core.paths import ASSETS, CHECKPOINTS
 from earshot.media.audio.load import load
 from earshot.media.constants import SAMPLE_RATE
-from earshot.pipelines import Words
-from earshot.pipelines.sound_search.encoders.encoder import EarshotEncoder
-from earshot.pipelines.speech_encoder import SpeechEncoder
-from earshot.pipelines.voice_conversion import VoiceConversion
-from earshot.pipelines.voice_conversion.speecht5 import SpeechT5Conversion
+from earshot.pretrained.speech_encoder import SpeechEncoder
+from earshot.systems.sound_search.encoders.encoder import EarshotEncoder
+from earshot.systems.voice_conversion import VoiceConversion
+from earshot.systems.voice_conversion.speecht5 import SpeechT5Conversion
+from earshot.systems.words import Words
 from training.judges.evaluator import EvaluationModels
 from training.judges.open_vocabulary import OpenRecogniser
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.index_scale.engines import fields
-from earshot.pipelines.nearest import PROBED, SUBVECTOR
-from earshot.pipelines.sound_search.library.rows import RowWriter
-from earshot.pipelines.sound_search.library.sound import Sound
+from earshot.sound_index.nearest import PROBED, SUBVECTOR
+from earshot.sound_index.rows import RowWriter
+from earshot.sound_index.sound import Sound
 
 DIMENSION: Final = 992
 ROWS: Final = 10_000  # written to weigh one

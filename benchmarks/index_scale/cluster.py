@@ -36,8 +36,8 @@ def compared(folder: Path, clips: int, delay: float) -> str:
     """Index by one process and by the cluster, and write a table of one row. Raises AssertionError
     where the indexes differ.
     """
-    from earshot.pipelines.sound_search.indexing.cluster import BATCH, Workers
-    from earshot.pipelines.sound_search.indexing.scan import scan
+    from earshot.sound_index.cluster import BATCH, Workers
+    from earshot.sound_index.scan import scan
 
     sounds = folder / "sounds"
     for number in range(clips):

@@ -10,8 +10,8 @@ from typing import Any, Final
 import numpy as np
 
 from benchmarks.index_scale.vectors import NEAREST
-from earshot.pipelines.nearest import PROBED, SPARE, SUBVECTOR
-from earshot.pipelines.sound_search.library.library import POOL
+from earshot.sound_index.library import POOL
+from earshot.sound_index.nearest import PROBED, SPARE, SUBVECTOR
 
 # A query (D,) → ids of the NEAREST sounds, best first, each read whole. Either engine probes as
 # many lists, and scores as many candidates by their full vectors, as a search of the page does.
@@ -41,9 +41,9 @@ def write_disk(folder: Path, pieces: Iterator[np.ndarray]) -> None:
     """Write our index, as `index FOLDER --index-backend disk` does: a segment and a second a sound.
     The map alone is made of random places.
     """
-    from earshot.pipelines.sound_search.library.disk import Writer
-    from earshot.pipelines.sound_search.library.manifest import About
-    from earshot.pipelines.sound_search.library.sound import Entry, Sound
+    from earshot.sound_index.disk import Writer
+    from earshot.sound_index.manifest import About
+    from earshot.sound_index.sound import Entry, Sound
 
     first = next(pieces)
     writer, number = Writer(folder, first.shape[1]), 0
@@ -58,8 +58,8 @@ def write_disk(folder: Path, pieces: Iterator[np.ndarray]) -> None:
 
 
 def open_disk(folder: Path) -> Search:
-    from earshot.pipelines.sound_search.library.disk import StoredLibrary
-    from earshot.pipelines.sound_search.library.saved import read
+    from earshot.sound_index.disk import StoredLibrary
+    from earshot.sound_index.saved import read
 
     library = read(folder)[1]
     assert isinstance(library, StoredLibrary)

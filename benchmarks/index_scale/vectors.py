@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from earshot.core.paths import ASSETS
-from earshot.pipelines.sound_search.library import saved
+from earshot.sound_index import saved
 
 PIECE: Final = 50_000  # vectors made, and held, at once
 QUERIES: Final = 200

@@ -21,17 +21,17 @@ from benchmarks.live.page import page
 from earshot.core.paths import ASSETS, CHECKPOINTS
 from earshot.media.audio.load import load
 from earshot.media.constants import SAMPLE_RATE
-from earshot.pipelines.voice_conversion import settings
-from earshot.pipelines.voice_conversion.converters import Converters
-from earshot.pipelines.voice_conversion.live import (
+from earshot.systems.voice_conversion import settings
+from earshot.systems.voice_conversion.converter import VoiceConversion
+from earshot.systems.voice_conversion.converters import Converters
+from earshot.systems.voice_conversion.live import (
     Choice,
     LiveConversion,
     LiveProcess,
     LiveSession,
     load_networks,
 )
-from earshot.pipelines.voice_conversion.live.conversion import TIMING
-from earshot.pipelines.voice_conversion.pipeline import VoiceConversion
+from earshot.systems.voice_conversion.live.conversion import TIMING
 
 PARTS: Final = ("a", "b", "c")
 MODEL: Final = settings.live_checkpoint(CHECKPOINTS)

@@ -10,7 +10,7 @@ from typing import Any, Final
 import httpx
 
 from earshot.core.paths import ASSETS
-from earshot.pipelines.voice_conversion.settings import (
+from earshot.systems.voice_conversion.settings import (
     CONTINUOUS,
     DEFAULT_VOICE,
     INTONATIONS,

@@ -8,7 +8,7 @@ import numpy as np
 
 from earshot.media.audio.features import SAMPLE_RATE
 from earshot.media.audio.load import match_loudness
-from earshot.pipelines.words.heard import LEVEL
+from earshot.systems.words.heard import LEVEL
 from training.words.data.fluent import AlignedUtterance
 from training.words.evaluate.test_set import Recording, TestSet, WordType
 

@@ -13,10 +13,10 @@ from starlette.routing import Route
 from earshot.core.paths import ASSETS
 
 if TYPE_CHECKING:
-    from earshot.pipelines.lip_to_speech import LipToSpeech
-    from earshot.pipelines.sound_search import SoundSearch
-    from earshot.pipelines.voice_conversion.pipeline import VoiceConversion
-    from earshot.pipelines.words import Words
+    from earshot.systems.lip_to_speech import LipToSpeech
+    from earshot.systems.sound_search import SoundSearch
+    from earshot.systems.voice_conversion.converter import VoiceConversion
+    from earshot.systems.words import Words
 
 Probes = Mapping[str, Callable[[], object]]
 

@@ -23,22 +23,22 @@ from earshot.app.options import options
 from earshot.app.site import SOUNDS, Site, build
 from earshot.core.bodies import CutStalledBodies, LimitBodies, LimitUploads
 from earshot.core.connections import believed_proxies, limit_connections
+from earshot.core.console import explained
 from earshot.core.headers import SafeHeaders
 from earshot.core.http import LOCAL, address_of
 from earshot.core.pacing import PaceCalls, TakeTurns
 from earshot.core.paths import CHECKPOINTS
 from earshot.core.served import ServeOnly
 from earshot.media import workers
-from earshot.pipelines import accelerator  # noqa: F401  (before torch, as ZeroGPU needs it)
-from earshot.pipelines.command_line import explained
-from earshot.pipelines.hub_download import HubPermission
-from earshot.pipelines.sound_search.sources.address import index_of
-from earshot.pipelines.sound_search.sources.files import folder_of
-from earshot.pipelines.voice_conversion.live import LiveProcesses
-from earshot.pipelines.voice_conversion.settings import live_checkpoint
+from earshot.pretrained import accelerator  # noqa: F401  (before torch, as ZeroGPU needs it)
+from earshot.pretrained.hub_download import HubPermission
+from earshot.sound_index.address import index_of
+from earshot.sound_index.files import folder_of
 from earshot.study.permission import Permission
 from earshot.study.storage.database import UNAVAILABLE
 from earshot.study.web.plainly import refuse_damaged
+from earshot.systems.voice_conversion.live import LiveProcesses
+from earshot.systems.voice_conversion.settings import live_checkpoint
 from earshot.tabs import listening_tests, voice_conversion
 from earshot.tabs.shared import sessions
 from earshot.tabs.shared.addresses import Addresses

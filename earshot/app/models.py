@@ -5,23 +5,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from earshot.core.loading import once
-from earshot.pipelines.voice_conversion.settings import MODELS
+from earshot.systems.voice_conversion.settings import MODELS
 from earshot.tabs import lip_to_speech, sound_search, words
 
 if TYPE_CHECKING:
-    from earshot.pipelines.lip_to_speech import LipToSpeech
-    from earshot.pipelines.sound_search import SoundSearch
-    from earshot.pipelines.transcription import Transcriber
-    from earshot.pipelines.voice_conversion.converters import Converters
-    from earshot.pipelines.voice_conversion.pipeline import VoiceConversion
-    from earshot.pipelines.words import Words
+    from earshot.pretrained.transcription import Transcriber
+    from earshot.systems.lip_to_speech import LipToSpeech
+    from earshot.systems.sound_search import SoundSearch
+    from earshot.systems.voice_conversion.converter import VoiceConversion
+    from earshot.systems.voice_conversion.converters import Converters
+    from earshot.systems.words import Words
 
 
 def converters(folder: Path, device: str) -> Callable[[str], "VoiceConversion"]:
     """Give a model of voice conversion by its name; models may share a checkpoint."""
 
     def load() -> "Converters":
-        from earshot.pipelines.voice_conversion.converters import (
+        from earshot.systems.voice_conversion.converters import (
             Converters,  # late, for it loads torch
         )
 
@@ -47,7 +47,7 @@ def sounds(
         return None
 
     def load() -> "SoundSearch":
-        from earshot.pipelines.sound_search import SoundSearch  # late, for it loads torch
+        from earshot.systems.sound_search import SoundSearch  # late, for it loads torch
 
         return SoundSearch.from_pretrained(model or [folder / name for name in names], device)
 
@@ -58,7 +58,7 @@ def word_embeddings(folder: Path, device: str) -> Callable[[], "Words"] | None:
     """Give the networks of the words tab; None where the folder has no such checkpoint."""
 
     def load() -> "Words":
-        from earshot.pipelines.words import Words  # late, for it loads torch
+        from earshot.systems.words import Words  # late, for it loads torch
 
         return Words.from_pretrained(folder / words.MODEL, device)
 
@@ -69,7 +69,7 @@ def lip_reader(folder: Path, device: str) -> Callable[[], "LipToSpeech"] | None:
     """Give lip to speech; None where the folder has no such checkpoint."""
 
     def load() -> "LipToSpeech":
-        from earshot.pipelines.lip_to_speech import LipToSpeech  # late, for it loads torch
+        from earshot.systems.lip_to_speech import LipToSpeech  # late, for it loads torch
 
         return LipToSpeech.from_pretrained(folder / lip_to_speech.MODEL, device)
 
@@ -81,7 +81,7 @@ def transcriber(name: str, device: str) -> Callable[[], "Transcriber"]:
     Moonshine of the hub, or its folder."""
 
     def load() -> "Transcriber":
-        from earshot.pipelines.transcription import Transcriber  # late, for it loads torch
+        from earshot.pretrained.transcription import Transcriber  # late, for it loads torch
 
         return Transcriber.from_pretrained(name, device)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from earshot.core.connections import network
-from earshot.pipelines.sound_search.library import BACKENDS
+from earshot.sound_index import BACKENDS
 
 ON = ("1", "true", "yes", "on")
 OFF = ("", "0", "false", "no", "off")
@@ -33,7 +33,7 @@ def options(arguments: Sequence[str], environment: Mapping[str, str]) -> argpars
         "--sounds",
         metavar="FOLDER",
         help="searches these sounds, or those of s3://BUCKET/PREFIX: "
-        "python -m earshot.pipelines.sound_search watch FOLDER indexes them",
+        "python -m earshot sounds watch FOLDER indexes them",
     )
     parser.add_argument(
         "--index-backend",

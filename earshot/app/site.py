@@ -11,7 +11,7 @@ from earshot.app import models
 from earshot.app.health import Health, probes
 from earshot.app.options import DELETE
 from earshot.core.paths import ASSETS, CHECKPOINTS
-from earshot.pipelines.hub_download import HubPermission
+from earshot.pretrained.hub_download import HubPermission
 from earshot.tabs import lip_to_speech, listening_tests, sound_search, voice_conversion, words
 from earshot.tabs.shared.drafts import Drafts
 from earshot.tabs.shared.jobs import stop_jobs

@@ -1,5 +1,6 @@
-"""The notes that native libraries write to the console past Python."""
+"""What goes to the console: errors as sentences, and not the notes of native libraries."""
 
+import io
 import os
 import re
 import sys
@@ -8,6 +9,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
+
+from earshot.core.errors import InputError
 
 # Notes of glog and absl ("W0000 00:00:…"), TensorFlow Lite, and absl about itself.
 NOTES: Final = re.compile(
@@ -37,3 +40,27 @@ def without_native_notes() -> Iterator[None]:
             for line in held:
                 if not NOTES.match(line):
                     os.write(2, line)
+
+
+def text_of(error: InputError | OSError) -> str:
+    """Return what is wrong, for someone at a command line, who has no microphone to try again."""
+    return error.message if isinstance(error, InputError) else str(error)
+
+
+@contextmanager
+def explained() -> Iterator[None]:
+    """Report without a traceback what the person who typed the command can mend."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # File names of an old disk are written as they are there, and not the end of the batch.
+            utf8 = stream.encoding.lower().replace("-", "") == "utf8"
+            stream.reconfigure(errors="surrogateescape" if utf8 else "backslashreplace")
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:  # of a reader that has enough, such as head
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (InputError, OSError) as error:
+        sys.exit(text_of(error))
+    except KeyboardInterrupt:
+        sys.exit("\nStopped.")

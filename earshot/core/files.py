@@ -1,9 +1,11 @@
-"""Files that are replaced on request, and in one step: a reader sees the old content or the new."""
+"""Files that are replaced in one step, so that a reader sees the old content or the new; and those
+of a folder.
+"""
 
 import contextlib
 import os
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -59,3 +61,39 @@ def write(path: Path, content: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as file:
         file.write(content)
+
+
+def walk_files(
+    folder: Path, on_error: Callable[[Path, str], object] | None = None
+) -> Iterator[Path]:
+    """List the files in a folder and its subfolders, in no order. What is hidden is left out.
+
+    Links to folders are followed, each real folder once: under its own name, if that is below.
+    on_error: is given each folder or link that cannot be opened, and why.
+    """
+    seen: set[tuple[int, int]] = set()
+    folders, links = [folder], []
+    while folders or links:
+        parent = (folders or links).pop()
+        try:
+            about = parent.stat()
+            if (about.st_dev, about.st_ino) in seen:
+                continue
+            seen.add((about.st_dev, about.st_ino))
+            names = sorted(os.listdir(parent))
+        except OSError as error:
+            if on_error:
+                on_error(parent, error.strerror or str(error))
+            continue
+        for path in (parent / name for name in names if not name.startswith(".")):
+            if path.is_symlink() and not os.path.isfile(path):
+                links.append(path)  # to a folder, or to nothing
+            elif os.path.isdir(path):
+                folders.append(path)
+            elif os.path.isfile(path):
+                yield path
+
+
+def files_below(folder: Path) -> list[Path]:
+    """List the files in a folder and its subfolders, sorted. What is hidden is left out."""
+    return sorted(walk_files(folder))

@@ -9,7 +9,7 @@ import csv
 import unicodedata
 from concurrent.futures import ThreadPoolExecutor
 
-from earshot.pipelines.words.library import COLUMNS
+from earshot.systems.words.library import COLUMNS
 from synthetic.words import WORDS, spoken_words
 from synthetic.words.voices import speak, voices, write
 

@@ -12,10 +12,10 @@ import pocketsphinx
 from earshot.media.audio.features import SAMPLE_RATE
 from earshot.media.audio.load import load
 from earshot.media.text.phonemes import from_arpabet
-from earshot.pipelines.map_layout import place
-from earshot.pipelines.words import Words
-from earshot.pipelines.words.dictionary import pronunciations
-from earshot.pipelines.words.library import LibraryWord, Projection, WordLibrary, read_words
+from earshot.sound_index.map_layout import place
+from earshot.systems.words import Words
+from earshot.systems.words.dictionary import pronunciations
+from earshot.systems.words.library import LibraryWord, Projection, WordLibrary, read_words
 from synthetic.words import INDEX, WORDS
 
 FREQUENT: Final = 5000  # English words without a recording

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from earshot.app import launch, site
 from earshot.media.audio.load import wav_bytes
-from earshot.pipelines.sound_search import SoundSearch
+from earshot.systems.sound_search import SoundSearch
 from earshot.tabs.sound_search import MODELS
 from earshot.tabs.voice_conversion import Tickets
 from tests.browser.visit import FLAGS, Visit

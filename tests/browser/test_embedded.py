@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, FrameLocator, Page, expect
 
 from earshot.app import launch, site
-from earshot.pipelines.sound_search import SoundSearch
+from earshot.systems.sound_search import SoundSearch
 from earshot.tabs import listening_tests
 from earshot.tabs.sound_search import MODELS
 from tests.browser.visit import PATIENCE

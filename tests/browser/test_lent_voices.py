@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, expect
 from earshot.app import launch, site
 from earshot.core.paths import ASSETS
 from earshot.media.audio.load import load, wav_bytes
-from earshot.pipelines.transcription import HeardWord, Transcriber, Transcript
+from earshot.pretrained.transcription import HeardWord, Transcriber, Transcript
 from tests.browser.visit import Visit
 from tests.support.serving import close
 

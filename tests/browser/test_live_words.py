@@ -19,8 +19,8 @@ from earshot.core.paths import CHECKPOINTS
 from earshot.media.audio.load import load, wav_bytes
 from earshot.media.constants import SAMPLE_RATE
 from earshot.media.text.grammar import GRID
-from earshot.pipelines.voice_conversion.live import LiveProcess, process
-from earshot.pipelines.voice_conversion.settings import live_checkpoint
+from earshot.systems.voice_conversion.live import LiveProcess, process
+from earshot.systems.voice_conversion.settings import live_checkpoint
 from earshot.tabs.voice_conversion.live import visitor
 from tests.browser.visit import Visit
 from tests.support.serving import close

@@ -13,10 +13,10 @@ from playwright.sync_api import Browser, expect
 
 from earshot.core.cancellation import Job
 from earshot.media.audio.load import wav_bytes
-from earshot.pipelines.speech import Speech
-from earshot.pipelines.voice_conversion import AnyVoiceConversion
-from earshot.pipelines.voice_conversion.reading import Reading
-from earshot.pipelines.voice_conversion.settings import MODELS
+from earshot.media.audio.speech import Speech
+from earshot.systems.voice_conversion import AnyVoiceConversion
+from earshot.systems.voice_conversion.reading import Reading
+from earshot.systems.voice_conversion.settings import MODELS
 from earshot.tabs.voice_conversion import own_voice
 from tests.browser.visit import PLAYING, Visit
 

@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import expect
 
 from benchmarks.load.visitor import Visitor
-from earshot.pipelines.speech import Speech
-from earshot.pipelines.voice_conversion import AnyVoiceConversion
+from earshot.media.audio.speech import Speech
+from earshot.systems.voice_conversion import AnyVoiceConversion
 from tests.browser.visit import Visit
 
 

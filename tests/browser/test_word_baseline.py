@@ -10,14 +10,14 @@ from playwright.sync_api import Browser, expect
 
 from earshot.app import launch
 from earshot.media.audio.load import load
-from earshot.pipelines.hub_download import HubPermission
-from earshot.pipelines.words import spoken_word
+from earshot.pretrained.hub_download import HubPermission
+from earshot.systems.words import spoken_word
 from earshot.tabs.components import hub_picker
 from earshot.tabs.words.baseline import baseline_section
 from tests.browser.visit import SIZES, Visit
-from tests.pipelines.words.test_averaged_states import save as save_speech_model
 from tests.support.fake_words import RATE, FakeLibrary
 from tests.support.serving import close
+from tests.systems.words.test_averaged_states import save as save_speech_model
 
 
 @pytest.fixture(scope="module")

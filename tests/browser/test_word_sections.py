@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from earshot.app import launch
-from earshot.pipelines.words import Words
+from earshot.systems.words import Words
 from earshot.tabs.words.compare import compare_section
 from earshot.tabs.words.find import find_section
 from earshot.tabs.words.threshold import threshold_section

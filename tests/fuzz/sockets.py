@@ -11,8 +11,8 @@ from websockets.frames import CloseCode
 from benchmarks.support.live import HELLO, ServedLive, told
 from earshot.core.errors import InputError
 from earshot.core.paths import CHECKPOINTS
-from earshot.pipelines.voice_conversion.live import LiveProcesses
-from earshot.pipelines.voice_conversion.settings import live_checkpoint
+from earshot.systems.voice_conversion.live import LiveProcesses
+from earshot.systems.voice_conversion.settings import live_checkpoint
 from earshot.tabs.voice_conversion.live.server import BROKEN
 
 STOP: Final = '{"stop": true}'

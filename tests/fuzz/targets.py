@@ -16,10 +16,10 @@ from typing import Final
 from earshot.core.errors import InputError
 from earshot.media.audio.load import load
 from earshot.media.video import frames
-from earshot.pipelines.sound_search.indexing.captions import read_captions
-from earshot.pipelines.voice_conversion.units import Units
+from earshot.sound_index.captions import read_captions
 from earshot.study.design import folder, spec
 from earshot.study.design.yaml_lines import SpecError
+from earshot.systems.voice_conversion.units import Units
 from tests.fuzz.mutation import mutated, mutated_json, with_ogg_checksums
 from tests.fuzz.requests import send
 from tests.fuzz.seeds import (

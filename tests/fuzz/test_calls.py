@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from earshot.app import launch, site
-from earshot.pipelines.sound_search import SoundSearch
+from earshot.systems.sound_search import SoundSearch
 from earshot.tabs import listening_tests, sound_search
 from earshot.tabs.shared.events import OUR_FAULT
 from tests.fuzz.endpoints import JSON, PREFIX

@@ -11,12 +11,8 @@ import av
 import numpy as np
 import pytest
 
-from earshot.core.errors import InputError
-from earshot.core.files import replacing, write
-from earshot.core.paths import ROOT
-from earshot.media.audio.encode import FORMATS, MADE_BY, encode_audio
-from earshot.media.audio.load import load
-from earshot.pipelines.command_line import (
+from earshot.cli import convert as voice_conversion
+from earshot.cli.files import (
     Job,
     Outcome,
     explained,
@@ -24,7 +20,11 @@ from earshot.pipelines.command_line import (
     jobs_of,
     parser_of,
 )
-from earshot.pipelines.voice_conversion import __main__ as voice_conversion
+from earshot.core.errors import InputError
+from earshot.core.files import replacing, write
+from earshot.core.paths import ROOT
+from earshot.media.audio.encode import FORMATS, MADE_BY, encode_audio
+from earshot.media.audio.load import load
 from synthetic.videos import RATE, beep, onset
 from tests.support.sounds import write_sound
 
@@ -225,7 +225,7 @@ def test_reader_that_stops_is_no_error(recording: Path) -> None:
     """Backblaze/B2_Command_Line_Tool#1071: a traceback where the output went to head."""
     script = (
         "from pathlib import Path\n"
-        "from earshot.pipelines.command_line import explained, for_each, jobs_of\n"
+        "from earshot.cli.files import explained, for_each, jobs_of\n"
         "with explained():\n"
         f"    jobs = jobs_of([Path({str(recording)!r})] * 3)\n"
         "    for_each(jobs, lambda job: ('x' * 90_000, ()))\n"

@@ -13,7 +13,7 @@ from earshot.app.launch import spare_own_address
 from earshot.core.errors import InputError
 from earshot.media.audio.load import load, loudness, match_loudness, wav_bytes
 from earshot.media.audio.voice_activity import words
-from earshot.pipelines.accelerator import choose_device
+from earshot.pretrained.accelerator import choose_device
 from earshot.tabs.shared import tool_server
 
 RATE = 16_000

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from earshot.pipelines.sound_search.sources import bucket
+from earshot.sound_index import bucket
 
 
 @contextmanager

@@ -9,10 +9,10 @@ import numpy as np
 
 from earshot.core.errors import InputError
 from earshot.media.audio.load import load, wav_bytes
-from earshot.pipelines.words import Guess, Neighbour, Spoken, Written
-from earshot.pipelines.words.library import LibraryWord, View
-from earshot.pipelines.words.pronunciation import Pronunciation
-from earshot.pipelines.words.spoken_word import CutNeededError
+from earshot.systems.words import Guess, Neighbour, Spoken, Written
+from earshot.systems.words.library import LibraryWord, View
+from earshot.systems.words.pronunciation import Pronunciation
+from earshot.systems.words.spoken_word import CutNeededError
 
 RATE: Final = 16_000
 DIMENSIONS: Final = 32
@@ -73,7 +73,7 @@ class FakeLibrary:
 
 
 class FakeWords:
-    """Answers like earshot.pipelines.words.Words."""
+    """Answers like earshot.systems.words.Words."""
 
     threshold = 0.6
     fingerprint = "fake"

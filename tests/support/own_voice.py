@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from earshot.pipelines.voice_conversion import Voice
-from earshot.pipelines.voice_conversion.reading import Reading
+from earshot.systems.voice_conversion import Voice
+from earshot.systems.voice_conversion.reading import Reading
 from earshot.tabs.voice_conversion.speaking import OwnVoice, VoiceVisit
 
 

@@ -6,9 +6,9 @@ from typing import Final
 import numpy as np
 
 from earshot.media.audio.load import wav_bytes
-from earshot.pipelines.sound_search import SoundSearch
-from earshot.pipelines.sound_search.indexing.index import SoundIndex
-from earshot.pipelines.sound_search.library.sound import Description
+from earshot.sound_index.index import SoundIndex
+from earshot.sound_index.sound import Description
+from earshot.systems.sound_search import SoundSearch
 
 RATE: Final = 32_000
 CAPTIONS: Final = {

@@ -12,7 +12,7 @@ import soundfile
 from earshot.media.audio.features import SAMPLE_RATE
 from earshot.media.audio.load import loudness
 from earshot.media.text.phonemes import PHONEMES
-from earshot.pipelines.words.library import COLUMNS, WordLibrary, read_words
+from earshot.systems.words.library import COLUMNS, WordLibrary, read_words
 from synthetic.words import WORDS, Word, english, spoken_words
 from synthetic.words.__main__ import file_name
 from synthetic.words.index import frequent_words, make_index

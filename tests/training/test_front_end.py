@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 import soundfile
 import torch
+from tests.pipelines.words.test_averaged_states import save as save_speech_model
 
 from earshot.core.errors import InputError
 from earshot.models.vocoder import Vocoder, VocoderConfig
 from earshot.models.vqvae import CodebookInverterConfig, KMeansConfig, VQVAEConfig
 from earshot.models.words.word_embedder import ViewConfig, WordEmbedderConfig
-from earshot.pipelines import Words
-from earshot.pipelines.speech_encoder import SpeechEncoder
-from earshot.pipelines.voice_conversion import VQVAEConversion
-from earshot.pipelines.voice_conversion.live.networks import VQVAENetworks
-from tests.pipelines.words.test_averaged_states import save as save_speech_model
+from earshot.pretrained.speech_encoder import SpeechEncoder
+from earshot.systems.voice_conversion import VQVAEConversion
+from earshot.systems.voice_conversion.live.networks import VQVAENetworks
+from earshot.systems.words import Words
 from tests.support.word_arrays import write_arrays
 from training.common import loop
 from training.common.checkpoints import write_weights

@@ -11,7 +11,7 @@ import pytest
 from huggingface_hub import EvalResult, ModelCard
 
 from earshot.core.paths import CHECKPOINTS, ROOT
-from earshot.pipelines import VoiceConversion
+from earshot.systems.voice_conversion import VoiceConversion
 from tests.support.hub_server import serve
 from training import publish
 from training.common.hub_card import hub_card, metadata
@@ -71,7 +71,7 @@ def test_published_repository_can_be_downloaded(tmp_path: Path) -> None:
         "print(upload('someone/earshot', Path(sys.argv[1])))"
     )
     load = (
-        "from earshot.pipelines import VoiceConversion;"
+        "from earshot import VoiceConversion;"
         "VoiceConversion.from_pretrained('someone/earshot/vqvae-64', 'cpu')"
     )
     chosen = tmp_path / "checkpoints"

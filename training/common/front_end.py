@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from earshot.pipelines.speech_encoder import SpeechEncoder
+    from earshot.pretrained.speech_encoder import SpeechEncoder
 
 FILE: Final = "front-end.txt"
 
@@ -15,7 +15,7 @@ def prepared_with(name: str, run: Path) -> "SpeechEncoder":
     Raises SystemExit where it cannot be loaded, or where the run has arrays of another.
     """
     from earshot.core.errors import InputError
-    from earshot.pipelines.speech_encoder import (
+    from earshot.pretrained.speech_encoder import (
         SpeechEncoder,  # late: not where only torch and numpy are installed
     )
 

@@ -27,9 +27,9 @@ from torch import Tensor
 from earshot.core.paths import CHECKPOINTS
 from earshot.media.text.grammar import GRID_WORDS
 from earshot.models.lip_to_speech import WordReader
-from earshot.pipelines.checkpoint import read_config
-from earshot.pipelines.lip_to_speech.caption import Calibration, caption
-from earshot.pipelines.lip_to_speech.weights import LipNetworks, averaged, current_config
+from earshot.pretrained.checkpoint import read_config
+from earshot.systems.lip_to_speech.caption import Calibration, caption
+from earshot.systems.lip_to_speech.weights import LipNetworks, averaged, current_config
 from training.common.checkpoints import update_metrics
 from training.lip_to_speech.data.augment import centre_crop
 from training.lip_to_speech.data.batches import Clips

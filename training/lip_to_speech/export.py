@@ -9,7 +9,7 @@ from typing import Any, Final
 import torch
 from torch import Tensor
 
-from earshot.pipelines.lip_to_speech.caption import Calibration
+from earshot.systems.lip_to_speech.caption import Calibration
 from training.common.checkpoints import update_metrics, write_weights
 from training.lip_to_speech.recipe import (
     ANY_VOICE,

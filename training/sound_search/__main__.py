@@ -48,7 +48,7 @@ class SoundSearchTraining:
 
     def evaluate(self, data: Path, arguments: Arguments) -> None:
         """Measure the checkpoints on queries, of other languages where these are asked for."""
-        from earshot.pipelines.sound_search.encoders.models import DEFAULT_MODEL
+        from earshot.systems.sound_search.encoders.models import DEFAULT_MODEL
         from training.common.report import publish_table
         from training.sound_search.evaluate.card import publish
         from training.sound_search.evaluate.evaluate import evaluate
@@ -94,7 +94,7 @@ class SoundSearchTraining:
     ) -> None:
         """Print the threshold of own folders, write it into the checkpoints if asked for, and print
         how often the default model labels such folders wrong."""
-        from earshot.pipelines.sound_search.encoders.encoder import EarshotEncoder
+        from earshot.systems.sound_search.encoders.encoder import EarshotEncoder
         from training.common.report import markdown
         from training.sound_search.evaluate.own_folders import (
             COLUMNS,

@@ -6,8 +6,8 @@ from typing import Any
 
 import torch
 
-from earshot.pipelines.sound_search.encoders.encoder import EarshotEncoder
-from earshot.pipelines.sound_search.encoders.sentence import MINILM
+from earshot.pretrained.sentence import MINILM
+from earshot.systems.sound_search.encoders.encoder import EarshotEncoder
 from training.common.checkpoints import update_metrics, write_weights
 from training.sound_search.evaluate.evaluate import calibrate
 from training.sound_search.evaluate.own_folders import calibrate_own, write_own_threshold

@@ -17,7 +17,7 @@ from typing import Any, Final
 import numpy as np
 
 from earshot.core.paths import CHECKPOINTS
-from earshot.pipelines.words import Words
+from earshot.systems.words import Words
 from training.common.corpora import data_root, speech_items
 from training.common.sounds import TRAINING_FOLDS
 from training.common.zero_shot import is_zero_shot

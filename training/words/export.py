@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import torch
 
-from earshot.pipelines.words import Words
+from earshot.systems.words import Words
 from training.common.checkpoints import update_metrics, write_weights
 from training.common.front_end import front_end_of
 from training.common.sounds import TRAINING_FOLDS

@@ -27,7 +27,7 @@ from earshot.tabs.shared.parts import how_it_works, main_button, missing_model
 from earshot.tabs.shared.sessions import SessionStore
 
 if TYPE_CHECKING:
-    from earshot.pipelines.lip_to_speech import LipToSpeech
+    from earshot.systems.lip_to_speech import LipToSpeech
 
 MODEL: Final = "lip-to-speech"  # in checkpoints/
 HEADS: Final = ASSETS / "heads"

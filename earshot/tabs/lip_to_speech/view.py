@@ -18,8 +18,8 @@ from earshot.tabs.shared.html import figures_in_bold
 
 if TYPE_CHECKING:
     from earshot.media.video.lips import MouthClip
-    from earshot.pipelines.lip_to_speech.result import LipSpeech
     from earshot.study.design.draft import DraftItem
+    from earshot.systems.lip_to_speech.result import LipSpeech
 
 NO_SENTENCE: Final = "No sentence could be read"
 ORIGINAL: Final = "Original audio"
@@ -136,7 +136,7 @@ class VisitorVideo:
     def _with_original(self, result: LipResult) -> LipResult:
         from earshot.media.audio import features  # late, for it loads librosa
         from earshot.media.audio.intelligibility import intelligibility
-        from earshot.pipelines.speech import Speech
+        from earshot.media.audio.speech import Speech
 
         predicted, rate = self.speech.speech.waveform, self.speech.speech.sample_rate
         assert self.audio is not None

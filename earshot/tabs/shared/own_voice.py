@@ -7,7 +7,7 @@ import gradio as gr
 from earshot.core.errors import InputError
 
 if TYPE_CHECKING:
-    from earshot.pipelines.voice import Voice
+    from earshot.pretrained.voice import Voice
 
 OWN: Final = "yours"  # the value of the choice of it
 NONE_YET: Final = (

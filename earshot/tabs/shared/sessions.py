@@ -13,7 +13,7 @@ from earshot.core.errors import InputError
 from earshot.tabs.shared.gradio_internals import content_addressed, current_page, upload_folder
 
 if TYPE_CHECKING:
-    from earshot.pipelines.words import Spoken, Words
+    from earshot.systems.words import Spoken, Words
 
 SEVERAL: Final = "This is more than one word. Say one only, without a pause."
 TIME_TO_LIVE: Final = 3600  # seconds, for visitors who leave the page open
@@ -118,7 +118,7 @@ def delete_after_use(upload: str | None) -> Iterator[None]:
 
 def one_word(words: "Words", recording: str | None) -> "Spoken":
     """Embed the word of a recording. Raises InputError where there is none, or more."""
-    from earshot.pipelines.words.spoken_word import CutNeededError  # late, for pipelines load torch
+    from earshot.systems.words.spoken_word import CutNeededError  # late, for pipelines load torch
 
     try:
         return words.embed_audio(recording)

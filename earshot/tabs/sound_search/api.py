@@ -9,7 +9,7 @@ from earshot.tabs.shared.events import QUICK_QUEUE, answering
 from earshot.tabs.sound_search.library import DemoLibrary
 
 if TYPE_CHECKING:
-    from earshot.pipelines.sound_search import SoundSearch
+    from earshot.systems.sound_search import SoundSearch
 
 
 class SoundAPI:

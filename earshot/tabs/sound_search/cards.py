@@ -21,8 +21,8 @@ from earshot.tabs.sound_search.catalogue import Catalogue, title
 from earshot.tabs.sound_search.search import Search
 
 if TYPE_CHECKING:
-    from earshot.pipelines.sound_search import Hit, SearchResult
-    from earshot.pipelines.sound_search.search.compound import Compound
+    from earshot.systems.sound_search import Hit, SearchResult
+    from earshot.systems.sound_search.compound import Compound
 
 PARTS: Final = "sound_search/search.html"
 NYQUIST: Final = SOUND_SAMPLE_RATE / 2  # Hz: the top of the spectrograms

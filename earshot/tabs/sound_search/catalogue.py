@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from earshot.pipelines.sound_search.sources.address import in_bucket, suffix_of
+from earshot.sound_index.address import in_bucket, suffix_of
 from earshot.tabs.components.map.map import Chart, Point
 from earshot.tabs.shared.images import spectrogram_png
 from earshot.tabs.sound_search.families import CATEGORIES, family
 
 if TYPE_CHECKING:
-    from earshot.pipelines.sound_search.library.library import Library as Stored
-    from earshot.pipelines.sound_search.library.sound import Sound
+    from earshot.sound_index.library import Library as Stored
+    from earshot.sound_index.sound import Sound
 
 MAX_PICTURE_SECONDS: Final = 600.0  # longer sounds have no spectrogram
 COLUMNS: Final = 360  # of a spectrogram

@@ -9,9 +9,9 @@ from typing import Final
 
 import gradio as gr
 
-from earshot.pipelines.sound_search.languages import translate
-from earshot.pipelines.sound_search.search.compound import parse, written
-from earshot.pipelines.sound_search.search.negation import split_unwanted
+from earshot.systems.sound_search.compound import parse, written
+from earshot.systems.sound_search.languages import translate
+from earshot.systems.sound_search.negation import split_unwanted
 from earshot.tabs.shared.html import macro
 from earshot.tabs.sound_search.cards import PARTS
 

@@ -17,7 +17,7 @@ from earshot.tabs.sound_search.events import sound_id
 from earshot.tabs.sound_search.library import DemoLibrary, VisitorLibrary
 
 if TYPE_CHECKING:
-    from earshot.pipelines.sound_search.library.sound import Sound
+    from earshot.sound_index.sound import Sound
 
 SIDES: Final = "AB"
 ONE: Final = "A is “{name}”. Press “A/B” on another sound to hear them side by side."

@@ -8,7 +8,7 @@ import gradio as gr
 from gradio.components import Component
 
 from earshot.core.errors import InputError
-from earshot.pipelines.sound_search.search.query import clean
+from earshot.systems.sound_search.query import clean
 from earshot.tabs.components.hub_picker import HubModels
 from earshot.tabs.shared.events import Update, answering, say
 from earshot.tabs.shared.gradio_internals import event_data
@@ -20,7 +20,7 @@ from earshot.tabs.sound_search.search import BOTH, DEMO, OWN, RECORDING, Search
 from earshot.tabs.sound_search.view import SoundComponents
 
 if TYPE_CHECKING:
-    from earshot.pipelines.sound_search import SoundSearch
+    from earshot.systems.sound_search import SoundSearch
 
 Engine = tuple["SoundSearch", DemoLibrary]
 
@@ -184,7 +184,7 @@ class SoundEvents:
         self, search: Search, own: VisitorLibrary | None, progress: gr.Progress | None = None
     ) -> Update:
         """Search, or list chosen sounds, and show the result."""
-        from earshot.pipelines.sound_search import listed  # late, for it loads torch
+        from earshot.systems.sound_search import listed  # late, for it loads torch
 
         if progress:
             progress(0.2, desc="Getting ready")

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from earshot.core.paths import ASSETS
-from earshot.pipelines.sound_search.search.compound import parse
+from earshot.systems.sound_search.compound import parse
 
 if TYPE_CHECKING:
-    from earshot.pipelines.sound_search import SearchResult
-    from earshot.pipelines.sound_search.library.library import Library as Stored
+    from earshot.sound_index.library import Library as Stored
+    from earshot.systems.sound_search import SearchResult
 
 FINISHED: Final = ASSETS / "examples" / "finished-search.json"
 
@@ -48,7 +48,7 @@ def read_finished(stored: "Stored", fingerprint: str) -> "tuple[str, SearchResul
     known = all(hit["id"] in stored.numbers for hit in data["hits"])
     if data.pop("fingerprint") != fingerprint or not known:
         return None
-    from earshot.pipelines.sound_search import Hit, SearchResult  # late, for it loads torch
+    from earshot.systems.sound_search import Hit, SearchResult  # late, for it loads torch
 
     hits = [
         Hit(

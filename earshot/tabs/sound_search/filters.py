@@ -8,8 +8,8 @@ from typing import Any
 import gradio as gr
 from gradio.components import Component
 
-from earshot.pipelines.sound_search.library.filter import Filter
-from earshot.pipelines.sound_search.search.query import clean
+from earshot.sound_index.filter import Filter
+from earshot.systems.sound_search.query import clean
 from earshot.tabs.shared.events import Update
 from earshot.tabs.sound_search.catalogue import Catalogue
 from earshot.tabs.sound_search.families import CATEGORIES, kinds_of

@@ -15,15 +15,15 @@ from starlette.routing import Route
 
 from earshot.core.errors import InputError
 from earshot.core.paths import ASSETS
-from earshot.pipelines.sound_search.library.manifest import written as written_at
-from earshot.pipelines.sound_search.sources.address import UnreachableError
+from earshot.sound_index.address import UnreachableError
+from earshot.sound_index.manifest import written as written_at
 from earshot.tabs.shared.gradio_internals import upload_folder
 from earshot.tabs.sound_search.catalogue import ROUTE, Catalogue, media_type
 
 if TYPE_CHECKING:
-    from earshot.pipelines.sound_search import SoundSearch
-    from earshot.pipelines.sound_search.indexing.index import SoundIndex
-    from earshot.pipelines.sound_search.library.sound import Description, Sound
+    from earshot.sound_index.index import SoundIndex
+    from earshot.sound_index.sound import Description, Sound
+    from earshot.systems.sound_search import SoundSearch
 
 Remark = tuple[str, str]  # the name of a file, and what is said of it
 NOSNIFF: Final = {"X-Content-Type-Options": "nosniff"}
@@ -54,7 +54,7 @@ class VisitorLibrary(IndexedCatalogue):
     """One visitor's sounds, in a folder of their own."""
 
     def __init__(self, search: "SoundSearch") -> None:
-        from earshot.pipelines.sound_search.indexing.index import (
+        from earshot.sound_index.index import (
             SoundIndex,  # late, for it loads torch
         )
 
@@ -95,7 +95,7 @@ class VisitorLibrary(IndexedCatalogue):
         """Add uploaded files in small steps. Yields after each step the number of files done,
         (name, reason) of all that were skipped, and (name, notice) of what was added; that can be
         searched by then. A captions.csv among them describes the others (see captions.py)."""
-        from earshot.pipelines.sound_search.indexing.captions import (
+        from earshot.sound_index.captions import (
             CAPTIONS,
             described,
             read_captions,
@@ -160,8 +160,8 @@ class JointCatalogue(IndexedCatalogue):
     """The library of the demo and a visitor's sounds, searched and shown together."""
 
     def __init__(self, demo: IndexedCatalogue, own: VisitorLibrary) -> None:
-        from earshot.pipelines.sound_search.indexing.index import SoundIndex  # late: loads torch
-        from earshot.pipelines.sound_search.library.joint import JointLibrary
+        from earshot.sound_index.index import SoundIndex  # late: loads torch
+        from earshot.sound_index.joint import JointLibrary
 
         joint = JointLibrary(demo.index.library, own.index.library)
         super().__init__(SoundIndex(own.index.encoder, joint))
@@ -206,7 +206,7 @@ class DemoLibrary:
 
         Raises InputError if the index is missing or damaged.
         """
-        from earshot.pipelines.sound_search.library import saved  # late, for it loads FAISS
+        from earshot.sound_index import saved  # late, for it loads FAISS
 
         # Read again only when the index was replaced: every visit to the page comes here.
         if self._library and not self._replaced():
@@ -225,7 +225,7 @@ class DemoLibrary:
 
         Raises InputError if the index is missing or damaged.
         """
-        from earshot.pipelines.sound_search.indexing.index import SoundIndex
+        from earshot.sound_index.index import SoundIndex
 
         with self._lock:
             if self._library is None or self._replaced():
@@ -268,7 +268,7 @@ def _embedded(
     catalogue: Catalogue, search: "SoundSearch", progress: gr.Progress | None
 ) -> "SoundIndex":
     """Embed the same sounds into an index of this model."""
-    from earshot.pipelines.sound_search.indexing.index import SoundIndex  # late, for it loads torch
+    from earshot.sound_index.index import SoundIndex  # late, for it loads torch
 
     def show(done: int, total: int, _: str) -> None:
         if progress:

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from earshot.pipelines.sound_search.library.filter import EVERYTHING, Filter
+from earshot.sound_index.filter import EVERYTHING, Filter
 
 if TYPE_CHECKING:
-    from earshot.pipelines.sound_search.library.sound import Sound
+    from earshot.sound_index.sound import Sound
 
 DEMO: Final = "ours"  # scopes: the library of the demo, the visitor's own sounds, or both
 OWN: Final = "mine"

@@ -10,7 +10,7 @@ import gradio as gr
 from gradio.components import Component
 from gradio.events import Dependency
 
-from earshot.pipelines.hub_download import HubPermission
+from earshot.pretrained.hub_download import HubPermission
 from earshot.tabs.components.hub_picker import HubModels, HubPicker, Kind, hub_picker
 from earshot.tabs.components.map.map import sound_map
 from earshot.tabs.shared.drafts import Drafts
@@ -40,7 +40,7 @@ from earshot.tabs.sound_search.search import Search
 from earshot.tabs.sound_search.view import ResultView, SoundComponents, draft_item
 
 if TYPE_CHECKING:
-    from earshot.pipelines.sound_search import SoundSearch
+    from earshot.systems.sound_search import SoundSearch
 
 MODELS: Final = ("sound-cnn", "sound-effects")  # in checkpoints/; several form an ensemble
 CLAPS: Final = Kind(
@@ -118,7 +118,7 @@ def _claps(index: Path, hub: HubPermission, device: str) -> HubModels[Engine]:
     """Offer the CLAP models of the hub, each with a library of its own."""
 
     def load(name: str, folder: Path) -> Engine:
-        from earshot.pipelines.sound_search import SoundSearch  # late, for it loads torch
+        from earshot.systems.sound_search import SoundSearch  # late, for it loads torch
 
         return SoundSearch.from_pretrained(folder, device), DemoLibrary(index)
 

@@ -20,8 +20,8 @@ from earshot.tabs.sound_search.library import IndexedCatalogue
 from earshot.tabs.sound_search.search import Search
 
 if TYPE_CHECKING:
-    from earshot.pipelines.sound_search import SearchResult
     from earshot.study.design.draft import DraftItem
+    from earshot.systems.sound_search import SearchResult
 
 FIRST: Final = (
     '<p class="no-match">Describe a sound in your own words, or try an example: the best matches '
@@ -164,7 +164,7 @@ def _labels(search: Search, catalogue: Catalogue) -> gr.DownloadButton:
     count = sum(map(len, search.labels.values()))
     if not count or not isinstance(catalogue, IndexedCatalogue):
         return gr.DownloadButton(visible=False)
-    from earshot.pipelines.sound_search import labels_csv  # late, for it loads torch
+    from earshot.exports.sounds import labels_csv  # late, for it loads torch
 
     table = File(
         "Labels", "labels.csv", labels_csv(catalogue.index, search.labels).encode("utf-8-sig")
@@ -177,7 +177,7 @@ def _export(result: "SearchResult", catalogue: Catalogue) -> gr.DownloadButton:
     """Offer the download of the results; hidden where there is no index, or nothing was found."""
     if not result.hits or not isinstance(catalogue, IndexedCatalogue):
         return gr.DownloadButton(visible=False)
-    from earshot.pipelines.sound_search import results_zip  # late, for it loads torch
+    from earshot.exports.sounds import results_zip  # late, for it loads torch
 
     packed = File("Results", "results.zip", results_zip(result, catalogue.index))
     count = len(result.hits)

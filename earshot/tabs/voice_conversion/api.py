@@ -7,7 +7,7 @@ from typing import Any
 
 import gradio as gr
 
-from earshot.pipelines.voice_conversion.units import Units
+from earshot.systems.voice_conversion.units import Units
 from earshot.tabs.components.timeline.sound import wav
 from earshot.tabs.shared.events import CONVERSION_QUEUE, QUICK_QUEUE, answering
 from earshot.tabs.voice_conversion.events import Models

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import gradio as gr
 
 from earshot.core.errors import InputError
-from earshot.pipelines.hub_download import HubPermission, fetch, fetch_from_dataset
+from earshot.pretrained.hub_download import HubPermission, fetch, fetch_from_dataset
 from earshot.study.design.draft import DraftItem
 from earshot.tabs.components.hub_picker import HubModels, HubPicker, Kind, hub_picker
 from earshot.tabs.components.timeline.lanes import Lane
@@ -21,7 +21,7 @@ from earshot.tabs.voice_conversion.view import ConversionResult
 if TYPE_CHECKING:
     import numpy as np
 
-    from earshot.pipelines.voice_conversion.speecht5 import SpeechT5Conversion
+    from earshot.systems.voice_conversion.speecht5 import SpeechT5Conversion
 
 NAME: Final = "microsoft/speecht5_vc"
 VOCODER: Final = "microsoft/speecht5_hifigan"
@@ -74,7 +74,7 @@ def baselines(permission: HubPermission, device: str) -> HubModels[Baseline]:
     """Offer SpeechT5 with its vocoder and voices, loaded when it is asked for."""
 
     def load(name: str, folder: Path) -> Baseline:
-        from earshot.pipelines.voice_conversion.speecht5 import (  # late: torch
+        from earshot.systems.voice_conversion.speecht5 import (  # late: torch
             SpeechT5Conversion,
             read_voices,
         )

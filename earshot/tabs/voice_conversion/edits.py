@@ -9,8 +9,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from earshot.core.errors import InputError
-from earshot.pipelines.voice_conversion.settings import MAX_SECONDS, MUTED
-from earshot.pipelines.voice_conversion.units import Units
+from earshot.systems.voice_conversion.settings import MAX_SECONDS, MUTED
+from earshot.systems.voice_conversion.units import Units
 
 
 def apply(

@@ -9,9 +9,9 @@ import gradio as gr
 import numpy as np
 
 from earshot.core.errors import InputError
-from earshot.pipelines.voice_conversion import settings
-from earshot.pipelines.voice_conversion.units import Units
 from earshot.study.design.draft import DraftItem
+from earshot.systems.voice_conversion import settings
+from earshot.systems.voice_conversion.units import Units
 from earshot.tabs.components.timeline.lanes import Lane, Spectrogram, UnitCells
 from earshot.tabs.components.timeline.sound import SoundLanes, wav
 from earshot.tabs.components.timeline.timeline import File, TimelineSpec, nothing
@@ -23,8 +23,8 @@ from earshot.tabs.voice_conversion.speaking import ALONE, Speaking, SpeakingInpu
 from earshot.tabs.voice_conversion.view import ConversionResult, rate
 
 if TYPE_CHECKING:
-    from earshot.pipelines.voice_conversion import Content, Conversion
-    from earshot.pipelines.voice_conversion.pipeline import VoiceConversion
+    from earshot.systems.voice_conversion import Content, Conversion
+    from earshot.systems.voice_conversion.converter import VoiceConversion
 
 
 FIRST: Final = (

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from earshot.core.paths import ASSETS
-from earshot.pipelines.voice_conversion.units import Units
+from earshot.systems.voice_conversion.units import Units
 from earshot.tabs.components.timeline.sound import SoundLanes
 from earshot.tabs.voice_conversion.view import ConversionResult
 

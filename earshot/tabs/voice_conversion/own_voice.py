@@ -31,7 +31,7 @@ from earshot.tabs.shared.sessions import SessionStore, delete_after_use
 from earshot.tabs.voice_conversion.speaking import NO_OWN, OwnVoice, ReferenceVoice, VoiceVisit
 
 if TYPE_CHECKING:
-    from earshot.pipelines.voice_conversion import AnyVoiceConversion
+    from earshot.systems.voice_conversion import AnyVoiceConversion
 
 
 READY: Final = "This is your voice now, for this visit: it is in no file, and gone when you leave."
@@ -247,7 +247,7 @@ class _Events:
         }
 
     def _text_to_read(self, visit: VoiceVisit) -> Update:
-        from earshot.pipelines.voice_conversion.reading import (
+        from earshot.systems.voice_conversion.reading import (
             Reading,  # late, for it loads pocketsphinx
         )
 

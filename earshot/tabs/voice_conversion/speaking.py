@@ -11,15 +11,15 @@ import gradio as gr
 from gradio.components import Component
 
 from earshot.core.errors import InputError
-from earshot.pipelines.voice_conversion import settings
+from earshot.systems.voice_conversion import settings
 from earshot.tabs.components.voice_cards import VOICES, Card
 from earshot.tabs.shared.own_voice import OWN
 
 if TYPE_CHECKING:
-    from earshot.pipelines.voice_conversion import AnyVoiceConversion, Voice
-    from earshot.pipelines.voice_conversion.live import Choice
-    from earshot.pipelines.voice_conversion.pipeline import VoiceConversion
-    from earshot.pipelines.voice_conversion.reading import Reading
+    from earshot.systems.voice_conversion import AnyVoiceConversion, Voice
+    from earshot.systems.voice_conversion.converter import VoiceConversion
+    from earshot.systems.voice_conversion.live import Choice
+    from earshot.systems.voice_conversion.reading import Reading
 
 OWN_CARD: Final = Card("Your voice", "read a few lines", "#ffffff")
 ANY_CARD: Final = Card("Any voice", "yours, or of a recording", "#ffffff")
@@ -161,7 +161,7 @@ class Speaking:
         """Choose what a live conversion is given. Raises InputError where their own voice is not
         there.
         """
-        from earshot.pipelines.voice_conversion.live import Choice  # late, for it loads torch
+        from earshot.systems.voice_conversion.live import Choice  # late, for it loads torch
 
         voice, *other = (self._own() if name == OWN else name for name in self.voices)
         return Choice(voice, next(iter(other), None), self.share, self.model, self.intonation)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final, cast
 import gradio as gr
 
 from earshot.core.paths import ASSETS
-from earshot.pipelines.hub_download import HubPermission
-from earshot.pipelines.voice_conversion import settings
+from earshot.pretrained.hub_download import HubPermission
 from earshot.study.library import TestLibrary
 from earshot.study.shipped import VOTE
+from earshot.systems.voice_conversion import settings
 from earshot.tabs.components.hub_picker import HubModels
 from earshot.tabs.components.microphone_check import microphone_check
 from earshot.tabs.components.timeline.timeline import timeline
@@ -47,9 +47,9 @@ from earshot.tabs.voice_conversion.transcripts import TranscriptPanel
 from earshot.tabs.voice_conversion.vote import vote_panel
 
 if TYPE_CHECKING:
-    from earshot.pipelines.transcription import Transcriber
-    from earshot.pipelines.voice_conversion import AnyVoiceConversion
-    from earshot.pipelines.voice_conversion.pipeline import VoiceConversion
+    from earshot.pretrained.transcription import Transcriber
+    from earshot.systems.voice_conversion import AnyVoiceConversion
+    from earshot.systems.voice_conversion.converter import VoiceConversion
 
 MODELS: Final = {
     "continuous": "Continuous · keeps every word best",

@@ -16,7 +16,7 @@ from earshot.tabs.shared.jobs import stoppable
 from earshot.tabs.voice_conversion.view import ConversionResult
 
 if TYPE_CHECKING:
-    from earshot.pipelines.transcription import Transcriber, Transcript
+    from earshot.pretrained.transcription import Transcriber, Transcript
 
 # A recording, and what was heard in it: heard once, in however many voices it is said.
 Known = tuple[bytes, "Transcript"]
@@ -60,7 +60,7 @@ class TranscriptPanel:
         """Show the words of source and conversion."""
         if result is None:
             return {self.words: FIRST}
-        from earshot.pipelines.checkpoint import CheckpointError  # late, for it loads torch
+        from earshot.pretrained.checkpoint import CheckpointError  # late, for it loads torch
 
         try:
             transcriber = self.load()

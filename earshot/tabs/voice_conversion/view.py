@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from markupsafe import Markup
 
-from earshot.pipelines.voice_conversion.units import Units
+from earshot.systems.voice_conversion.units import Units
 from earshot.tabs.components.timeline.lanes import Lane, UnitCells
 from earshot.tabs.components.timeline.sound import SoundLanes
 from earshot.tabs.components.timeline.timeline import Action, File, TimelineSpec
@@ -19,9 +19,9 @@ from earshot.tabs.shared.html import figures_in_bold
 from earshot.tabs.voice_conversion.speaking import Speaking
 
 if TYPE_CHECKING:
-    from earshot.pipelines.speech import Speech
-    from earshot.pipelines.voice_conversion import Conversion
-    from earshot.pipelines.voice_conversion.pipeline import VoiceConversion
+    from earshot.media.audio.speech import Speech
+    from earshot.systems.voice_conversion import Conversion
+    from earshot.systems.voice_conversion.converter import VoiceConversion
 
 MAX_UNDO: Final = 50
 HINT: Final = (

@@ -14,8 +14,8 @@ from earshot.tabs.words.map import SPOKEN, WRITTEN
 from earshot.tabs.words.view import LIMIT
 
 if TYPE_CHECKING:
-    from earshot.pipelines.words import Words
-    from earshot.pipelines.words.library import WordLibrary
+    from earshot.systems.words import Words
+    from earshot.systems.words.library import WordLibrary
 
 MAX_NEIGHBOURS: Final = 100
 MAX_FILES: Final = 200
@@ -104,7 +104,7 @@ class WordAPI:
             table: A CSV, a row a file: where its word starts and ends in seconds, the five nearest
             written words with their cosines, why it could not be used, notices, and its vector.
         """
-        from earshot.pipelines.words.batch import (  # late, for it loads torch
+        from earshot.exports.words import (  # late, for it loads torch
             embed_files,
             embeddings_csv,
         )

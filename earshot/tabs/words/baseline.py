@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Final
 import gradio as gr
 import numpy as np
 
-from earshot.pipelines.hub_download import HubPermission
+from earshot.pretrained.hub_download import HubPermission
 from earshot.tabs.components.hub_picker import HubModels, Kind, hub_picker
 from earshot.tabs.components.map.map import Chart, Point, show, sound_map
 from earshot.tabs.shared.events import Update
 from earshot.tabs.words.map import SOUNDS, first_sound, named
 
 if TYPE_CHECKING:
-    from earshot.pipelines.speech_encoder import SpeechEncoder
-    from earshot.pipelines.words.averaged_states import AveragedStates
-    from earshot.pipelines.words.library import LibraryWord, WordLibrary
+    from earshot.pretrained.speech_encoder import SpeechEncoder
+    from earshot.systems.words.averaged_states import AveragedStates
+    from earshot.systems.words.library import LibraryWord, WordLibrary
 
 KIND: Final = Kind(
     ("hubert", "wavlm", "wav2vec2", "moonshine"),
@@ -58,8 +58,8 @@ class ModelComparison:
         progress: Callable[[int, int], None],
     ) -> "ModelComparison":
         """Embed all recordings of the library by the view."""
-        from earshot.pipelines.words.averaged_states import nearest_is_same_word
-        from earshot.pipelines.words.spoken_word import find_word  # late, for they load torch
+        from earshot.systems.words.averaged_states import nearest_is_same_word
+        from earshot.systems.words.spoken_word import find_word  # late, for they load torch
 
         words = [library.words[row] for row in library.spoken]
         vectors = []
@@ -77,7 +77,7 @@ class ModelComparison:
 
     def chart(self, name: str) -> Chart:
         """Draw the map of the recordings, by t-SNE, coloured by their first sound."""
-        from earshot.pipelines.map_layout import layout  # late, for it loads scikit-learn
+        from earshot.sound_index.map_layout import layout  # late, for it loads scikit-learn
 
         places = layout(self.vectors).tolist()
         points = [
@@ -91,7 +91,7 @@ def baseline_section(library: Callable[[], "WordLibrary"], hub: HubPermission, d
     """Build the folded section: choose a model, and see the map that it makes."""
 
     def load(name: str, folder: Path) -> "SpeechEncoder":
-        from earshot.pipelines.speech_encoder import SpeechEncoder  # late, for it loads torch
+        from earshot.pretrained.speech_encoder import SpeechEncoder  # late, for it loads torch
 
         return SpeechEncoder.from_pretrained(str(folder), device)
 
@@ -109,7 +109,7 @@ def baseline_section(library: Callable[[], "WordLibrary"], hub: HubPermission, d
         wanted: str,
         progress: gr.Progress = gr.Progress(),  # noqa: B008  (how Gradio asks for it)
     ) -> Update:
-        from earshot.pipelines.words.averaged_states import AveragedStates
+        from earshot.systems.words.averaged_states import AveragedStates
 
         encoder = models.load(name, progress).at(wanted)
 

@@ -34,8 +34,8 @@ from earshot.tabs.words.panel import (
 )
 
 if TYPE_CHECKING:
-    from earshot.pipelines.words import Spoken, Words, Written
-    from earshot.pipelines.words.library import WordLibrary
+    from earshot.systems.words import Spoken, Words, Written
+    from earshot.systems.words.library import WordLibrary
 
 MIN_WORDS: Final = 2  # words
 MAX_WORDS: Final = 8
@@ -134,7 +134,7 @@ class CompareEvents:
         self, picked: list[str], own: Recordings | None, written: "Sequence[Written]"
     ) -> Update:
         """Compare the picked words with each other and with written words."""
-        from earshot.pipelines.words.comparison import compare  # late, for it loads librosa
+        from earshot.systems.words.comparison import compare  # late, for it loads librosa
 
         if len(picked) > MAX_WORDS:
             raise InputError(f"Pick {MIN_WORDS} words or more, up to {MAX_WORDS}.")
@@ -172,7 +172,7 @@ class CompareEvents:
         """
         if not MIN_WORDS <= len(recordings or ()) <= MAX_WORDS:
             raise InputError(f"Give {MIN_WORDS} to {MAX_WORDS} recordings, each of one word.")
-        from earshot.pipelines.words.comparison import compare  # late, for it loads librosa
+        from earshot.systems.words.comparison import compare  # late, for it loads librosa
 
         pipeline = self.pipeline()
         words = [_recorded(one_word(pipeline, file)) for file in recordings or ()]

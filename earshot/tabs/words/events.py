@@ -18,8 +18,8 @@ from earshot.tabs.words.map import word_chart
 from earshot.tabs.words.view import Query, view_of
 
 if TYPE_CHECKING:
-    from earshot.pipelines.words import Spoken, Words
-    from earshot.pipelines.words.library import WordLibrary
+    from earshot.systems.words import Spoken, Words
+    from earshot.systems.words.library import WordLibrary
 
 NOTHING: Final = "Say a word into the microphone, or type one."
 GONE: Final = "This word is no longer in the library. Choose another."
@@ -78,7 +78,7 @@ class WordEvents:
     ) -> Update:
         """Show a recording's word, or where there are several, a cut to choose one."""
         progress(0.3, desc="Analysing")
-        from earshot.pipelines.words.spoken_word import CutNeededError  # late, for it loads librosa
+        from earshot.systems.words.spoken_word import CutNeededError  # late, for it loads librosa
 
         try:
             spoken = self.pipeline().embed_audio(recording)

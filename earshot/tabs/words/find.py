@@ -28,8 +28,8 @@ from earshot.tabs.shared.parts import sound_input
 from earshot.tabs.words.panel import PANELS
 
 if TYPE_CHECKING:
-    from earshot.pipelines.words import Words
-    from earshot.pipelines.words.word_search import FoundPlaces, LongRecording, Place
+    from earshot.systems.words import Words
+    from earshot.systems.words.word_search import FoundPlaces, LongRecording, Place
 
 HINT: Final = """<p class="hint">Up to ten minutes of speech. Type the word, or say it once. Bright
 places are surer; click one to hear it. Words that stand alone are found best; in fluent speech
@@ -83,7 +83,7 @@ class FindEvents:
         """Find the places of a word in a recording, with the word's name, and notices about what
         was recorded. Raises InputError.
         """
-        from earshot.pipelines.words.word_search import WordSearch  # late, for it loads torch
+        from earshot.systems.words.word_search import WordSearch  # late, for it loads torch
 
         words = self.pipeline()
         if not text.strip() and not spoken:
@@ -196,7 +196,7 @@ def find_section(pipeline: Callable[[], "Words"]) -> None:
 
 def view(path: str, heard: "LongRecording", word: str, found: "FoundPlaces") -> dict[str, Any]:
     """Make the value of the Timeline: where the word is, to play, and the files to keep."""
-    from earshot.pipelines.words.places import places_csv, text_grid  # late, for it loads torch
+    from earshot.exports.places import places_csv, text_grid  # late, for it loads torch
 
     matches = found.matches
     places = matches or tuple(sorted(found.places[:SHOWN], key=lambda place: place.start))

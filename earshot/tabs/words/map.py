@@ -8,7 +8,7 @@ from earshot.tabs.components.map.map import Chart, Coloring, Layout, Point
 from earshot.tabs.words.panel import voice_name
 
 if TYPE_CHECKING:
-    from earshot.pipelines.words.library import LibraryWord, WordLibrary
+    from earshot.systems.words.library import LibraryWord, WordLibrary
 
 LAYOUTS: Final[Mapping[str, str]] = {"t-SNE": "tsne", "PCA": "pca"}  # name → the library's
 SPOKEN, WRITTEN = "spoken", "written"

@@ -15,7 +15,7 @@ from earshot.tabs.shared.html import macro
 from earshot.tabs.shared.images import ink_on, viridis_colors
 
 if TYPE_CHECKING:
-    from earshot.pipelines.words.library import LibraryWord
+    from earshot.systems.words.library import LibraryWord
 
 # data-sounds holds addresses that are played in turn; a button with data-action triggers the event
 # "edit" with all of its data attributes.

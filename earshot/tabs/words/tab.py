@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import gradio as gr
 
 from earshot.core.loading import once
-from earshot.pipelines.hub_download import HubPermission
+from earshot.pretrained.hub_download import HubPermission
 from earshot.tabs.components.map.map import sound_map
 from earshot.tabs.components.timeline.timeline import TEMPLATE
 from earshot.tabs.shared.drafts import Drafts
@@ -32,8 +32,8 @@ from earshot.tabs.words.view import draft_item
 from earshot.tabs.words.vocabulary import vocabulary_section
 
 if TYPE_CHECKING:
-    from earshot.pipelines.words import Words
-    from earshot.pipelines.words.library import WordLibrary
+    from earshot.systems.words import Words
+    from earshot.systems.words.library import WordLibrary
 
 Chips = tuple[list[tuple[gr.Button, str]], list[tuple[gr.Button, Path]]]
 
@@ -85,7 +85,7 @@ def library_getter(pipeline: Callable[[], "Words"], index: Path) -> Callable[[],
     """
 
     def load() -> "WordLibrary":
-        from earshot.pipelines.words.library import WordLibrary  # late, for it loads torch
+        from earshot.systems.words.library import WordLibrary  # late, for it loads torch
 
         return WordLibrary.open(index, pipeline().fingerprint)
 

@@ -13,9 +13,9 @@ from earshot.tabs.shared.html import macro
 from earshot.tabs.words.panel import PANELS, Sounds, word_panel
 
 if TYPE_CHECKING:
-    from earshot.pipelines.words import Words
-    from earshot.pipelines.words.library import WordLibrary
-    from earshot.pipelines.words.pairs import OperatingCurve, Side, WordPairs
+    from earshot.systems.words import Words
+    from earshot.systems.words.library import WordLibrary
+    from earshot.systems.words.pairs import OperatingCurve, Side, WordPairs
 
 HINT: Final = """<p class="hint">Two recordings count as the same word if their cosine reaches the
 threshold. A higher threshold gives fewer false alarms and more misses.</p>"""
@@ -57,7 +57,7 @@ class ThresholdEvents:
 
         @cache
         def pairs() -> "WordPairs":
-            from earshot.pipelines.words.pairs import WordPairs  # late, for pipelines load torch
+            from earshot.systems.words.pairs import WordPairs  # late, for pipelines load torch
 
             return WordPairs(library())
 
@@ -73,7 +73,7 @@ class ThresholdEvents:
         return {self.components.message: "", self.components.panel: self._panel(threshold)}
 
     def _panel(self, threshold: float) -> dict[str, Any]:
-        from earshot.pipelines.words.pairs import OperatingCurve
+        from earshot.systems.words.pairs import OperatingCurve
 
         lists, sounds = self.pipeline().operating_curve, Sounds()
         curve = plot(OperatingCurve.read(lists), threshold) if lists else NO_CURVE

@@ -15,9 +15,9 @@ from earshot.tabs.words.map import LAYOUTS, SPOKEN, WRITTEN, recordings_of
 from earshot.tabs.words.panel import PANELS, Sounds, voice_name
 
 if TYPE_CHECKING:
-    from earshot.pipelines.words import Guess, Neighbour, Spoken, Words, Written
-    from earshot.pipelines.words.library import WordLibrary
     from earshot.study.design.draft import DraftItem
+    from earshot.systems.words import Guess, Neighbour, Spoken, Words, Written
+    from earshot.systems.words.library import WordLibrary
 
 LIMIT: Final = 10  # neighbours of each kind
 SOURCES: Final = {

@@ -18,9 +18,9 @@ from earshot.tabs.shared.sessions import SessionStore, delete_after_use, one_wor
 from earshot.tabs.words.panel import PANELS, Sounds, recorded_or_uploaded, word_panel
 
 if TYPE_CHECKING:
-    from earshot.pipelines.words import Spoken, Words
-    from earshot.pipelines.words.library import WordLibrary
-    from earshot.pipelines.words.vocabulary import Vocabulary, VocabularyMatch
+    from earshot.systems.words import Spoken, Words
+    from earshot.systems.words.library import WordLibrary
+    from earshot.systems.words.vocabulary import Vocabulary, VocabularyMatch
 
 # A Vocabulary or None: Gradio resolves annotations at start, and pipelines load torch.
 Own = Any
@@ -137,7 +137,7 @@ class VocabularyEvents:
 
     def _spoken(self, recording: str | None) -> "list[Spoken]":
         """Embed the words of a recording; several where there are pauses between them."""
-        from earshot.pipelines.words.spoken_word import (
+        from earshot.systems.words.spoken_word import (
             CutNeededError,  # late, for pipelines load torch
         )
 
@@ -164,7 +164,7 @@ def shown(found: "VocabularyMatch") -> Markup:
 
 def new_vocabulary() -> "Vocabulary":
     """Make an empty vocabulary."""
-    from earshot.pipelines.words.vocabulary import Vocabulary  # late, for pipelines load torch
+    from earshot.systems.words.vocabulary import Vocabulary  # late, for pipelines load torch
 
     return Vocabulary()
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Error, Page, expect
 
-from earshot.pipelines.sound_search import SearchResult, SoundSearch
+from earshot.systems.sound_search import SearchResult, SoundSearch
 from tests.browser.visit import Visit
 from tests.support.sounds import CAPTIONS, write_sound
 

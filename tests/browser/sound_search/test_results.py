@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from earshot.pipelines.sound_search import SearchResult, SoundSearch
-from earshot.pipelines.sound_search.indexing.index import SoundIndex
+from earshot.sound_index.index import SoundIndex
+from earshot.systems.sound_search import SearchResult, SoundSearch
 from tests.browser.visit import PLAYING, SIZES, Visit
 
 

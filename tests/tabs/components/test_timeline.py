@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from earshot.media.audio import features
-from earshot.pipelines.voice_conversion.settings import MUTED
+from earshot.systems.voice_conversion.settings import MUTED
 from earshot.tabs.components.timeline import timeline
 from earshot.tabs.components.timeline.lanes import Heat, Spectrogram, UnitCells, Waveform
 from earshot.tabs.components.timeline.timeline import Action, File, TimelineSpec, time_ticks

@@ -21,8 +21,8 @@ from earshot.core.errors import InputError
 from earshot.media.text.grammar import GRID
 from earshot.media.video import frames
 from earshot.media.workers import stream
-from earshot.pipelines.lip_to_speech import LipToSpeech
-from earshot.pipelines.voice import Voice
+from earshot.pretrained.voice import Voice
+from earshot.systems.lip_to_speech import LipToSpeech
 from earshot.tabs import lip_to_speech
 from earshot.tabs.components.timeline.lanes import Spectrogram
 from earshot.tabs.components.timeline.video_lanes import VideoStrip, Word

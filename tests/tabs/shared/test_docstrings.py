@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 
 import pytest
 
-from earshot.pipelines.voice_conversion import settings
+from earshot.systems.voice_conversion import settings
 from earshot.tabs.lip_to_speech.api import LipAPI
 from earshot.tabs.shared.docstrings import read_docstring
 from earshot.tabs.voice_conversion.api import ConversionAPI

@@ -8,7 +8,7 @@ import pytest
 from gradio_client import Client
 
 from earshot.app import launch, site
-from earshot.pipelines.sound_search import SoundSearch
+from earshot.systems.sound_search import SoundSearch
 from earshot.tabs import sound_search
 from earshot.tabs.sound_search.library import DemoLibrary, IndexedCatalogue
 from earshot.tabs.sound_search.view import ResultView

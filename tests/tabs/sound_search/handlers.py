@@ -6,7 +6,7 @@ from typing import Any
 import gradio as gr
 from gradio.components import Component
 
-from earshot.pipelines.sound_search import SoundSearch
+from earshot.systems.sound_search import SoundSearch
 from earshot.tabs.sound_search.events import SoundEvents
 from earshot.tabs.sound_search.filters import filter_section
 from earshot.tabs.sound_search.library import DemoLibrary

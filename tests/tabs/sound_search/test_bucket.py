@@ -12,9 +12,9 @@ from starlette.testclient import TestClient
 
 from benchmarks.support.fake_sound_encoder import WORDS, FakeEncoder, write_tone
 from earshot.core.errors import InputError
-from earshot.pipelines.sound_search import SoundSearch
-from earshot.pipelines.sound_search.indexing.scan import scan
-from earshot.pipelines.sound_search.sources.files import folder_of
+from earshot.sound_index.files import folder_of
+from earshot.sound_index.scan import scan
+from earshot.systems.sound_search import SoundSearch
 from earshot.tabs.sound_search.cards import GONE
 from earshot.tabs.sound_search.compare import compared
 from earshot.tabs.sound_search.library import DemoLibrary

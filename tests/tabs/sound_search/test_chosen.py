@@ -9,9 +9,9 @@ import pytest
 
 from benchmarks.support.fake_sound_encoder import FakeEncoder
 from earshot.core.errors import InputError
-from earshot.pipelines.sound_search import listed
-from earshot.pipelines.sound_search.indexing.index import SoundIndex
-from earshot.pipelines.sound_search.library.sound import Description
+from earshot.sound_index.index import SoundIndex
+from earshot.sound_index.sound import Description
+from earshot.systems.sound_search import listed
 from earshot.tabs.sound_search.cards import GONE, cards_value
 from earshot.tabs.sound_search.collections import panel
 from earshot.tabs.sound_search.compare import (

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from earshot.pipelines.sound_search import SoundSearch
-from earshot.pipelines.sound_search.library import saved
+from earshot.sound_index import saved
+from earshot.systems.sound_search import SoundSearch
 from earshot.tabs.sound_search import example
 from earshot.tabs.sound_search.library import DemoLibrary, IndexedCatalogue
 from earshot.tabs.sound_search.view import ResultView

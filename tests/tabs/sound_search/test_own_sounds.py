@@ -9,7 +9,7 @@ import pytest
 import soundfile
 
 from earshot.core.errors import InputError
-from earshot.pipelines.sound_search import SoundSearch
+from earshot.systems.sound_search import SoundSearch
 from earshot.tabs.shared.sessions import SessionStore
 from earshot.tabs.sound_search.catalogue import YOURS
 from earshot.tabs.sound_search.library import FILES_AT_ONCE, MAX_FILES, VisitorLibrary

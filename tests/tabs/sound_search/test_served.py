@@ -8,8 +8,8 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from earshot.pipelines.sound_search import SoundSearch
-from earshot.pipelines.sound_search.library import saved
+from earshot.sound_index import saved
+from earshot.systems.sound_search import SoundSearch
 from earshot.tabs.sound_search.catalogue import address_of
 from earshot.tabs.sound_search.library import DemoLibrary
 from earshot.tabs.sound_search.view import ResultView

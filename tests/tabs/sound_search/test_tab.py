@@ -12,11 +12,11 @@ import pytest
 
 from benchmarks.support.fake_sound_encoder import FakeEncoder
 from earshot.core.errors import InputError
-from earshot.pipelines.hub_download import HubPermission
-from earshot.pipelines.sound_search import SoundSearch
-from earshot.pipelines.sound_search.encoders.models import DEFAULT_MODEL
-from earshot.pipelines.sound_search.indexing.index import SoundIndex
-from earshot.pipelines.sound_search.library import saved
+from earshot.pretrained.hub_download import HubPermission
+from earshot.sound_index import saved
+from earshot.sound_index.index import SoundIndex
+from earshot.systems.sound_search import SoundSearch
+from earshot.systems.sound_search.encoders.models import DEFAULT_MODEL
 from earshot.tabs import sound_search
 from earshot.tabs.components.hub_picker import HubModels
 from earshot.tabs.shared.events import reporting

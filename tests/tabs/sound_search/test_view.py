@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from earshot.pipelines.sound_search import SoundSearch
+from earshot.systems.sound_search import SoundSearch
 from earshot.tabs.components.map.map import sound_map
 from earshot.tabs.components.timeline.timeline import TEMPLATE
 from earshot.tabs.sound_search.cards import cards_value

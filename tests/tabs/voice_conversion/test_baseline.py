@@ -9,10 +9,10 @@ import pytest
 from earshot.core.errors import InputError
 from earshot.media.audio import features
 from earshot.media.audio.load import wav_bytes
+from earshot.media.audio.speech import Speech
 from earshot.media.constants import SAMPLE_RATE
-from earshot.pipelines.hub_download import HubPermission
-from earshot.pipelines.speech import Speech
-from earshot.pipelines.voice_conversion.units import Units
+from earshot.pretrained.hub_download import HubPermission
+from earshot.systems.voice_conversion.units import Units
 from earshot.tabs.components import hub_picker
 from earshot.tabs.components.hub_picker import HubModels
 from earshot.tabs.components.timeline.sound import SoundLanes

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from earshot.core.errors import InputError
-from earshot.pipelines.voice_conversion.intonation import Intonation
-from earshot.pipelines.voice_conversion.settings import MUTED
-from earshot.pipelines.voice_conversion.units import Units
+from earshot.systems.voice_conversion.intonation import Intonation
+from earshot.systems.voice_conversion.settings import MUTED
+from earshot.systems.voice_conversion.units import Units
 from earshot.tabs.voice_conversion import edits
 
 STEP = 0.02

@@ -11,8 +11,8 @@ import pytest
 from earshot.core.errors import InputError
 from earshot.core.paths import ASSETS
 from earshot.media.audio.load import load, wav_bytes
-from earshot.pipelines.voice_conversion import Voice, settings
-from earshot.pipelines.voice_conversion.converters import Converters
+from earshot.systems.voice_conversion import Voice, settings
+from earshot.systems.voice_conversion.converters import Converters
 from earshot.tabs.shared.own_voice import OWN
 from earshot.tabs.voice_conversion import tab
 from earshot.tabs.voice_conversion.own_voice import OwnVoicePanel, _Events

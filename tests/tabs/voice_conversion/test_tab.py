@@ -13,8 +13,8 @@ from gradio_client.exceptions import AppError
 
 from earshot.app import launch, site
 from earshot.media.audio.load import wav_bytes
-from earshot.pipelines.voice_conversion import settings
-from earshot.pipelines.voice_conversion.units import Units
+from earshot.systems.voice_conversion import settings
+from earshot.systems.voice_conversion.units import Units
 from earshot.tabs.voice_conversion import edits, tab
 from tests.support.serving import close
 

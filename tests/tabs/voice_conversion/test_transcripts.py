@@ -8,9 +8,9 @@ from typing import Any, cast
 import gradio as gr
 import pytest
 
-from earshot.pipelines.transcription import HeardWord, Transcript
-from earshot.pipelines.voice_conversion import settings
-from earshot.pipelines.voice_conversion.converters import Converters
+from earshot.pretrained.transcription import HeardWord, Transcript
+from earshot.systems.voice_conversion import settings
+from earshot.systems.voice_conversion.converters import Converters
 from earshot.tabs.voice_conversion import tab
 from earshot.tabs.voice_conversion.example import read_finished
 from earshot.tabs.voice_conversion.transcripts import TranscriptPanel, words_html

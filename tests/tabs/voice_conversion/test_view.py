@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from earshot.core.paths import CHECKPOINTS
-from earshot.pipelines.voice_conversion import VoiceConversion
-from earshot.pipelines.voice_conversion.converters import Converters
+from earshot.systems.voice_conversion import VoiceConversion
+from earshot.systems.voice_conversion.converters import Converters
 from earshot.tabs.voice_conversion import example, view
 from earshot.tabs.voice_conversion.speaking import Speaking
 from earshot.tabs.voice_conversion.view import ConversionResult

@@ -11,8 +11,8 @@ from gradio_client import Client, handle_file
 from gradio_client.exceptions import AppError
 
 from earshot.media.audio.load import wav_bytes
-from earshot.pipelines.words import Words
-from earshot.pipelines.words.word_search import FoundPlaces, LongRecording, Place
+from earshot.systems.words import Words
+from earshot.systems.words.word_search import FoundPlaces, LongRecording, Place
 from earshot.tabs.words.api import WordAPI
 from earshot.tabs.words.find import NOTHING, find_section, view
 from tests.support.fake_words import getters, write_word

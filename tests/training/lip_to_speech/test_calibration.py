@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from earshot.media.text.grammar import GRID, GRID_WORDS
-from earshot.pipelines.lip_to_speech.caption import SpokenWord
+from earshot.systems.lip_to_speech.caption import SpokenWord
 from training.lip_to_speech.calibration import fit
 from training.lip_to_speech.evaluate.caption_words import CaptionWords
 

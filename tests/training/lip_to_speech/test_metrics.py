@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from earshot.core.errors import InputError
-from earshot.pipelines.lip_to_speech.caption import SpokenWord
+from earshot.systems.lip_to_speech.caption import SpokenWord
 from training.judges import naturalness
 from training.judges.evaluator import EvaluationModels
 from training.judges.recogniser import Recogniser

@@ -11,7 +11,7 @@ import torch
 
 from earshot.media.constants import HOP_LENGTH
 from earshot.models.lip_to_speech import FaceEncoderConfig, Prediction
-from earshot.pipelines.lip_to_speech import LipToSpeech
+from earshot.systems.lip_to_speech import LipToSpeech
 from tests.training.lip_to_speech.clips import TINY, TINY_WORDS
 from training.lip_to_speech import export, recipe
 from training.lip_to_speech.data.batches import Clips

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from earshot.pipelines.sound_search.languages import LANGUAGES
+from earshot.systems.sound_search.languages import LANGUAGES
 from tests.training.sound_search.tones import (
     ToneEncoder,
 )

@@ -10,7 +10,7 @@ import torch
 
 from earshot.media.audio import features
 from earshot.models.any_voice.voices import Voices
-from earshot.pipelines.any_voice import Networks
+from earshot.pretrained.any_voice import Networks
 from training.common.corpora import Item
 from training.common.zero_shot import has_zero_shot_word
 from training.voice_conversion.any_voice import conversion, loop, prepare, vocoder

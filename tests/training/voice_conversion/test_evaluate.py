@@ -11,7 +11,7 @@ import torch
 
 from earshot.core.paths import ASSETS
 from earshot.media.text.grammar import DIGITS
-from earshot.pipelines.voice_conversion.settings import VOICES
+from earshot.systems.voice_conversion.settings import VOICES
 from training.common.corpora import Item
 from training.common.report import markdown
 from training.judges import whisper_base

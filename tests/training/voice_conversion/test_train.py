@@ -12,7 +12,7 @@ from torch import nn
 from earshot.media.audio import features
 from earshot.models.vocoder import Vocoder, VocoderConfig
 from earshot.models.vqvae import VQVAE, CodebookInverter, CodebookInverterConfig, VQVAEConfig
-from earshot.pipelines.voice_conversion import VQVAEConversion
+from earshot.systems.voice_conversion import VQVAEConversion
 from training.common.corpora import speech_items
 from training.common.loop import fit, save
 from training.common.windows import Windows

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from earshot.media.audio.features import SAMPLE_RATE
-from earshot.pipelines.words import Words
+from earshot.systems.words import Words
 from training.common.corpora import Item
 from training.words import calibrate
 from training.words.data.recordings import RecordedWord

@@ -8,7 +8,7 @@ import pytest
 from benchmarks.support.search_tasks import Query, Task, fluent
 from benchmarks.word_search import best_value, judge, own_beta, value
 from earshot.media.constants import SAMPLE_RATE
-from earshot.pipelines.words.word_search import Place
+from earshot.systems.words.word_search import Place
 from training.common.corpora import Item
 from training.words.data.fluent import AlignedUtterance, AlignedWord
 from training.words.evaluate.test_set import WordType

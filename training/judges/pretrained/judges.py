@@ -20,8 +20,8 @@ from transformers import (
 )
 
 from earshot.media.constants import SAMPLE_RATE
-from earshot.pipelines.accelerator import choose_device
-from earshot.pipelines.hub_models import load, precision
+from earshot.pretrained.accelerator import choose_device
+from earshot.pretrained.hub_models import load, precision
 from training.judges.open_vocabulary import spoken_words
 
 WINDOW: Final = 30 * SAMPLE_RATE  # samples that Whisper hears at once

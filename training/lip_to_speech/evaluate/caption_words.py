@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from earshot.pipelines.lip_to_speech.caption import SpokenWord
+from earshot.systems.lip_to_speech.caption import SpokenWord
 
 BINS: Final = 10  # of confidence, for the calibration error
 

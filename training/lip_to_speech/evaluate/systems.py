@@ -14,9 +14,9 @@ from earshot.media.video import frames
 from earshot.media.video.face import track_face
 from earshot.media.video.lips import crop_mouth
 from earshot.models.vocoder import Vocoder, VocoderConfig
-from earshot.pipelines.checkpoint import load_weights, read_config
-from earshot.pipelines.lip_to_speech import LipToSpeech
-from earshot.pipelines.lip_to_speech.caption import SpokenWord
+from earshot.pretrained.checkpoint import load_weights, read_config
+from earshot.systems.lip_to_speech import LipToSpeech
+from earshot.systems.lip_to_speech.caption import SpokenWord
 from training.common.corpora import Item
 from training.lip_to_speech.data.augment import centre_crop
 from training.lip_to_speech.data.av_sync import av_offset

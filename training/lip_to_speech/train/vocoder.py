@@ -33,7 +33,7 @@ def train_vocoder(run: Path, name: str, steps: int, reader: str, videos: str = "
 
     It starts from a shipped checkpoint, so that this stage alone also needs safetensors.
     """
-    from earshot.pipelines.checkpoint import load_weights, read_config
+    from earshot.pretrained.checkpoint import load_weights, read_config
 
     train = Windows(_predict(run, "train", reader, [videos, "rendered"]), "voice")
     val = Windows(_predict(run, "val", reader, ["clips"]), "voice")

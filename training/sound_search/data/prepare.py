@@ -20,8 +20,8 @@ import torch
 
 from earshot.media.audio.sound_features import SAMPLE_RATE, log_mel, split
 from earshot.models.sound_search.effects_embedder import mean_log, pooled
-from earshot.pipelines.sound_search.encoders.effects import EffectsHearing, load_effects_cnn
-from earshot.pipelines.sound_search.encoders.sentence import SentenceEncoder
+from earshot.pretrained.effects import EffectsHearing, load_effects_cnn
+from earshot.pretrained.sentence import SentenceEncoder
 from training.sound_search.data.captions import Captions, describe
 from training.sound_search.data.corpus import (
     Clip,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from earshot.pipelines.checkpoint import read_config
+from earshot.pretrained.checkpoint import read_config
 from training.common.checkpoints import update_metrics
 from training.common.report import markdown
 

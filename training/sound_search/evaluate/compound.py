@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from earshot.pipelines.sound_search.encoders.encoder import SoundEncoder
-from earshot.pipelines.sound_search.indexing.embedding import embed as embed_sound
-from earshot.pipelines.sound_search.search.compound import Compound, parse
-from earshot.pipelines.sound_search.search.order import order_scores
+from earshot.sound_index.embedding import embed as embed_sound
+from earshot.sound_index.encoder import SoundEncoder
+from earshot.systems.sound_search.compound import Compound, parse
+from earshot.systems.sound_search.order import order_scores
 from training.sound_search.evaluate.evaluator import Evaluator
 
 

@@ -7,10 +7,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from earshot.pipelines.checkpoint import read_config
-from earshot.pipelines.sound_search.encoders.encoder import EarshotEncoder, SoundEncoder
-from earshot.pipelines.sound_search.encoders.models import DEFAULT_MODEL
-from earshot.pipelines.sound_search.encoders.sentence import SentenceEncoder
+from earshot.pretrained.checkpoint import read_config
+from earshot.pretrained.sentence import SentenceEncoder
+from earshot.sound_index.encoder import SoundEncoder
+from earshot.systems.sound_search.encoders.encoder import EarshotEncoder
+from earshot.systems.sound_search.encoders.models import DEFAULT_MODEL
 from training.common.report import markdown
 from training.judges.metrics import equal_error
 from training.sound_search.evaluate.compound import Answers, answer, embed, measure

@@ -13,8 +13,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from earshot.pipelines.checkpoint import read_config
-from earshot.pipelines.sound_search.encoders.encoder import EarshotEncoder, SoundEncoder
+from earshot.pretrained.checkpoint import read_config
+from earshot.sound_index.encoder import SoundEncoder
+from earshot.systems.sound_search.encoders.encoder import EarshotEncoder
 from training.common.report import markdown
 from training.common.sounds import ESC50
 from training.sound_search.data.corpus import Clip, real_clips, unseen_kinds

@@ -138,7 +138,7 @@ def train_conversion(
 
 def source(run: Path, split: str, recogniser_file: Path | None = None) -> Source:
     """Read the speech of a split: of training, the synthetic voice in further sizes as well."""
-    from earshot.pipelines.recogniser import load_states  # late: it needs flatbuffers
+    from earshot.pretrained.recogniser import load_states  # late: it needs flatbuffers
 
     speech, halls = Speech.load(run / split, device()), None
     if split == "train":

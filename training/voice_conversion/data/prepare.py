@@ -18,7 +18,7 @@ import numpy as np
 from earshot.media.audio import features
 from earshot.media.audio.load import to_int16
 from earshot.media.constants import FRAMES_PER_SECOND, HOP_LENGTH, N_FFT, N_MELS
-from earshot.pipelines.speech_encoder import SpeechEncoder
+from earshot.pretrained.speech_encoder import SpeechEncoder
 from training.common.corpora import TARGET_VOICES, Item, speech_items, waveforms
 
 CUT = 4 * HOP_LENGTH  # samples in the longest unit

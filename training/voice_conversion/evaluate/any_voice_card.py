@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from earshot.pipelines.voice_conversion.settings import ANY_VOICE, MODELS
+from earshot.systems.voice_conversion.settings import ANY_VOICE, MODELS
 from training.common.report import markdown
 
 CARD: Final = """\

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from earshot.media.constants import FRAMES_PER_SECOND
-from earshot.pipelines.voice_conversion.settings import ANY_VOICE
+from earshot.systems.voice_conversion.settings import ANY_VOICE
 from training.common.report import markdown, publish_table
 from training.voice_conversion.evaluate.any_voice_card import PARTS, any_voice_card, is_any_voice
 

@@ -13,8 +13,8 @@ import torch
 from earshot.media.audio.features import log_mel
 from earshot.media.constants import SAMPLE_RATE
 from earshot.media.text.grammar import DIGITS, GRID, Grammar
-from earshot.pipelines.voice_conversion import AnyVoiceConversion, VQVAEConversion
-from earshot.pipelines.voice_conversion.settings import ANY_VOICE, MODELS, VOCODERS
+from earshot.systems.voice_conversion import AnyVoiceConversion, VQVAEConversion
+from earshot.systems.voice_conversion.settings import ANY_VOICE, MODELS, VOCODERS
 from training.common.processes import Job, Row, rows_of
 from training.common.report import print_table
 from training.judges import whisper_base

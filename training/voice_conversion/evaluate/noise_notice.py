@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from earshot.media.constants import SAMPLE_RATE
-from earshot.pipelines.voice_conversion.waveforms import MIN_SECONDS, is_covered
+from earshot.systems.voice_conversion.waveforms import MIN_SECONDS, is_covered
 from training.common.corpora import Item, speech_items, waveforms
 from training.common.processes import Row
 from training.voice_conversion.evaluate.open_vocabulary import in_babble

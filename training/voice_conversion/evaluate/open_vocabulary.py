@@ -14,8 +14,8 @@ from typing import Final
 import numpy as np
 
 from earshot.media.constants import SAMPLE_RATE
-from earshot.pipelines.voice_conversion.any_voice import AnyVoiceConversion
-from earshot.pipelines.voice_conversion.settings import ANY_VOICE
+from earshot.systems.voice_conversion.any_voice import AnyVoiceConversion
+from earshot.systems.voice_conversion.settings import ANY_VOICE
 from training.common.corpora import speech_items, waveforms
 from training.common.processes import Job, Row
 from training.judges import naturalness, similarity, whisper_base

@@ -7,8 +7,8 @@ import torch
 
 from earshot.media.audio import features
 from earshot.media.constants import FRAME_SECONDS, SAMPLE_RATE
-from earshot.pipelines.voice_conversion import AnyVoiceConversion, VQVAEConversion
-from earshot.pipelines.voice_conversion.settings import MUTED
+from earshot.systems.voice_conversion import AnyVoiceConversion, VQVAEConversion
+from earshot.systems.voice_conversion.settings import MUTED
 from training.common.corpora import TARGET_VOICES
 from training.judges.kmeans import nearest, normalized_mfcc
 from training.voice_conversion.evaluate.test_set import Pair

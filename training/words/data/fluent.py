@@ -10,7 +10,7 @@ import numpy as np
 
 from earshot.media.audio.features import SAMPLE_RATE
 from earshot.media.text.phonemes import from_arpabet
-from earshot.pipelines.words.dictionary import pronunciations
+from earshot.systems.words.dictionary import pronunciations
 from training.common.corpora import Item, waveforms
 from training.judges.sphinx import Segment, Sphinx
 from training.words.data.recordings import RecordedWord

@@ -14,7 +14,7 @@ import numpy as np
 import pocketsphinx
 
 from earshot.media.text.phonemes import from_arpabet, from_ipa, from_pinyin
-from earshot.pipelines.words.dictionary import pronunciations
+from earshot.systems.words.dictionary import pronunciations
 from training.common.zero_shot import is_zero_shot
 
 FREQUENT: Final = 6000  # of English, by pocketsphinx' language model

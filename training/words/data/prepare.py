@@ -9,7 +9,7 @@ import numpy as np
 from earshot.media.audio.features import N_MELS, SAMPLE_RATE, log_mel
 from earshot.media.audio.load import load, match_loudness
 from earshot.media.audio.pitch import log_mel_and_pitch
-from earshot.pipelines.speech_encoder import SpeechEncoder
+from earshot.pretrained.speech_encoder import SpeechEncoder
 from training.common.corpora import LEVEL
 from training.common.processes import in_processes
 from training.common.sounds import TRAINING_FOLDS, sound_files

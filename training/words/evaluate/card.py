@@ -32,7 +32,7 @@ pretrained recogniser, so that a cosine is the mean of the four, in {dimension} 
 
 Search, comparison and recognition of single spoken words; queries by example or by text.
 
-    from earshot.pipelines.words import Words
+    from earshot.systems.words import Words
 
     words = Words.from_pretrained("checkpoints/{name}")
     words.embed_audio("word.wav").vector @ words.embed_text("lighthouse").vector
@@ -121,7 +121,7 @@ separated.
 As a member of the ensemble [words](../words/README.md), whose vectors are concatenated with its
 own; it can also be used alone.
 
-    from earshot.pipelines.words import Words
+    from earshot.systems.words import Words
 
     words = Words.from_pretrained("checkpoints/{name}")
 
@@ -182,7 +182,7 @@ moonshine-voice 0.0.49.
 As a member of the ensemble [words](../words/README.md), whose vectors are concatenated with its
 own; it can also be used alone.
 
-    from earshot.pipelines.words import Words
+    from earshot.systems.words import Words
 
     words = Words.from_pretrained("checkpoints/{name}")
 

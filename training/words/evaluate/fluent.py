@@ -11,8 +11,8 @@ from typing import Any, Final
 import numpy as np
 
 from earshot.core.paths import ASSETS
-from earshot.pipelines.words import Words
-from earshot.pipelines.words.library import WORDS, read_words
+from earshot.systems.words import Words
+from earshot.systems.words.library import WORDS, read_words
 from training.common.corpora import data_root, speech_items
 from training.common.report import markdown
 from training.words.data.fluent import fluent_words

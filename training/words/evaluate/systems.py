@@ -11,8 +11,8 @@ import numpy as np
 from numba import njit, prange
 
 from earshot.media.audio.dtw import mfcc_frames, path_mean
-from earshot.pipelines.checkpoint import read_config
-from earshot.pipelines.words import Words
+from earshot.pretrained.checkpoint import read_config
+from earshot.systems.words import Words
 from training.words.evaluate.test_set import WordType
 
 DEFAULT_NAME: Final = "words"  # of the checkpoint that is shipped
@@ -123,8 +123,8 @@ class PretrainedSpeech(AcousticVectors):
     each dimension standardised over the recordings; nothing is trained."""
 
     def __init__(self, name: str) -> None:
-        from earshot.pipelines.speech_encoder import SpeechEncoder
-        from earshot.pipelines.words.averaged_states import (
+        from earshot.pretrained.speech_encoder import SpeechEncoder
+        from earshot.systems.words.averaged_states import (
             AveragedStates,  # late, for they load transformers
         )
 
@@ -133,7 +133,7 @@ class PretrainedSpeech(AcousticVectors):
 
     def encode(self, waveforms: Sequence[np.ndarray]) -> np.ndarray:
         """Embed recordings as unit vectors (N, D)."""
-        from earshot.pipelines.words.averaged_states import unit
+        from earshot.systems.words.averaged_states import unit
 
         means = self._averaged.means(waveforms)
         return unit((means - means.mean(axis=0)) / (means.std(axis=0) + 1e-6))

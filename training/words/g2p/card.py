@@ -27,7 +27,7 @@ converted in one pass: 1.6 million weights.
 
 Pronunciations of words that are not in the dictionary; the pipeline looks a word up there first.
 
-    from earshot.pipelines.words.pronunciation import Pronouncer
+    from earshot.systems.words.pronunciation import Pronouncer
 
     Pronouncer.from_pretrained("g2p")("earshotting")
 

@@ -29,7 +29,7 @@ Pronunciations = Mapping[str, Sequence[str]]  # spelling → each of its pronunc
 
 def prepare_g2p(out: Path) -> None:
     """Write the dictionary's words in plain letters, by split, to a file in ``out``."""
-    from earshot.pipelines.words.dictionary import pronunciations
+    from earshot.systems.words.dictionary import pronunciations
 
     splits: dict[str, dict[str, list[str]]] = {"train": {}, "val": {}, "test": {}}
     for entry, phones in pronunciations().items():
@@ -105,7 +105,7 @@ def export_g2p(out: Path, checkpoints: Path) -> None:
 
 def evaluate_g2p(out: Path, checkpoints: Path) -> None:
     """Measure checkpoints/g2p and the baseline on the test words; write metrics and card."""
-    from earshot.pipelines.words.pronunciation import load_g2p
+    from earshot.systems.words.pronunciation import load_g2p
     from training.common.checkpoints import update_metrics
     from training.words.g2p.card import card
 

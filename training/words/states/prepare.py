@@ -20,9 +20,9 @@ from earshot.core.errors import InputError
 from earshot.media.audio.features import SAMPLE_RATE
 from earshot.media.audio.load import match_loudness
 from earshot.media.text.phonemes import from_arpabet, from_pinyin, numbers
-from earshot.pipelines.recogniser import load_states
-from earshot.pipelines.words.dictionary import pronunciations
-from earshot.pipelines.words.heard import States
+from earshot.pretrained.recogniser import load_states
+from earshot.systems.words.dictionary import pronunciations
+from earshot.systems.words.heard import States
 from training.common.corpora import LEVEL, Item, speech_items, waveforms
 from training.common.processes import in_processes
 from training.common.sounds import TRAINING_FOLDS

@@ -28,7 +28,7 @@ from earshot.models.words.word_embedder import (
     build_embedder,
     config_from_dict,
 )
-from earshot.pipelines.checkpoint import load_weights, read_config
+from earshot.pretrained.checkpoint import load_weights, read_config
 from training.common.loop import SAVE_EVERY, device, half_precision
 from training.words.data.concatenation import Word
 from training.words.data.padding import padded

@@ -12,7 +12,7 @@ import numpy as np
 from markupsafe import Markup
 
 from earshot.media.constants import NYQUIST
-from earshot.pipelines.voice_conversion.settings import MUTED
+from earshot.systems.voice_conversion.settings import MUTED
 from earshot.tabs.shared.html import macro
 from earshot.tabs.shared.images import frequency_ticks, ink_on, spectrogram_png, viridis_colors
 

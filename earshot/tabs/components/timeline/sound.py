@@ -7,7 +7,7 @@ from earshot.tabs.components.timeline.lanes import Lane, Spectrogram, Waveform
 from earshot.tabs.components.timeline.timeline import File
 
 if TYPE_CHECKING:
-    from earshot.pipelines.speech import Speech
+    from earshot.media.audio.speech import Speech
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from gradio.components import Component
 from gradio.events import Dependency
 
 from earshot.core.errors import InputError
-from earshot.pipelines.voice_conversion import settings
+from earshot.systems.voice_conversion import settings
 from earshot.tabs.shared.events import HIDDEN, reporting
 from earshot.tabs.shared.gradio_internals import event_data
 from earshot.tabs.shared.icons import icon

@@ -21,7 +21,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from earshot.core.errors import InputError
 from earshot.core.http import RateLimit, address_of
 from earshot.media.workers.protocol import WorkerError
-from earshot.pipelines.voice_conversion.live import LiveProcess, LiveProcesses
+from earshot.systems.voice_conversion.live import LiveProcess, LiveProcesses
 from earshot.tabs.voice_conversion.live.queue import LiveQueue
 from earshot.tabs.voice_conversion.live.tickets import Tickets
 from earshot.tabs.voice_conversion.live.visitor import FULL_SCALE, RefusedError, Visitor

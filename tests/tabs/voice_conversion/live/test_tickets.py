@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from earshot.pipelines.voice_conversion.settings import MODELS
+from earshot.systems.voice_conversion.settings import MODELS
 from earshot.tabs.shared.own_voice import OWN
 from earshot.tabs.voice_conversion.live import Tickets, tickets
 from earshot.tabs.voice_conversion.live.panel import wished

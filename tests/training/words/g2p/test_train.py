@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from earshot.models.words.g2p import G2P, PHONES, G2PConfig, letter_numbers
-from earshot.pipelines.words.pronunciation import Pronouncer
+from earshot.systems.words.pronunciation import Pronouncer
 from training.words.g2p import train
 from training.words.g2p.train import ctc_loss, error_rates, majority_rule, split_of
 

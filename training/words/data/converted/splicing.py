@@ -21,7 +21,7 @@ from earshot.core.paths import CHECKPOINTS
 from earshot.media.audio.features import HOP_LENGTH, SAMPLE_RATE
 from earshot.media.audio.pitch import track_pitch
 from earshot.media.text.phonemes import PHONEMES, numbers
-from earshot.pipelines.voice_conversion.intonation import FRAMES_PER_STEP, Intonation
+from earshot.systems.voice_conversion.intonation import FRAMES_PER_STEP, Intonation
 from training.words.data.columns import Columns
 from training.words.data.concatenation import HELD_OUT, Word, joints_of
 from training.words.data.converted.voices import Converter

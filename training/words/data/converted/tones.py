@@ -15,7 +15,7 @@ from earshot.core.paths import CHECKPOINTS
 from earshot.media.audio.features import HOP_LENGTH
 from earshot.media.audio.pitch import track_pitch
 from earshot.media.text.phonemes import TONES, from_pinyin
-from earshot.pipelines.voice_conversion.intonation import FRAMES_PER_STEP, Intonation
+from earshot.systems.voice_conversion.intonation import FRAMES_PER_STEP, Intonation
 from training.common.zero_shot import is_zero_shot
 from training.words.data.columns import Columns
 from training.words.data.converted.voices import Converter

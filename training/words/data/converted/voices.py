@@ -18,9 +18,9 @@ from earshot.media.audio.features import HOP_LENGTH, SAMPLE_RATE, log_mel
 from earshot.media.audio.load import match_loudness
 from earshot.media.audio.pitch import track_pitch
 from earshot.media.text.phonemes import from_pinyin
-from earshot.pipelines.voice import Voice, pitch_statistics
-from earshot.pipelines.voice_conversion.any_voice import AnyVoiceConversion
-from earshot.pipelines.voice_conversion.intonation import Intonation
+from earshot.pretrained.voice import Voice, pitch_statistics
+from earshot.systems.voice_conversion.any_voice import AnyVoiceConversion
+from earshot.systems.voice_conversion.intonation import Intonation
 from training.common.corpora import LEVEL, speech_items, waveforms
 from training.common.zero_shot import is_zero_shot
 from training.words.data.columns import Columns

@@ -1,0 +1,36 @@
+"""The command ``earshot``: the app, or one of its systems for files and folders.
+
+earshot                 serves the app (earshot --help)
+earshot convert         speech to another voice
+earshot words           the words that sound like a recording
+earshot sounds          searches a folder of sounds
+earshot lips            reads the lips of videos
+earshot study           listening tests
+"""
+
+import sys
+from importlib import import_module
+from typing import Final
+
+COMMANDS: Final = {
+    "convert": "earshot.cli.convert",
+    "words": "earshot.cli.words",
+    "sounds": "earshot.cli.sounds",
+    "lips": "earshot.cli.lips",
+    "study": "earshot.study.__main__",
+}
+
+
+def main() -> None:
+    """Run the command that the first argument names; without one, serve the app."""
+    command, *arguments = sys.argv[1:] or [""]
+    if command in COMMANDS:
+        import_module(COMMANDS[command]).main(arguments)
+        return
+    from earshot import app  # late, for a command needs no Gradio
+
+    app.main()
+
+
+if __name__ == "__main__":
+    main()

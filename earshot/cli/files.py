@@ -1,0 +1,251 @@
+"""The files and folders of a command line: a line or a file each out."""
+
+import argparse
+import json
+import os
+import shutil
+import stat
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+from earshot.core.console import text_of
+from earshot.core.errors import InputError
+from earshot.core.files import check_new, files_below
+from earshot.core.paths import as_stored
+
+WIDTH: Final = 30  # characters of the progress bar
+REDRAW: Final = 0.1  # seconds
+CLEAR: Final = "\r\x1b[K"  # what stands on the line of the terminal
+STDIN: Final = Path("-")
+
+# What a file gives: the line to print, if any, and notices about the file.
+Outcome = tuple[str | None, Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Job:
+    """A file of the inputs: as it is named, as it is called below the folder that was given, where
+    it is read, and where its result is written."""
+
+    file: Path
+    name: str
+    path: Path
+    out: Path | None = None
+
+
+def parser_of(command: str, what: str, description: str | None) -> argparse.ArgumentParser:
+    """Make the parser of ``earshot COMMAND INPUT …``.
+
+    what: the inputs, "videos" for example.
+    """
+    parser = argparse.ArgumentParser(
+        prog=f"earshot {command}",
+        description=description,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "inputs",
+        nargs="+",
+        type=Path,
+        metavar="INPUT",
+        help=f"{what}, or folders of them; - is standard input",
+    )
+    add_device(parser)
+    return parser
+
+
+def add_device(parser: argparse.ArgumentParser) -> None:
+    """Add the option that every command has."""
+    parser.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto")
+
+
+def add_output(parser: argparse.ArgumentParser, what: str, required: bool) -> None:
+    """Add the options of a command that writes files. what: the results, with their endings."""
+    # Text, for a path does not remember the slash that makes it a folder.
+    parser.add_argument("-o", "--out", metavar="OUT", required=required, help=f"{what}; a folder")
+    parser.add_argument("--overwrite", action="store_true", help="replace results that are there")
+
+
+def jobs_of(
+    inputs: Sequence[Path],
+    out: str | None = None,
+    endings: Collection[str] = (),
+    overwrite: bool = False,
+) -> list[Job]:
+    """List the files of the inputs, folders replaced by the files in them, and their results.
+
+    That is ``out`` for one file. For folders and for several files ``out`` is a folder, in which
+    results are named, and lie in subfolders, as the files do, with the first of the endings.
+
+    Raises InputError, before anything is read or written, where a folder is empty, where the ending
+    of ``out`` is none of ``endings``, where two files would have one result, where a result would
+    replace an input, and, unless ``overwrite``, where there is one already.
+    """
+    inputs = [path if path == STDIN else as_stored(path) for path in inputs]
+    found = [(file, name) for path in inputs for file, name in _files_of(path)]
+    names = [name for _, name in found]
+    unique = len(set(names)) == len(names)
+    results = _results(inputs, found, out, endings)
+    _check_results(found, results, overwrite)
+    return [
+        Job(file, name if unique else str(file), file, result)
+        for (file, name), result in zip(found, results, strict=True)
+    ]
+
+
+def _files_of(path: Path) -> list[tuple[Path, str]]:
+    """List the files that an input stands for, with their names below it."""
+    if path == STDIN:
+        return [(path, "stdin")]
+    if not path.is_dir():
+        return [(path, path.name)]
+    below = files_below(path)
+    if not below:
+        raise InputError(f"There is no file in {path}.")
+    return [(file, str(file.relative_to(path))) for file in below]
+
+
+def _results(
+    inputs: Sequence[Path], found: list[tuple[Path, str]], out: str | None, endings: Collection[str]
+) -> list[Path | None]:
+    if out is None:
+        return [None for _ in found]
+    ending = next(iter(endings))
+    folder = out.endswith(tuple(filter(None, (os.sep, os.altsep)))) or Path(out).is_dir()
+    if len(inputs) == 1 and not inputs[0].is_dir() and not folder:
+        suffix = Path(out).suffix
+        if suffix.lower() not in endings:
+            raise InputError(
+                f"{out} does not say what to write: end it in {', '.join(endings)}, "
+                "or in / for a folder."
+            )
+        return [Path(out)]
+    return [(Path(out) / name).with_suffix(ending) for _, name in found]
+
+
+def _check_results(
+    found: list[tuple[Path, str]], results: list[Path | None], overwrite: bool
+) -> None:
+    # As the file system has them, so that links and other spellings are the same file.
+    sources = {os.path.realpath(file) for file, _ in found}
+    numbers = {_number(file) for file, _ in found} - {None}
+    seen: set[str] = set()
+    for result in filter(None, results):
+        real = os.path.realpath(result)
+        if real in seen:
+            raise InputError("Two inputs differ in their ending or folder only: rename one.")
+        seen.add(real)
+        if real in sources or _number(result) in numbers:
+            raise InputError(f"{result} is an input: its result would replace it.")
+        if result.is_dir():
+            raise InputError(f"{result} is a folder: name the result otherwise.")
+        check_new([result], overwrite)
+
+
+def _number(path: Path) -> tuple[int, int] | None:
+    """Number a file as the disk does, whatever its names; None where there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def for_each(jobs: Sequence[Job], work: Callable[[Job], Outcome]) -> None:
+    """Do the work for each file, print the line that it returns, and its notices on standard error.
+
+    A file that cannot be used is named on standard error, and the others go on; then the exit
+    status is 1 in the end.
+    """
+    bar, failed = Bar() if len(jobs) > 1 else None, 0
+    for number, job in enumerate(jobs):
+        if bar:
+            bar(number, len(jobs), job.file.name)
+        line, notices = None, ()
+        try:
+            with readable(job) as opened:
+                line, notices = work(opened)
+        except (InputError, OSError) as error:
+            notices = (text_of(error),)
+            failed += 1
+        if bar:
+            print(CLEAR, end="", file=sys.stderr, flush=True)
+        for notice in notices:
+            print(f"{job.file}: {notice}", file=sys.stderr, flush=True)
+        if line is not None:
+            print(line, flush=True)
+    if failed:
+        sys.exit(f"{failed} of {len(jobs)} files could not be used." if bar else 1)
+
+
+@contextmanager
+def readable(job: Job) -> Iterator[Job]:
+    """Open a job's file so that it can be read again: what comes through a pipe is stored.
+
+    Raises InputError where there is no such file.
+    """
+    with ExitStack() as stack:
+        if job.file == STDIN:
+            stream: Any = sys.stdin.buffer
+        elif not job.file.exists():
+            raise InputError("There is no such file.")
+        elif job.file.is_file():
+            # By its own name, for /dev/stdin is another file in the process that decodes it.
+            yield replace(job, path=job.file.resolve())
+            return
+        elif job.file.is_dir():
+            raise InputError("This is a folder.")
+        else:
+            stream = stack.enter_context(job.file.open("rb"))
+        file = stack.enter_context(tempfile.NamedTemporaryFile(suffix=job.file.suffix))
+        shutil.copyfileobj(stream, file)
+        file.flush()
+        yield replace(job, path=Path(file.name))
+
+
+def as_json(document: dict[str, Any]) -> str:
+    """Write one line of JSON; names that are no UTF-8 are escaped."""
+    text = json.dumps(document, ensure_ascii=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(document)
+    return text
+
+
+def print_table(text: str) -> None:
+    """Print a CSV: into a file with the mark by which spreadsheets know UTF-8; what reads from a
+    pipe, and a terminal, have no use for it."""
+    with suppress(OSError):  # it is no file at all
+        if stat.S_ISREG(os.fstat(sys.stdout.fileno()).st_mode):
+            text = f"\ufeff{text}"
+    print(text, end="", flush=True)
+
+
+class Bar:
+    """A progress bar on standard error."""
+
+    def __init__(self) -> None:
+        self._began, self._drawn = time.monotonic(), 0.0
+
+    def __call__(self, done: int, total: int, name: str) -> None:
+        """Draw it: files done, files in all, the name of the next one."""
+        now = time.monotonic()
+        if now - self._drawn < REDRAW and done < total:
+            return
+        self._drawn = now
+        filled = WIDTH * done // max(total, 1)
+        left = (now - self._began) * (total - done) / max(done, 1)
+        bar = "#" * filled + "." * (WIDTH - filled)
+        print(
+            f"\r[{bar}] {done}/{total}  {left:5.0f} s left  {name[:30]:30}",
+            end="\n" if done == total else "",
+            file=sys.stderr,
+            flush=True,
+        )

@@ -1,0 +1,210 @@
+"""Search a folder of sounds, from the command line.
+
+python -m earshot sounds search "a dog barks" --without rain
+python -m earshot sounds search --like dog.wav --index FOLDER.index
+python -m earshot sounds index FOLDER    # makes or updates FOLDER.index
+python -m earshot sounds index s3://BUCKET/PREFIX    # makes s3-BUCKET-PREFIX.index
+python -m earshot sounds index FOLDER --ray auto    # on a Ray cluster
+python -m earshot sounds watch FOLDER    # and keeps it in sync with the folder
+python -m earshot sounds fetch    # what it hears with, from the package index
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from earshot.cli import files
+from earshot.core.console import explained
+from earshot.core.paths import ASSETS
+from earshot.sound_index import BACKENDS
+from earshot.sound_index.address import index_of, name_of
+from earshot.sound_index.files import folder_of
+
+if TYPE_CHECKING:
+    from earshot.sound_index.cluster import Workers
+    from earshot.sound_index.encoder import SoundEncoder
+    from earshot.sound_index.index import Report
+    from earshot.systems.sound_search import SearchResult
+
+LIBRARY: Final = ASSETS / "sounds.index"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line that the module describes."""
+    parser = argparse.ArgumentParser(
+        prog="earshot sounds",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    commands = parser.add_subparsers(required=True)
+    command = commands.add_parser("search", help="find sounds by a text, a sound, or both")
+    command.add_argument("text", nargs="?", default="", help="what you would like to hear")
+    command.add_argument("--like", type=Path, metavar="FILE", help="a sound that they resemble")
+    command.add_argument("--without", default="", metavar="TEXT", help="what they do not contain")
+    command.add_argument("--index", type=Path, default=LIBRARY, help="default: our sounds")
+    _add_backend(command, "as it was made")
+    command.add_argument("-n", type=int, default=10, help="how many sounds (default: 10)")
+    command.add_argument("--json", action="store_true", help="print a JSON document a sound")
+    command.set_defaults(run=_search)
+    _add_models(command)
+    for name, run, purpose in (
+        ("index", _index, "make or update the index of a folder of sounds"),
+        ("watch", _watch, "make the index, and update it whenever the folder changes"),
+    ):
+        command = commands.add_parser(name, help=purpose)
+        command.add_argument("folder", help="or, for index, a part of a bucket: s3://BUCKET/PREFIX")
+        command.add_argument("--index", type=Path, help="default: FOLDER.index")
+        _add_backend(command, "as it was made, a new one in memory")
+        command.set_defaults(run=run)
+        if run is _index:
+            command.add_argument(
+                "--ray",
+                metavar="ADDRESS",
+                help="embed on this Ray cluster, whose machines see the folder under the same name "
+                "or may read the bucket (auto: the cluster that this machine belongs to)",
+            )
+        _add_models(command)
+    command = commands.add_parser("fetch", help="download the encoder, which is not installed")
+    command.set_defaults(run=_fetch)
+    options = parser.parse_args(arguments)
+    with explained():
+        options.run(options)
+
+
+def _fetch(options: argparse.Namespace) -> None:
+    from earshot.pretrained.effects import load_effects_cnn  # late: torch
+
+    load_effects_cnn()
+
+
+def _add_backend(command: argparse.ArgumentParser, default: str) -> None:
+    command.add_argument(
+        "--index-backend",
+        choices=BACKENDS,
+        help="search the index in memory, or from the disk, where it may be larger than memory "
+        f"(default: {default})",
+    )
+
+
+def _add_models(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--sound-model",
+        nargs="+",
+        metavar="NAME_OR_FOLDER",
+        help="checkpoints of ours, together, or a CLAP model (default: ours)",
+    )
+    files.add_device(command)
+
+
+def _search(options: argparse.Namespace) -> None:
+    from earshot.sound_index.index import SoundIndex  # late: loads torch
+    from earshot.systems.sound_search import SoundSearch  # late: loads torch
+    from earshot.systems.sound_search.encoders.models import DEFAULT_MODEL
+
+    search = SoundSearch.from_pretrained(options.sound_model or DEFAULT_MODEL, options.device)
+    index = SoundIndex.open(options.index, search.encoder, options.index_backend)
+    ours = options.index.resolve() == LIBRARY.resolve()
+    threshold = None if ours else search.encoder.own_threshold
+    query = (options.text, options.like, options.without)
+    result = search(index, *query, limit=options.n, threshold=threshold)
+    for notice in result.notices:
+        print(notice, file=sys.stderr)
+    for line in (_documents if options.json else _lines)(result):
+        print(line)
+
+
+def _lines(result: "SearchResult") -> list[str]:
+    lines = [
+        f"{hit.score:.2f}\t{hit.start:4.0f} s\t{_one_line(name_of(hit.sound.path))}\t"
+        f"{hit.sound.caption}"
+        for hit in result.hits
+    ]
+    heading = [] if result.matched else ["Nothing matches. The nearest sounds:"]
+    return [*heading, *lines]
+
+
+def _documents(result: "SearchResult") -> list[str]:
+    return [
+        files.as_json(
+            {
+                "file": name_of(hit.sound.path),
+                "caption": hit.sound.caption,
+                "score": hit.score,
+                "matches": hit.score >= result.threshold,
+                "start": hit.start,
+            }
+        )
+        for hit in result.hits
+    ]
+
+
+def _index(options: argparse.Namespace) -> None:
+    from earshot.sound_index.scan import scan  # late: loads torch
+
+    folder, out = _folders(options)
+    bar, backend = files.Bar(), options.index_backend
+    _report(out, scan(folder, out, _encoder(options), bar, backend, _workers(options)))
+
+
+def _watch(options: argparse.Namespace) -> None:
+    from earshot.sound_index.watch import watch  # late: loads torch
+
+    folder, out = _folders(options)
+    print(f"Watching {folder.absolute()}. Ctrl+C ends it.", flush=True)
+    watch(folder, out, _encoder(options), partial(_report, out), backend=options.index_backend)
+
+
+def _folders(options: argparse.Namespace) -> tuple[Path, Path]:
+    """Read the folder of sounds, and name that of its index."""
+    folder = folder_of(options.folder)
+    return folder, options.index or index_of(folder)
+
+
+def _encoder(options: argparse.Namespace) -> "SoundEncoder":
+    from earshot.systems.sound_search.encoders.models import (  # late: loads torch
+        DEFAULT_MODEL,
+        load_encoder,
+    )
+
+    return load_encoder(options.sound_model or DEFAULT_MODEL, options.device)
+
+
+def _workers(options: argparse.Namespace) -> "Workers | None":
+    if options.ray is None:
+        return None
+    from earshot.sound_index.cluster import Workers
+    from earshot.systems.sound_search.encoders.models import (  # late: loads torch
+        DEFAULT_MODEL,
+        load_encoder,
+    )
+
+    model = options.sound_model or DEFAULT_MODEL
+    return Workers(options.ray, partial(load_encoder, model, options.device))
+
+
+def _report(out: Path, report: "Report | str") -> None:
+    """Print what a scan did, or why it did nothing."""
+    if isinstance(report, str):
+        print(report, flush=True)
+        return
+    for path, notice in report.noticed:
+        print(f"{_one_line(name_of(path))}: {notice}", file=sys.stderr)
+    for path, reason in report.skipped:
+        print(f"skipped {_one_line(name_of(path))}: {reason}")
+    print(
+        f"{out}: {report.added} added, {report.unchanged} unchanged, {report.removed} removed, "
+        f"{len(report.skipped)} skipped",
+        flush=True,
+    )
+
+
+def _one_line(name: str) -> str:
+    """Write the name of a file, which may hold a tab or a line break, in a line of a table."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Results as files to take away: zip, CSV, TextGrid."""

@@ -1,1 +1,0 @@
-"""A query → ranked sounds of an index, and where in them they match."""

@@ -1,1 +1,0 @@
-"""Sources of sounds: folders of this machine, and buckets of S3."""

@@ -1,0 +1,213 @@
+"""Models of the Hugging Face hub that visitors choose: who may choose which, and their download."""
+
+import json
+import re
+import shutil
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from earshot.core import cancellation
+from earshot.core.errors import InputError
+from earshot.core.json_limits import check_json
+from earshot.pretrained.accelerator import ZERO_GPU
+
+GB: Final = 1_000_000_000
+MAX_BYTES: Final = 3 * GB  # of a model: half a GPU of 16 GB in single precision, with room to run
+SPARE_BYTES: Final = 5 * GB  # of the disk, after a download
+# The largest in a config.json, by the end of its key: large models have half as much.
+MAX_SIZES: Final = {
+    "layers": 100,
+    "depths": 100,
+    "kernel": 1_000,
+    "stride": 1_000,
+    "vocab_size": 500_000,
+    "size": 10_000,
+    "dim": 10_000,
+}
+MAX_NUMBER: Final = 1_000_000
+ID: Final = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}")
+SETTINGS: Final = re.compile(r"[\w.-]+\.(json|txt|model)")
+# Safetensors hold numbers only; old models have the others, read by torch with weights_only.
+WEIGHTS: Final = (r"model[\w.-]*\.safetensors", r"pytorch_model[\w.-]*\.bin")
+GPU: Final = Path("/dev/nvidia0")  # that of a Space with a GPU of its own
+NONE_SUCH: Final = (401, 403, 404)  # answers of the hub
+LOCAL: Final = (None, "", "localhost", "127.0.0.1", "::1")  # addresses that only this machine has
+
+Report = Callable[[int, int], None]  # bytes that are here, and of all
+
+
+@dataclass(frozen=True)
+class HubPermission:
+    """A server's permission of models of the hub: refusal says why visitors may load none, "" where
+    they may; any_id: whether also those that no list names.
+    """
+
+    refusal: str = ""
+    any_id: bool = False
+
+    @classmethod
+    def of(
+        cls, off: bool, host: str | None, share: bool, environment: Mapping[str, str]
+    ) -> "HubPermission":
+        """Decide for a server which models visitors may load. On a Space without a GPU these models
+        are too slow for its visitors; any id can be named only by whoever sits at this machine,
+        whose disk it fills.
+        """
+        if off:
+            return cls("Whoever runs this server has switched off models of the hub.")
+        space = "SPACE_ID" in environment
+        if space and not ZERO_GPU and not GPU.exists():
+            return cls(
+                "Models of the hub are offered where there is a GPU, and this Space has none. "
+                "Run Earshot on a machine of your own to hear them."
+            )
+        return cls(any_id=not space and not share and host in LOCAL)
+
+
+def fetch(name: str, kinds: Collection[str], report: Report = lambda done, total: None) -> Path:
+    """Fetch the folder of a model by its hub id: downloaded, or from the hub's cache when offline.
+
+    Configuration and weights only, never code. kinds: the model types of transformers that will do.
+    Raises InputError, before any weights are fetched, for what is no id, no such model or of
+    another kind, for one that is too large for MAX_BYTES or for the disk; and when offline.
+    """
+    if not ID.fullmatch(name):
+        raise InputError(f"“{name[:100]}” is no id of a model. They look like user/model-name.")
+    # Late, for they take a moment.
+    from huggingface_hub import HfApi, constants, hf_hub_download
+    from huggingface_hub.errors import (
+        HfHubHTTPError,
+        HTTPError,  # pyright: ignore[reportPrivateImportUsage]
+    )
+
+    api = HfApi()
+    try:
+        info = api.model_info(name, files_metadata=True, timeout=10, token=False)
+        get = partial(hf_hub_download, name, revision=info.sha, token=False, endpoint=api.endpoint)
+        sizes = {file.rfilename: file.size or 0 for file in info.siblings or ()}
+        files = needed(sizes)
+        config = Path(get("config.json"))
+        _check_config(name, config, kinds)
+        total, done = sum(sizes[file] for file in files), 0
+        _check_size(name, total, Path(constants.HF_HUB_CACHE))
+        for file in files:
+            get(file, tqdm_class=_reporter(report, done, total))
+            done += sizes[file]
+            report(done, total)
+        return config.parent
+    except HfHubHTTPError as error:
+        if error.response.status_code not in NONE_SUCH:
+            return _cached(name, kinds, error)
+        raise InputError(
+            f"The hub has no open model {name}. Check its spelling, and that it needs no login."
+        ) from error
+    except (HTTPError, OSError) as error:
+        return _cached(name, kinds, error)
+
+
+def fetch_from_dataset(name: str, file: str) -> Path:
+    """Fetch a file of a data set of ours to name, never a visitor's. Raises InputError when
+    offline.
+    """
+    from huggingface_hub import HfApi, hf_hub_download
+    from huggingface_hub.errors import HTTPError  # pyright: ignore[reportPrivateImportUsage]
+
+    endpoint = HfApi().endpoint
+    try:
+        path = hf_hub_download(name, file, repo_type="dataset", token=False, endpoint=endpoint)
+    except (HTTPError, OSError) as error:
+        raise InputError(f"{file} of {name} cannot be downloaded. Check the network.") from error
+    return Path(path)
+
+
+def needed(sizes: Mapping[str, int]) -> list[str]:
+    """List the files of a repository that a model of transformers is loaded from.
+
+    Raises InputError where there are no weights, or where the hub does not say how large they are.
+    """
+    found = [[name for name in sizes if re.fullmatch(kind, name)] for kind in WEIGHTS]
+    weights = next(filter(None, found), [])
+    if "config.json" not in sizes or not weights or any(not sizes[name] for name in weights):
+        raise InputError("This is no model of transformers: it has no config.json, or no weights.")
+    settings = [name for name in sizes if SETTINGS.fullmatch(name) and name not in weights]
+    return [*settings, *weights]
+
+
+def _check_config(name: str, path: Path, kinds: Collection[str]) -> None:
+    """Raise InputError for a model of another kind, and for one whose layers no machine of ours
+    could make, however small its weights are."""
+    try:
+        text = path.read_bytes()
+        check_json(text)
+        config = json.loads(text)
+        kind = config.get("model_type")
+    except (ValueError, AttributeError):
+        config, kind = {}, None
+    if not isinstance(kind, str) or kind not in kinds:
+        raise InputError(f"{name} is of the kind {kind}; here it takes {' or '.join(kinds)}.")
+    if any(_too_large(key, number) for key, number in _numbers("", config)):
+        raise InputError(f"{name} has more layers, or wider ones, than a model of its kind may.")
+
+
+def _numbers(key: str, value: Any) -> Iterator[tuple[str, float]]:
+    """Yield all numbers in a config, each by the key that it, or its list, has."""
+    if isinstance(value, dict):
+        for name, each in value.items():
+            yield from _numbers(name, each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _numbers(key, each)
+    elif isinstance(value, int | float):
+        yield key, value
+
+
+def _too_large(key: str, number: float) -> bool:
+    most = next((most for ending, most in MAX_SIZES.items() if key.endswith(ending)), MAX_NUMBER)
+    return not abs(number) <= most  # nor what is no number
+
+
+def _check_size(name: str, total: int, cache: Path) -> None:
+    if total > MAX_BYTES:
+        raise InputError(
+            f"{name} is {total / GB:.1f} GB to download. Choose one of at most "
+            f"{MAX_BYTES / GB:.0f} GB."
+        )
+    cache.mkdir(parents=True, exist_ok=True)
+    if shutil.disk_usage(cache).free - total < SPARE_BYTES:
+        raise InputError(f"This machine's disk has no room for {name} ({total / GB:.1f} GB).")
+
+
+def _reporter(report: Report, before: int, total: int) -> type:
+    """Make a progress bar for the hub's client that reports bytes, and stops with the running
+    job.
+    """
+    from tqdm import tqdm
+
+    class Reporter(tqdm):
+        def __init__(self, *args: Any, name: str = "", **kwargs: Any) -> None:
+            self.bytes = int(kwargs.get("initial") or 0)
+            super().__init__(*args, **kwargs | {"disable": True})
+
+        def update(self, n: float | None = 1) -> None:
+            cancellation.check()
+            self.bytes += int(n or 0)
+            report(min(before + self.bytes, total), total)
+
+    return Reporter
+
+
+def _cached(name: str, kinds: Collection[str], error: Exception) -> Path:
+    """Find a whole model in the hub's cache. Raises InputError where there is none."""
+    from huggingface_hub import constants
+
+    snapshots = Path(constants.HF_HUB_CACHE) / f"models--{name.replace('/', '--')}" / "snapshots"
+    for config in snapshots.glob("*/config.json"):
+        if any(re.fullmatch(k, path.name) for k in WEIGHTS for path in config.parent.iterdir()):
+            _check_config(name, config, kinds)
+            return config.parent
+    raise InputError(
+        f"The hub cannot be reached, and {name} was not downloaded before. Check the network."
+    ) from error

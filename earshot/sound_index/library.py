@@ -1,0 +1,150 @@
+"""The sounds of an index with their vectors: an immutable snapshot."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from earshot.core.errors import InputError
+from earshot.sound_index import map_layout
+from earshot.sound_index.filter import Filter
+from earshot.sound_index.nearest import EXACT_LIMIT, Nearest
+from earshot.sound_index.sound import Entry, Sound
+
+POOL: Final = 1000  # the nearest segments, whose sounds a search ranks
+
+
+class Ranking(NamedTuple):
+    """Sounds, best first, as columns (m,): positions in the library, scores (of the best segment of
+    each), and the numbers of these segments."""
+
+    numbers: np.ndarray
+    scores: np.ndarray
+    segments: np.ndarray
+
+
+class Library:
+    """A snapshot of an index: searches go on in one while the next is built.
+
+    on_disk: whether a search reads what it finds from the disk.
+    """
+
+    on_disk: bool = False
+
+    entries: Sequence[Entry]
+    sounds: Sequence[Sound]
+    numbers: Mapping[str, int]  # the position of a sound by its id
+    layout: np.ndarray  # coordinates on the map (n, 2)
+
+    def __init__(
+        self, entries: Sequence[Entry], nearest: Nearest, layout: np.ndarray | None = None
+    ) -> None:
+        """Keep the entries. nearest: of the vectors of all entries, in order; layout (n, 2):
+        computed if None.
+        """
+        self.entries = tuple(entries)
+        self.nearest = nearest
+        self.sounds = tuple(entry.sound for entry in entries)
+        self.numbers = {sound.id: number for number, sound in enumerate(self.sounds)}
+        counts = [len(entry.vectors) for entry in entries]
+        # The first row of each sound, and the number of rows: (n + 1,)
+        self.first_rows = np.cumsum([0, *counts])
+        self.layout = map_layout.layout(self._means) if layout is None else layout
+
+    @cached_property
+    def _means(self) -> np.ndarray:
+        """Average the segments of each sound, normalised: (n, D)."""
+        vectors = self.nearest.vectors[:]
+        sums = np.add.reduceat(vectors, self.first_rows[:-1], axis=0) if len(vectors) else vectors
+        return sums / np.linalg.norm(sums, axis=1, keepdims=True)
+
+    @cached_property
+    def licences(self) -> tuple[str, ...]:
+        """List the licences of all sounds, sorted."""
+        return tuple(sorted({sound.licence for sound in self.sounds} - {""}))
+
+    @cached_property
+    def tags(self) -> tuple[str, ...]:
+        """List the tags of all sounds, sorted."""
+        return tuple(sorted({tag for sound in self.sounds for tag in sound.tags}))
+
+    @cached_property
+    def _copies(self) -> Counter[str]:
+        return Counter(sound.content_hash for sound in self.sounds)
+
+    @cached_property
+    def _by_path(self) -> dict[Path, Sound]:
+        return {sound.path: sound for sound in self.sounds}
+
+    @cached_property
+    def _by_content(self) -> dict[str, Entry]:
+        return {entry.sound.content_hash: entry for entry in self.entries}
+
+    def at(self, path: Path) -> Sound | None:
+        """Find the sound of this file, if it is in the library."""
+        return self._by_path.get(path)
+
+    def with_content(self, content_hash: str) -> Entry | None:
+        """Find a sound with this content, if there is one."""
+        return self._by_content.get(content_hash)
+
+    def in_memory(self) -> "Library":
+        """Read the whole library into memory."""
+        return self
+
+    def means(self, numbers: np.ndarray) -> np.ndarray:
+        """Average the segments of each of m sounds, normalised: (m, D)."""
+        return self._means[numbers]
+
+    def copies(self, content_hash: str) -> int:
+        """Count the sounds with this content."""
+        return self._copies[content_hash]
+
+    def per_second(self, number: int) -> np.ndarray:
+        """Give unit vectors of the seconds of a sound: float16 (S, D)."""
+        return self.entries[number].per_second
+
+    def passing(self, only: Filter) -> np.ndarray:
+        """Mark the sounds that pass the filter: (n,)."""
+        return np.array([only(sound) for sound in self.sounds], bool)
+
+    def entry(self, sound_id: str) -> Entry:
+        """Find the sound with this id. Raises InputError if there is none, or no longer."""
+        number = self.numbers.get(sound_id)
+        if number is None:
+            raise InputError("This sound is no longer in the library. Search again.")
+        return self.entries[number]
+
+    def find(
+        self, query: np.ndarray, min_sounds: int = 10, among: np.ndarray | None = None
+    ) -> Ranking:
+        """Rank the sounds of the POOL segments that are nearest to a unit vector (D,).
+
+        More segments are taken where these belong to fewer than ``min_sounds`` sounds. among (n,):
+        the sounds that may be found; every one of them is, if they have EXACT_LIMIT segments at
+        most.
+        """
+        query, limit, total = query.astype(np.float32), POOL, int(self.first_rows[-1])
+        rows_among = None
+        if among is not None:
+            rows_among = np.flatnonzero(np.repeat(among, np.diff(self.first_rows)))
+            total = len(rows_among)
+            limit = total if total <= EXACT_LIMIT else POOL
+        while True:
+            scores, rows = self.nearest.search(query, limit, rows_among)
+            found = self._best_of_each(scores, rows)
+            enough = len(found.numbers) >= min_sounds or len(rows) < limit
+            if enough or limit >= total:
+                return found
+            limit *= 4
+
+    def _best_of_each(self, scores: np.ndarray, rows: np.ndarray) -> Ranking:
+        """Keep the first segment of each sound, of segments, best first."""
+        sounds = np.searchsorted(self.first_rows, rows, side="right") - 1
+        _, first = np.unique(sounds, return_index=True)
+        best = np.sort(first)
+        numbers = sounds[best]
+        return Ranking(numbers, scores[best], rows[best] - self.first_rows[numbers])

@@ -1,0 +1,21 @@
+"""Sound search: a text or a sound → ranked sounds of a library, and where in them they match."""
+
+from typing import TYPE_CHECKING
+
+import lazy_loader
+
+# Loaded when first used, for torch takes seconds to import.
+__getattr__, __dir__, __all__ = lazy_loader.attach(
+    __name__,
+    submod_attrs={
+        "listing": ["listed"],
+        "result": ["Hit", "SearchResult"],
+        "system": ["SoundSearch"],
+    },
+)
+
+if TYPE_CHECKING:
+    from earshot.systems.sound_search.listing import listed as listed
+    from earshot.systems.sound_search.result import Hit as Hit
+    from earshot.systems.sound_search.result import SearchResult as SearchResult
+    from earshot.systems.sound_search.system import SoundSearch as SoundSearch

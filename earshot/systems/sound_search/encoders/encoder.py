@@ -1,0 +1,211 @@
+"""Sounds and texts as unit vectors whose inner product is their similarity."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from earshot.media.audio import effects_features, sound_features
+from earshot.models.sound_search import effects_embedder
+from earshot.models.sound_search.effects_embedder import EffectsEmbedder, EffectsEmbedderConfig
+from earshot.models.sound_search.sound_embedder import (
+    KINDS_SHARE,
+    SoundEmbedder,
+    SoundEmbedderConfig,
+)
+from earshot.pretrained.checkpoint import (
+    choose_device,
+    kind_of,
+    load_weights,
+    locate,
+    read_config,
+    unusable,
+)
+from earshot.pretrained.effects import (
+    WHEEL,
+    EffectsHearing,
+    load_effects_cnn,
+)
+from earshot.pretrained.sentence import SentenceEncoder
+from earshot.sound_index.encoder import AudioEmbedding
+
+BATCH: Final = 8  # segments
+FRAMES_PER_SECOND: Final = sound_features.SAMPLE_RATE // sound_features.HOP_LENGTH
+# The constants that vectors depend on, in the order and groups of fingerprints that indexes hold.
+SOUND_FEATURES: Final = "FLOOR HOP_LENGTH MIN_SECONDS N_FFT N_MELS SAMPLE_RATE SEGMENT_SECONDS"
+EFFECTS_FEATURES: Final = (
+    "COMPRESSION HOP_LENGTH MAX_LEVEL N_FFT N_MELS SAMPLE_RATE THEIR_N_FFT THEIR_RATE"
+)
+EFFECTS_CNN: Final = "BLOCK BLOCK_HOP CHANNELS CLASSIFIERS N_OUTPUTS STEP"
+EFFECTS_EMBEDDER: Final = (
+    "CATEGORY_SCALE CATEGORY_SHARE CHANNELS CLASSIFIERS CODED GROUP_SCALE KINDS_SHARE "
+    "MIN_PROBABILITY N_CATEGORIES N_OUTPUTS PHRASE_SCALE"
+)
+
+
+class LogMelMember:
+    """A network over log-mel spectrograms."""
+
+    def __init__(self, network: SoundEmbedder, device: torch.device) -> None:
+        self.network, self._device = network, device
+
+    def embed_audio(self, segments: np.ndarray) -> tuple[Tensor, Tensor]:
+        """Embed segments (N, T'): unit vectors (N, D), and of each second (N, S, D)."""
+        mel = torch.from_numpy(sound_features.log_mel(segments)).to(self._device)
+        return self.network.embed_parts(mel, FRAMES_PER_SECOND)
+
+    def fingerprint(self) -> bytes:
+        """Name everything but the weights that vectors depend on."""
+        # Indexes that were made when fields had other names remain valid.
+        told = repr(self.network.config).replace("std=", "deviation=")
+        return f"{told}{KINDS_SHARE if self.network.config.holds_kinds else ''}".encode()
+
+
+class EffectsMember:
+    """A network over a pretrained encoder of sound effects."""
+
+    def __init__(self, network: EffectsEmbedder, device: torch.device) -> None:
+        """Load the encoder too. Raises CheckpointError as load_effects_cnn does."""
+        self.network, self._hear = network, EffectsHearing(load_effects_cnn(str(device)), device)
+
+    def embed_audio(self, segments: np.ndarray) -> tuple[Tensor, Tensor]:
+        """Embed segments (N, T'): unit vectors (N, D), and of each second (N, S, D)."""
+        whole, seconds = self._hear(segments)
+        single = (each.flatten(0, 1)[:, None] for each in seconds)
+        per_second = self.network.embed_blocks(*single)
+        return self.network.embed_blocks(*whole), per_second.unflatten(0, seconds[0].shape[:2])
+
+    def fingerprint(self) -> bytes:
+        """Name everything but the weights that vectors depend on."""
+        groups = (
+            _constants(effects_features, EFFECTS_FEATURES),
+            _constants(effects_embedder, EFFECTS_CNN),
+            _constants(effects_embedder, EFFECTS_EMBEDDER),
+        )
+        constants = json.dumps(groups, sort_keys=True)
+        return f"{self.network.config}{WHEEL.sha256}{constants}".encode()
+
+
+Member = LogMelMember | EffectsMember
+
+
+class EarshotEncoder:
+    """One or more of our checkpoints. Several form an ensemble (Primus et al. 2023, section 3):
+    the inner product of their concatenated vectors is the mean of their scores. Where a sentence is
+    like no kind that a member knows, the others count more."""
+
+    sample_rate: int = sound_features.SAMPLE_RATE
+
+    def __init__(
+        self,
+        members: dict[str, Member],
+        sentences: SentenceEncoder,
+        threshold: float,
+        own_threshold: float,
+    ) -> None:
+        self.name = " + ".join(members)
+        self.threshold, self.own_threshold = threshold, own_threshold
+        self.dimension = sum(m.network.config.dimension for m in members.values())
+        self.fingerprint = _fingerprint(members, sentences.name)
+        self._members = list(members.values())
+        self._sentences, self._device = sentences, sentences.device
+
+    @classmethod
+    def from_pretrained(
+        cls, folders: str | Path | Sequence[str | Path], device: str = "auto"
+    ) -> "EarshotEncoder":
+        """Load one or more checkpoints: names of shipped ones, folders or hub ids.
+
+        Raises FileNotFoundError where there is none, CheckpointError for one that is of another
+        task or cannot be used, or whose encoder cannot be downloaded, ValueError when their
+        sentence encoders differ.
+        """
+        names = [folders] if isinstance(folders, str | Path) else list(folders)
+        target = choose_device(device)
+        members, encoders, thresholds, own = {}, set(), [], []
+        for folder in map(locate, names):
+            config = read_config(folder)
+            kind_of(folder, config, "sound search", ["sentence_encoder"])
+            members[folder.name] = _member(folder, config["network"], target)
+            encoders.add(config["sentence_encoder"])
+            thresholds.append(config["threshold"])
+            own += [config["own_threshold"]] if "own_threshold" in config else []
+        if len(encoders) != 1:
+            raise ValueError(f"An ensemble needs one sentence encoder, not {sorted(encoders)}.")
+        sentences = SentenceEncoder(encoders.pop(), target)
+        return cls(
+            members, sentences, float(np.mean(thresholds)), float(np.mean(own or thresholds))
+        )
+
+    def segments(self, waveform: np.ndarray) -> np.ndarray:
+        """Cut equal segments of at most 10 s that cover the peak-normalised sound: (T,) → (N,
+        T').
+        """
+        return sound_features.split(waveform)
+
+    @torch.inference_mode()
+    def embed_audio(self, segments: np.ndarray) -> AudioEmbedding:
+        """Embed segments (N, T') as `segments` gives them."""
+        vectors, per_second = [], []
+        for first in range(0, len(segments), BATCH):
+            batch = segments[first : first + BATCH]
+            whole, parts = zip(*(m.embed_audio(batch) for m in self._members), strict=True)
+            vectors.append(_concatenated(whole))
+            per_second.append(_concatenated(parts))
+        return AudioEmbedding(np.concatenate(vectors), np.concatenate(per_second))
+
+    @torch.inference_mode()
+    def embed_text(self, texts: Sequence[str]) -> np.ndarray:
+        """Embed n texts: (n, D)."""
+        sentences = torch.from_numpy(self._sentences(texts)).to(self._device)
+        networks = [member.network for member in self._members]
+        weights = torch.stack([network.familiarity(sentences) for network in networks]).sqrt()
+        vectors = [network.embed_sentences(sentences) for network in networks]
+        joined = torch.cat([w * v for w, v in zip(weights, vectors, strict=True)], dim=-1)
+        return F.normalize(joined, dim=-1).cpu().numpy()
+
+
+def _member(folder: Path, config: dict[str, Any], device: torch.device) -> Member:
+    """Load the network of a checkpoint, with what it hears by. Raises CheckpointError."""
+    try:
+        if "n_groups" in config:
+            network = EffectsEmbedder(EffectsEmbedderConfig(**config))
+        else:
+            network = SoundEmbedder(SoundEmbedderConfig.from_dict(config))
+    except (TypeError, ValueError, KeyError, RuntimeError) as error:
+        raise unusable(folder, "its config.json describes no network") from error
+    load_weights(network, folder, device)
+    if isinstance(network, EffectsEmbedder):
+        return EffectsMember(network, device)
+    return LogMelMember(network, device)
+
+
+def _concatenated(vectors: Sequence[torch.Tensor]) -> np.ndarray:
+    """Concatenate the members' unit vectors to one unit vector: (…, D) each → (…, sum of D)."""
+    return torch.cat(list(vectors), dim=-1).div(len(vectors) ** 0.5).cpu().numpy()
+
+
+def _constants(module: ModuleType, names: str) -> dict[str, Any]:
+    """Collect constants of a module by their names."""
+    return {name: getattr(module, name) for name in names.split()}
+
+
+def _fingerprint(members: dict[str, Member], sentence_encoder: str) -> str:
+    # Indexes that were made when constants had other names remain valid.
+    constants = {
+        name.replace("MIN_SECONDS", "SHORTEST_SECONDS"): value
+        for name, value in _constants(sound_features, SOUND_FEATURES).items()
+    }
+    digest = hashlib.sha256(json.dumps([constants, sentence_encoder], sort_keys=True).encode())
+    for member in members.values():
+        digest.update(member.fingerprint())
+        for weight in member.network.state_dict().values():
+            digest.update(weight.cpu().contiguous().numpy().tobytes())
+    return digest.hexdigest()

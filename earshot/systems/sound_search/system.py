@@ -1,0 +1,207 @@
+"""Sound search: a text or a sound → ranked sounds of a library, and where in them they match.
+
+python -m earshot sounds index FOLDER builds or updates the index of a folder.
+"""
+
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from earshot.core.errors import InputError
+from earshot.media.audio.load import SILENT_PEAK, Audio, load
+from earshot.sound_index import map_layout
+from earshot.sound_index.embedding import embed
+from earshot.sound_index.encoder import SoundEncoder
+from earshot.sound_index.filter import EVERYTHING, Filter
+from earshot.sound_index.index import SoundIndex
+from earshot.sound_index.library import Library, Ranking
+from earshot.systems.sound_search.compound import Compound, parse
+from earshot.systems.sound_search.encoders.models import DEFAULT_MODEL, load_encoder
+from earshot.systems.sound_search.languages import translate
+from earshot.systems.sound_search.negation import split_unwanted
+from earshot.systems.sound_search.order import find, part_scores_of, place
+from earshot.systems.sound_search.query import NONE_LEFT, check, check_length, clean
+from earshot.systems.sound_search.result import Hit, SearchResult
+
+
+class SoundSearch:
+    """A search by one encoder, shared by all visitors; libraries, queries and votes are arguments
+    of a call.
+    """
+
+    MAX_SECONDS: Final = 60.0  # of an example sound
+    WITHOUT: Final = 0.5  # weight of the excluded text, relative to the query
+    LIKED: Final = 0.5  # weights of relevance feedback, relative to the query (Rocchio 1971)
+    DISLIKED: Final = 0.5
+    # Of the threshold of a match, for several parts: seconds score lower than segments.
+    COMPOUND: Final = 0.6
+
+    def __init__(self, encoder: SoundEncoder) -> None:
+        self.encoder = encoder
+
+    @classmethod
+    def from_pretrained(
+        cls, model: str | Path | Sequence[str | Path] = DEFAULT_MODEL, device: str = "auto"
+    ) -> "SoundSearch":
+        """Load our checkpoints (several form an ensemble) or one CLAP model: names of shipped ones,
+        folders or hub ids.
+
+        Raises FileNotFoundError where there is no such model, CheckpointError for one of another
+        task.
+        """
+        return cls(load_encoder(model, device))
+
+    def query(
+        self,
+        text: str = "",
+        like: Audio = None,
+        without: str = "",
+        index: SoundIndex | None = None,
+    ) -> tuple[np.ndarray, float]:
+        """Embed a query: the unit vector (D,) of an English text, an example sound or both, minus
+        another text; and the score of what is wanted itself, which is 1 unless a text is taken
+        away.
+
+        like: a recording, or the id of a sound in ``index``. Raises InputError for a query that is
+        empty, too long, without words or silent.
+        """
+        return self._query(text, self._example(like, index)[0], without)
+
+    def _query(
+        self, text: str, example: np.ndarray | None, without: str
+    ) -> tuple[np.ndarray, float]:
+        """Embed a query, whose example is a unit vector (D,), if there is one."""
+        text, without = clean(text), clean(without)
+        if not text and example is None:
+            raise InputError(
+                "“But not” only takes away. Say also what you would like to hear."
+                if without
+                else "Type what you would like to hear, “rain on a tin roof” for example."
+            )
+        words = [part for part in (text, without) if part]
+        for part in words:
+            check(part)
+        vectors = dict(zip(words, self.encoder.embed_text(words), strict=True)) if words else {}
+        wanted = vectors[text] if text else np.zeros(self.encoder.dimension, np.float32)
+        if example is not None:
+            wanted = wanted + example
+        wanted = wanted / np.linalg.norm(wanted)
+        query = wanted - self.WITHOUT * vectors[without] if without else wanted
+        query = (query / np.linalg.norm(query)).astype(np.float32)
+        return query, float(query @ wanted)
+
+    def __call__(
+        self,
+        index: SoundIndex,
+        text: str = "",
+        like: Audio = None,
+        without: str = "",
+        votes: Mapping[str, int] | None = None,
+        limit: int = 10,
+        only: Filter = EVERYTHING,
+        threshold: float | None = None,
+    ) -> SearchResult:
+        """Search ``index``.
+
+        text, without: in English, or a language of languages/, which is translated into English.
+        text may name several sounds, in order or together (see compound.py), which are then scored
+        second by second; together with an example it is one sound. It may also name what is not
+        wanted, "rain without thunder" (see negation.py), which then adds to without.
+        like: a recording, or the id of a sound in the index, which is then left out of the results.
+        votes: +1 or -1 for ids of sounds: these come first or last, and the others are re-ranked by
+        their similarity to them; scores stay those of the query. only: the sounds that may be
+        found. threshold: of a match; the encoder's own if None. Raises InputError for a query that
+        cannot be used, for an index that is empty or was made by another model, and where no sound
+        passes the filter.
+        """
+        began = time.perf_counter()
+        library = index.library
+        if not library.sounds:
+            raise InputError("This library is empty. Add sounds to it first.")
+        if index.encoder.fingerprint != self.encoder.fingerprint:
+            raise InputError("Another model made this library. Add its sounds again.")
+        for part in (text, without):
+            check_length(clean(part))
+        wanted, unwanted = translate(clean(text)), translate(clean(without))
+        named, negated = split_unwanted(wanted.english)
+        away = " and ".join(filter(None, (negated, unwanted.english)))
+        compound = Compound((named,)) if like is not None else parse(named)
+        example, notices = self._example(like, index)
+        queries, best = zip(
+            *(self._query(part, example, away) for part in compound.parts), strict=True
+        )
+        among = None if only == EVERYTHING else _passing(library, only)
+        found = find(library, np.stack(queries), compound, limit + 1, among)
+        scores = np.full(len(library.sounds), np.nan, np.float32)
+        scores[found.numbers] = found.scores
+        ranked = self._rank(library, found, votes or {})
+        if isinstance(like, str):
+            ranked = ranked[ranked != library.numbers.get(like, -1)]
+        hits = tuple(
+            _hit(library, number, scores, np.stack(queries), compound) for number in ranked[:limit]
+        )
+        share = self.COMPOUND if compound.links else 1.0
+        threshold = self.encoder.threshold if threshold is None else threshold
+        threshold *= share * float(np.mean(best))
+        split = f"Read as “{named}”, but not “{negated}”." if negated else ""
+        point = map_layout.place(found.scores[None], library.layout[found.numbers])[0]
+        return SearchResult(
+            hits=hits,
+            matched=bool(np.any(scores[ranked] >= threshold)),
+            threshold=threshold,
+            scores=scores,
+            point=(float(point[0]), float(point[1])),
+            notices=tuple(filter(None, (*notices, wanted.notice, unwanted.notice, split))),
+            compute_seconds=time.perf_counter() - began,
+            compound=compound,
+        )
+
+    def _rank(self, library: Library, found: Ranking, votes: Mapping[str, int]) -> np.ndarray:
+        """Rank the positions of the sounds found again by the votes (Rocchio 1971)."""
+        vote = np.zeros(len(library.sounds))
+        for sound_id, sign in votes.items():
+            if sound_id in library.numbers:
+                vote[library.numbers[sound_id]] = np.sign(sign)
+        towards = np.zeros(self.encoder.dimension, np.float32)
+        for voted, weight in ((vote > 0, self.LIKED), (vote < 0, -self.DISLIKED)):
+            if voted.any():
+                towards += weight * library.means(np.flatnonzero(voted)).mean(axis=0)
+        if not vote.any():
+            return found.numbers
+        scores = found.scores + library.means(found.numbers) @ towards
+        return found.numbers[np.lexsort((-scores, -vote[found.numbers]))]
+
+    def _example(
+        self, like: Audio, index: SoundIndex | None
+    ) -> tuple[np.ndarray | None, tuple[str, ...]]:
+        """Embed a recording, or a sound in the index: a unit vector (D,), and notices about it."""
+        if like is None:
+            return None, ()
+        if isinstance(like, str) and index is not None and like in index:
+            return index.library.means(np.array([index.library.numbers[like]]))[0], ()
+        recording = load(like, self.encoder.sample_rate, self.MAX_SECONDS)
+        if np.abs(recording.waveform).max() < SILENT_PEAK:
+            raise InputError("The recording is silent.", "Check the microphone, or take another.")
+        vectors, _ = embed(self.encoder, recording.waveform)
+        mean = vectors.mean(axis=0)
+        return mean / np.linalg.norm(mean), recording.notices
+
+
+def _passing(library: Library, only: Filter) -> np.ndarray:
+    """Mark the sounds that pass the filter: (n,). Raises InputError where none does."""
+    passes = library.passing(only)
+    if not passes.any():
+        raise InputError(NONE_LEFT)
+    return passes
+
+
+def _hit(
+    library: Library, number: int, scores: np.ndarray, queries: np.ndarray, compound: Compound
+) -> Hit:
+    part_scores = part_scores_of(library, number, queries)
+    seconds = place(part_scores, compound.steps)
+    sound = library.sounds[number]
+    return Hit(sound, float(scores[number]), part_scores, tuple(map(float, seconds)))

@@ -1,0 +1,201 @@
+"""The door to voice conversion, and what all its models have in common."""
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Collection
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import torch
+
+from earshot.core.errors import InputError
+from earshot.core.paths import CHECKPOINTS
+from earshot.media.audio.load import Audio, load, loudness, match_loudness
+from earshot.media.audio.speech import Speech
+from earshot.media.constants import SAMPLE_RATE
+from earshot.pretrained.checkpoint import kind_of, locate, read_config
+from earshot.pretrained.voice import Voice
+from earshot.systems.voice_conversion import settings, waveforms
+from earshot.systems.voice_conversion.intonation import Intonation
+from earshot.systems.voice_conversion.result import Conversion
+from earshot.systems.voice_conversion.units import Units
+
+# A key of a checkpoint's config → the class that speaks by its networks.
+KINDS: Final = {
+    "adapter": ("any_voice", "AnyVoiceConversion"),
+    "vqvae": ("vqvae", "VQVAEConversion"),
+    "kmeans": ("vqvae", "VQVAEConversion"),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Content:
+    """The content of a recording, before it passes a bottleneck.
+
+    source: the speech at the level of the networks' input; encoder: the fingerprint of what heard
+    it; vectors: float32 (U, C); intonation: that of the source, None where the model predicts its
+    own; loudness: of the recording, in LUFS; notices: about the recording.
+    """
+
+    source: Speech
+    encoder: str
+    vectors: np.ndarray
+    intonation: Intonation | None
+    loudness: float
+    notices: tuple[str, ...]
+
+
+class VoiceConversion(ABC):
+    """Speech → units, which can be edited → speech in another voice.
+
+    fingerprint: of the codebook; encoder: of the networks that hear, which models of one checkpoint
+    share; colors: of the units; vocoders, intonations: the choices of decode, the default first;
+    voices: names that it takes as a target.
+    """
+
+    name: str
+    codebook_size: int
+    unit_seconds: float
+    fingerprint: str
+    encoder: str
+    colors: tuple[str, ...]
+    vocoders: tuple[str, ...]
+    intonations: tuple[str, ...]
+    voices: Collection[str]
+
+    @staticmethod
+    def from_pretrained(
+        name: str | Path = settings.CONTINUOUS, device: str = "auto"
+    ) -> "VoiceConversion":
+        """Load a model by its name, its checkpoint's folder or a hub id.
+
+        name: one of settings.MODELS ("continuous", "units-512", "vqvae-64" …), a folder, or
+        ``USER/REPO``. Raises FileNotFoundError where there is none, CheckpointError for one that is
+        not of voice conversion or cannot be used.
+        """
+        named = settings.MODELS.get(str(name))
+        folder = locate(CHECKPOINTS / named if named else name)
+        kind = kind_of(folder, read_config(folder), "voice conversion", KINDS)
+        module, class_name = KINDS[kind]
+        found: Any = getattr(import_module(f"{__package__}.{module}"), class_name)
+        loaded = found.load(folder, device)
+        return (
+            loaded.at(str(name)) if kind == "adapter" and str(name) in settings.MODELS else loaded
+        )
+
+    def __call__(
+        self,
+        audio: Audio | Content,
+        target: str | Voice = settings.DEFAULT_VOICE,
+        vocoder: str | None = None,
+        intonation: str | None = None,
+        loudness: str = settings.LOUDNESS[0],
+    ) -> Conversion:
+        """Say the words of ``audio`` in the voice ``target``: a name of ``voices``, or a Voice.
+
+        audio: a recording, or what this model or another with its encoder has heard in one.
+        vocoder, intonation: without them, the first of ``vocoders`` and ``intonations``. loudness:
+        "level", that of the model whatever was recorded, -23 to -28 LUFS, or "source", that of the
+        recording. Raises InputError for audio that cannot be used, and for choices that do not
+        exist.
+        """
+        if loudness not in settings.LOUDNESS:
+            raise InputError(
+                f"There is no loudness {loudness}. Choose one of {', '.join(settings.LOUDNESS)}."
+            )
+        began = time.perf_counter()
+        vocoder = vocoder or self.vocoders[0]
+        intonation = intonation or self.intonations[0]
+        content = audio if isinstance(audio, Content) else self.encode_content(audio)
+        units = self.units(content)
+        converted = self.decode(units, target, vocoder, intonation)
+        if loudness == "source":
+            level = match_loudness(converted.waveform, SAMPLE_RATE, content.loudness)
+            converted = waveforms.speech(level, began)
+        bits, notices = self.bits_per_second(intonation), content.notices
+        seconds = time.perf_counter() - began
+        return Conversion(content.source, units, converted, notices, *bits, seconds)
+
+    @torch.inference_mode()
+    def encode_content(self, audio: Audio) -> Content:
+        """Encode the content of a recording once, for this model or others of the same networks.
+
+        Raises InputError for audio that cannot be used.
+        """
+        began = time.perf_counter()
+        recording = load(audio, SAMPLE_RATE, settings.MAX_SECONDS)
+        waveform = waveforms.prepared(recording.waveform, round(self.unit_seconds * SAMPLE_RATE))
+        vectors, intonation = self.encode_waveform(waveform)
+        source = waveforms.speech(waveform, began)
+        lufs = loudness(recording.waveform, SAMPLE_RATE)
+        # Of a recording below the gate its own notice says that it is silent.
+        covered = waveform.any() and waveforms.is_covered(recording.waveform)
+        notices = (*recording.notices, waveforms.COVERED) if covered else recording.notices
+        return Content(source, self.encoder, vectors, intonation, lufs, notices)
+
+    def encode(self, audio: Audio) -> tuple[Speech, Units, tuple[str, ...]]:
+        """Encode a recording: the speech at the level of the networks' input, its units, and
+        notices about it.
+
+        Raises InputError for audio that cannot be used.
+        """
+        content = self.encode_content(audio)
+        return content.source, self.units(content), content.notices
+
+    @abstractmethod
+    def encode_waveform(self, waveform: np.ndarray) -> tuple[np.ndarray, Intonation | None]:
+        """Encode speech (T,) at the networks' level, of whole units: vectors (U, C), intonation."""
+
+    def units(self, content: Content) -> Units:
+        """Find the units of what was heard. Raises InputError for what another encoder heard."""
+        if content.encoder != self.encoder:
+            raise InputError(
+                f"This content is of another model. Encode the recording by {self.name}."
+            )
+        return self._units(content)
+
+    @abstractmethod
+    def _units(self, content: Content) -> Units:
+        """Find the units of what this model's own encoder has heard."""
+
+    @torch.inference_mode()
+    def decode(
+        self,
+        units: Units,
+        target: str | Voice = settings.DEFAULT_VOICE,
+        vocoder: str | None = None,
+        intonation: str | None = None,
+    ) -> Speech:
+        """Speak units in a voice, without other choices by the first vocoder and intonation.
+
+        Where units carry no intonation, it is predicted. Raises InputError for units of another
+        model, units that are not in the codebook, none or too many of them, and for choices that
+        do not exist.
+        """
+        units.check(self.name, self.fingerprint, self.codebook_size, self.unit_seconds)
+        vocoder, intonation = vocoder or self.vocoders[0], intonation or self.intonations[0]
+        return self._speak(units, target, vocoder, intonation)
+
+    @abstractmethod
+    def _speak(self, units: Units, target: str | Voice, vocoder: str, intonation: str) -> Speech:
+        """Speak this model's own units. Raises InputError for choices that do not exist."""
+
+    def voice_from(self, recording: Audio) -> Voice:
+        """Make a voice, to be given as a target, of somebody's speech of 10 to 30 s.
+
+        To speak as somebody takes their consent. Raises InputError for a recording that is shorter
+        or longer, silent, of music or of several voices, and by a model of fixed voices.
+        """
+        raise InputError(
+            f"{self.name} speaks in the voices {', '.join(self.voices)} only. To speak as somebody "
+            f"in a recording, choose {settings.CONTINUOUS}, or units-512 and the like."
+        )
+
+    @abstractmethod
+    def bits_per_second(self, intonation: str) -> tuple[float, float]:
+        """Compute the rate of what is decoded: of the units, infinite where not limited, and of the
+        intonation.
+        """

@@ -1,0 +1,56 @@
+"""python -m earshot.systems.voice_conversion.live CHECKPOINT: live conversions, one by one.
+
+Reads messages of earshot.media.workers.protocol from its input, answers to its output, and ends
+with its input. {"begin": rate, "choice": …} begins a session; {"samples": T, "choice": …}, followed
+by T samples in float32, is answered by what is to be played. A choice is a document of Choice.
+"""
+
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from earshot.core.errors import InputError
+from earshot.media.workers.protocol import receive, send, send_array
+from earshot.systems.voice_conversion.live.choice import Choice
+from earshot.systems.voice_conversion.live.networks import LiveNetworks, load_networks
+from earshot.systems.voice_conversion.live.session import LiveSession
+
+
+def main(checkpoint: str) -> None:
+    source, sink = sys.stdin.buffer, sys.stdout.buffer
+    sys.stdout = sys.stderr  # nothing else may write where the answers go
+    torch.set_num_threads(1)  # the other cores have sessions of their own
+    networks = load_networks(Path(checkpoint))
+    _warm_up(networks)
+    send(sink, {})
+    session = None
+    while (message := receive(source)) is not None:
+        choice = Choice.from_document(message["choice"])
+        samples = np.frombuffer(source.read(4 * message.get("samples", 0)), np.float32)
+        try:
+            if "begin" in message:
+                session = LiveSession(networks, message["begin"], choice)
+                send(sink, {})
+                continue
+            assert session, "samples came before a session had begun"
+            session.change(choice)
+        except InputError as error:
+            send(sink, {"error": str(error)})
+            continue
+        began = time.perf_counter()
+        spoken = session.push(samples)
+        taken = time.perf_counter() - began
+        header = {"units": spoken.units, "behind": spoken.behind, "seconds": taken}
+        send_array(sink, header, spoken.samples.astype(np.float32))
+
+
+def _warm_up(networks: LiveNetworks) -> None:
+    """Run the networks once, for their first pass takes longer than the others."""
+    LiveSession(networks, 48_000, Choice()).push(np.zeros(48_000, np.float32))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

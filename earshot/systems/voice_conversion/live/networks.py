@@ -1,0 +1,205 @@
+"""The networks that live conversion can speak through, a window of the stream at a time.
+
+Shapes: S frames of 10 ms, U units, C content width, M mel bands.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Final, Protocol
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from earshot.core.errors import InputError
+from earshot.media.audio import features
+from earshot.media.constants import HOP_LENGTH, SAMPLE_RATE
+from earshot.models.any_voice.content import STRIDE
+from earshot.models.vocoder import Vocoder
+from earshot.models.vqvae import VQVAE, VQVAEConfig
+from earshot.pretrained.voice import Voice
+from earshot.systems.voice_conversion import settings
+from earshot.systems.voice_conversion.any_voice import AnyVoiceConversion
+from earshot.systems.voice_conversion.converter import VoiceConversion
+from earshot.systems.voice_conversion.intonation import Intonation
+from earshot.systems.voice_conversion.live.choice import Choice
+from earshot.systems.voice_conversion.live.running import RunningMean
+from earshot.systems.voice_conversion.vqvae import VQVAEConversion
+
+# A window of the stream (T,), how many of its last frames were heard and are not the silence
+# before, and how many are about to leave it → content of those heard (U, C).
+Hearing = Callable[[np.ndarray, int, int], Tensor]
+
+
+VQVAE_WINDOW: Final = 100  # frames
+ANY_VOICE_WINDOW: Final = 150  # frames: what shorter ones cost in words, in benchmarks/live_quality
+
+
+class LiveNetworks(Protocol):
+    """The interface of networks that are shared by all streams: nothing of theirs stays.
+
+    models: what a Choice may name, the default first; keeps_intonation: whether invert takes the
+    source's; stride: frames of a unit; window: frames that the encoder sees; silence: content of
+    silence (C,).
+    """
+
+    @property
+    def models(self) -> Sequence[str]: ...
+    @property
+    def keeps_intonation(self) -> bool: ...
+    @property
+    def stride(self) -> int: ...
+    @property
+    def vocoder(self) -> Vocoder: ...
+    @property
+    def window(self) -> int: ...
+    @property
+    def silence(self) -> Tensor: ...
+
+    def check(self, choice: Choice) -> None:
+        """Raise InputError for a choice that these networks do not have."""
+        ...
+
+    def hearing(self) -> Hearing:
+        """Begin to hear a stream."""
+        ...
+
+    def units(self, content: Tensor, choice: Choice) -> np.ndarray:
+        """Find the units (U,) that show content (U, C)."""
+        ...
+
+    def colors(self, choice: Choice) -> Sequence[str]:
+        """List the colours of these units, as "#rrggbb"."""
+        ...
+
+    def invert(
+        self, content: Tensor, intonation: Intonation | None, choice: Choice
+    ) -> tuple[Tensor, Tensor]:
+        """Map content (U, C), and the intonation to keep, to a log-mel spectrogram (S, M) and F0 in
+        Hz (S,), 0 where unvoiced.
+        """
+        ...
+
+
+class AnyVoiceNetworks:
+    """The networks of AnyVoiceConversion: every bottleneck, voice and blend."""
+
+    def __init__(self, pipeline: AnyVoiceConversion) -> None:
+        self.keeps_intonation, self.stride = True, STRIDE
+        self.models = [
+            name for name, checkpoint in settings.MODELS.items() if checkpoint == settings.ANY_VOICE
+        ]
+        self._pipelines: Mapping[str, AnyVoiceConversion] = {
+            name: pipeline.at(name) for name in self.models
+        }
+        self._networks = pipeline.networks
+        self.vocoder = pipeline.networks.vocoder
+        self.window = ANY_VOICE_WINDOW
+        with torch.inference_mode():
+            silence = pipeline.networks.encode(np.zeros(SAMPLE_RATE, np.float32))
+        self.silence = silence[len(silence) // 2]
+
+    def check(self, choice: Choice) -> None:
+        if choice.model is not None and choice.model not in self.models:
+            raise InputError(
+                f"Live has no model {choice.model}. Choose one of {', '.join(self.models)}."
+            )
+        if choice.intonation not in settings.INTONATIONS:
+            raise InputError(f"The intonation is {' or '.join(settings.INTONATIONS)}.")
+        self._voice(choice)
+
+    def hearing(self) -> Hearing:
+        return lambda window, heard, _: self._networks.encode(window[-heard * HOP_LENGTH :])
+
+    def units(self, content: Tensor, choice: Choice) -> np.ndarray:
+        return self._pipeline(choice).nearest(content).numpy()
+
+    def colors(self, choice: Choice) -> Sequence[str]:
+        return self._pipeline(choice).colors
+
+    def invert(
+        self, content: Tensor, intonation: Intonation | None, choice: Choice
+    ) -> tuple[Tensor, Tensor]:
+        pipeline, voice = self._pipeline(choice), self._voice(choice)
+        passed = pipeline.passed(content)
+        if intonation:
+            contour = torch.from_numpy(intonation.contour(voice.pitch_std))
+        else:
+            contour = self._networks.predict_contour(passed, voice)
+        mel = self._networks.invert(passed, contour, voice, pipeline.name)
+        return mel, contour[:, 0] * (contour[:, 1] + voice.pitch_mean).exp()
+
+    def _pipeline(self, choice: Choice) -> AnyVoiceConversion:
+        return self._pipelines[choice.model or self.models[0]]
+
+    def _voice(self, choice: Choice) -> Voice:
+        pipeline = self._pipeline(choice)
+        voice = pipeline.voice_of(choice.voice)
+        if choice.other is None:
+            return voice
+        return voice.blend(pipeline.voice_of(choice.other), choice.share)
+
+
+class VQVAENetworks:
+    """The networks of VQVAEConversion: one codebook, and five voices that predict the
+    intonation.
+    """
+
+    def __init__(self, pipeline: VQVAEConversion) -> None:
+        network = pipeline.vqvae
+        if not isinstance(network, VQVAE) or network.config.n_features != VQVAEConfig().n_features:
+            raise InputError(f"Live cannot speak by {pipeline.name}: its units are not of MFCC.")
+        self._pipeline = pipeline
+        self.keeps_intonation = False
+        self.models = [pipeline.name]
+        self.stride = network.config.stride
+        self.vocoder = pipeline.vocoder
+        self.window = VQVAE_WINDOW
+        self.silence = pipeline.vqvae.codebook.vectors[pipeline.silence]
+
+    def check(self, choice: Choice) -> None:
+        if choice.voice not in self._pipeline.voices or choice.other is not None:
+            raise InputError(
+                f"Live has no such voice here. Choose one of {', '.join(self._pipeline.voices)}."
+            )
+        if choice.model not in (None, *self.models):
+            raise InputError(f"Live speaks by {self.models[0]} only.")
+
+    def hearing(self) -> Hearing:
+        network = self._pipeline.vqvae
+        assert isinstance(network, VQVAE)
+        mean = RunningMean(network)
+
+        def hear(window: np.ndarray, heard: int, leaving: int) -> Tensor:
+            frames = torch.from_numpy(features.mfcc(window)[-heard:])
+            return network.encoder(mean(frames, leaving)[None])[0]
+
+        return hear
+
+    def units(self, content: Tensor, choice: Choice) -> np.ndarray:
+        return self._nearest(content).numpy()
+
+    def colors(self, choice: Choice) -> Sequence[str]:
+        return self._pipeline.colors
+
+    def invert(
+        self, content: Tensor, intonation: Intonation | None, choice: Choice
+    ) -> tuple[Tensor, Tensor]:
+        assert isinstance(choice.voice, str)
+        vectors = self._pipeline.vqvae.codebook.vectors[self._nearest(content)]
+        return self._pipeline.invert(vectors, choice.voice)
+
+    def _nearest(self, content: Tensor) -> Tensor:
+        return self._pipeline.vqvae.codebook.nearest(content[None])[0]
+
+
+def load_networks(checkpoint: Path) -> LiveNetworks:
+    """Load the networks of a folder that settings.live_checkpoint found, on the CPU.
+
+    Raises FileNotFoundError when there are none, CheckpointError when they cannot be used.
+    """
+    pipeline = VoiceConversion.from_pretrained(checkpoint, "cpu")
+    if isinstance(pipeline, AnyVoiceConversion):
+        return AnyVoiceNetworks(pipeline)
+    assert isinstance(pipeline, VQVAEConversion)
+    return VQVAENetworks(pipeline)

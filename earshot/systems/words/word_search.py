@@ -1,0 +1,223 @@
+"""Find a word in a long recording: where it was said, with a score for each place.
+
+Phoneme posteriors of the whole recording are computed once, by each phoneme-bottleneck model. A
+query's phonemes are searched in them (phoneme_paths.py), which gives candidates. The score of one
+is the cosine of its acoustic word embedding with the query's, less how much likelier other phonemes
+are at its place than the query's.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, zip_longest
+from typing import Final
+
+import numpy as np
+
+from earshot.core import cancellation
+from earshot.core.errors import InputError
+from earshot.media.audio.features import SAMPLE_RATE
+from earshot.media.audio.load import SILENT_PEAK, Audio, load
+from earshot.media.text.phonemes import numbers
+from earshot.systems.words.phoneme_paths import keyword_paths
+from earshot.systems.words.result import Spoken, Written
+from earshot.systems.words.spoken_word import MAX_SECONDS, MIN_SECONDS
+from earshot.systems.words.system import Words
+
+MAX_SECONDS_SEARCHED: Final = 600.0  # seconds
+MAX_CANDIDATES: Final = 100  # places that are looked at for one query
+MIN_CANDIDATES: Final = 10  # places that are embedded, however unlikely their paths are
+MARGIN: Final = (0.10, 0.14)  # seconds before and after a path: CTC is sure of a phoneme's middle
+PATH_WEIGHT: Final = 0.15  # of the score of a path, beside the cosine
+NO_PATH: Final = -10.0  # score where there is no path
+# Scores of a path from which a place is embedded: on validation speakers, no other place counts as
+# found. The phonemes of a spoken query are less sure.
+MIN_PATHS: Final = {"written": -3.0, "spoken": -4.0}
+BATCH: Final = 16  # candidates between two moments at which the search can be stopped
+# Scores from which a place counts as found, of the highest term-weighted value on validation
+# speakers: python -m benchmarks.word_search --split val.
+THRESHOLDS: Final = {"written": 0.26, "spoken": 0.17}
+SHORT: Final = 2  # phonemes of a word at most that are found by chance, wherever they are said
+SHORT_THRESHOLD: Final = 0.42  # of such a word
+
+Span = tuple[float, float]  # start and end in seconds
+Progress = Callable[[float], object]  # the share that is done
+
+
+@dataclass(frozen=True)
+class Place:
+    """A place where a word may have been said: start and end in seconds; score: at most 1."""
+
+    start: float
+    end: float
+    score: float
+
+
+@dataclass(frozen=True, eq=False)
+class LongRecording:
+    """A recording (T,) at 16 kHz with its log posteriors of phonemes (S, P) by each model, and
+    notices about it."""
+
+    waveform: np.ndarray
+    log_posteriors: tuple[np.ndarray, ...]
+    notices: tuple[str, ...] = ()
+
+    @property
+    def seconds(self) -> float:
+        return len(self.waveform) / SAMPLE_RATE
+
+
+@dataclass(frozen=True)
+class FoundPlaces:
+    """The places where a word was found. places: the best first, none holds another's middle;
+    threshold: from which a score counts as found.
+    """
+
+    places: tuple[Place, ...]
+    threshold: float
+
+    @property
+    def matches(self) -> tuple[Place, ...]:
+        """List the places that count as found, in the order of time."""
+        chosen = (place for place in self.places if place.score >= self.threshold)
+        return tuple(sorted(chosen, key=lambda place: place.start))
+
+
+class WordSearch:
+    """A search for words, shared by all visitors; recordings and queries are arguments of a
+    call.
+    """
+
+    def __init__(self, words: Words) -> None:
+        self.words = words
+
+    def listen(self, audio: Audio) -> LongRecording:
+        """Prepare a recording of speech for searches.
+
+        Raises InputError for what is no audio, silent, or longer than MAX_SECONDS_SEARCHED.
+        """
+        if audio is None:
+            raise InputError("There is no recording to search in. Upload one, up to ten minutes.")
+        loaded = load(audio, SAMPLE_RATE, MAX_SECONDS_SEARCHED)
+        waveform = loaded.waveform
+        if np.abs(waveform).max() < SILENT_PEAK:
+            raise InputError("The recording to search in is silent. Upload one with speech.")
+        return LongRecording(waveform, self.words.log_posteriors(waveform), loaded.notices)
+
+    def __call__(
+        self,
+        recording: LongRecording,
+        query: Spoken | Written,
+        limit: int = 50,
+        progress: Progress | None = None,
+    ) -> FoundPlaces:
+        """Find the places where the word may have been said.
+
+        Raises InputError for a spoken query in which no phoneme was recognised.
+        """
+        phonemes = self._phonemes(query)
+        kind = "written" if isinstance(query, Written) else "spoken"
+        candidates, paths = _candidates(recording, phonemes, MIN_PATHS[kind])
+        vectors = []
+        for first in range(0, len(candidates), BATCH):
+            cancellation.check()
+            if progress:
+                progress(first / len(candidates))
+            parts = [_part(recording, span) for span in candidates[first : first + BATCH]]
+            vectors.append(self.words.embed_waveforms(parts, once=True))
+        cosines = np.concatenate(vectors) @ query.vector if vectors else np.zeros(0)
+        scores = cosines + PATH_WEIGHT * paths
+        threshold = SHORT_THRESHOLD if len(phonemes) <= SHORT else THRESHOLDS[kind]
+        return FoundPlaces(_apart(candidates, scores, limit), threshold)
+
+    def _phonemes(self, query: Spoken | Written) -> tuple[int, ...]:
+        if isinstance(query, Written):
+            return tuple(numbers(query.pronunciation.phonemes))
+        first, last = (round(second * SAMPLE_RATE) for second in (query.start, query.end))
+        phonemes = self.words.decode_phonemes(query.waveform[first:last])
+        if not phonemes:
+            raise InputError(
+                "No phoneme was recognised in the word.", "Say it again, more clearly."
+            )
+        return phonemes
+
+
+def _candidates(
+    recording: LongRecording, phonemes: tuple[int, ...], min_path: float
+) -> tuple[list[Span], np.ndarray]:
+    """Find places, with margins, of the best paths in the posteriors of each model by turns, and
+    for each place the score of the best path there in any of these: the best ones first,
+    MAX_CANDIDATES at most, and those below ``min_path`` only up to MIN_CANDIDATES.
+    """
+    heard = [Heard(recording, posteriors, phonemes) for posteriors in recording.log_posteriors]
+    found: list[Span] = []
+    for span in chain.from_iterable(zip_longest(*(each.spans() for each in heard))):
+        if len(found) == MAX_CANDIDATES:
+            break
+        if span and not any(_overlap(span, other) for other in found):
+            found.append(span)
+    spans = [_with_margins(span, recording.seconds) for span in found]
+    scores = np.array([max(each.score(span) for each in heard) for span in spans])
+    kept = np.argsort(-scores, kind="stable")[: max(MIN_CANDIDATES, (scores >= min_path).sum())]
+    return [spans[i] for i in kept.tolist()], scores[kept]
+
+
+class Heard:
+    """The paths of a query in the posteriors (S, P) of one model."""
+
+    def __init__(
+        self, recording: LongRecording, log_posteriors: np.ndarray, phonemes: tuple[int, ...]
+    ) -> None:
+        """Find the best path that ends at each step."""
+        self._paths = keyword_paths(log_posteriors, phonemes)
+        self._seconds = recording.seconds
+        self._step = recording.seconds / len(log_posteriors)
+
+    def spans(self) -> Iterator[Span]:
+        """Find start and end of paths, the best first, at most one that ends within a word; as long
+        as a word with their margins. Equally good ones, of a single phoneme, in no order."""
+        scores, starts = self._paths
+        taken = np.zeros(len(scores) + 1, bool)
+        shuffled = np.random.default_rng(0).permutation(len(scores))
+        for end in np.lexsort((shuffled, -scores)).tolist():
+            if not np.isfinite(scores[end]):  # fewer steps than phonemes
+                break
+            start = int(starts[end])
+            if taken[(start + end) // 2] or taken[end]:
+                continue
+            span = start * self._step, (end + 1) * self._step
+            first, last = _with_margins(span, self._seconds)
+            if MIN_SECONDS <= last - first <= MAX_SECONDS:
+                taken[start : end + 1] = True
+                yield span
+
+    def score(self, span: Span) -> float:
+        """Find the score of the best path within a span, NO_PATH where there is none."""
+        first, last = round(span[0] / self._step), round(span[1] / self._step)
+        within = self._paths.starts[first:last] >= first
+        return float(self._paths.scores[first:last][within].max(initial=NO_PATH))
+
+
+def _with_margins(span: Span, seconds: float) -> Span:
+    return max(0.0, span[0] - MARGIN[0]), min(seconds, span[1] + MARGIN[1])
+
+
+def _part(recording: LongRecording, span: Span) -> np.ndarray:
+    start, end = (round(second * SAMPLE_RATE) for second in span)
+    return recording.waveform[start:end]
+
+
+def _apart(spans: Sequence[Span], scores: np.ndarray, limit: int) -> tuple[Place, ...]:
+    """Choose the best places; of two whose middle the other holds, the better one."""
+    kept: list[Place] = []
+    for number in np.argsort(-scores, kind="stable").tolist():
+        if len(kept) == limit:
+            break
+        if not any(_overlap(spans[number], (place.start, place.end)) for place in kept):
+            start, end = spans[number]
+            kept.append(Place(start, end, float(scores[number])))
+    return tuple(kept)
+
+
+def _overlap(one: Span, other: Span) -> bool:
+    """Say whether a span holds the middle of another, or the other way round."""
+    return other[0] < sum(one) / 2 < other[1] or one[0] < sum(other) / 2 < one[1]

@@ -1,0 +1,92 @@
+"""Live sessions at a device's rate, and in a process of their own."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from earshot.core.errors import InputError
+from earshot.media.workers.protocol import WorkerError
+from earshot.systems.voice_conversion import Voice
+from earshot.systems.voice_conversion.live import (
+    Choice,
+    LiveNetworks,
+    LiveProcess,
+    LiveProcesses,
+    LiveSession,
+    load_networks,
+)
+from earshot.systems.voice_conversion.live.conversion import TIMING
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def networks(tiny_checkpoints: Path) -> LiveNetworks:
+    return load_networks(tiny_checkpoints / "any-voice")
+
+
+@pytest.fixture(scope="module")
+def process(tiny_checkpoints: Path) -> Iterator[LiveProcess]:
+    started = LiveProcess(tiny_checkpoints / "any-voice")
+    started.wait_until_ready()
+    yield started
+    started.close()
+
+
+@pytest.mark.parametrize("rate", [16_000, 44_100, 48_000])
+def test_session_lags_by_conversion_and_resamplers(networks: LiveNetworks, rate: int) -> None:
+    session = LiveSession(networks, rate, Choice())
+    chunks = [session.push(np.zeros(rate // 50, np.float32)) for _ in range(100)]
+    behind = [chunk.behind / rate for chunk in chunks]
+    assert min(behind) >= TIMING.delay - 0.001
+    # Every fourth chunk of 20 ms fills a hop, and nothing of it waits in a resampler.
+    assert max(behind[3::4]) < TIMING.delay + 0.004
+    assert all(len(chunk.samples) for chunk in chunks[3::4])
+    played = sum(len(chunk.samples) for chunk in chunks) / rate
+    assert played == pytest.approx(2.0, abs=0.001)
+
+
+@pytest.mark.parametrize("rate", [0, 7_999, 192_001])
+def test_session_at_impossible_rate_is_refused(networks: LiveNetworks, rate: int) -> None:
+    with pytest.raises(InputError, match="Hz"):
+        LiveSession(networks, rate, Choice())
+
+
+def test_session_in_unknown_voice_is_refused(networks: LiveNetworks) -> None:
+    with pytest.raises(InputError, match="There is no voice X"):
+        LiveSession(networks, 48_000, Choice("X"))
+
+
+def test_process_gives_what_a_session_gives(process: LiveProcess, networks: LiveNetworks) -> None:
+    said = (0.1 * np.random.default_rng(0).standard_normal(8000)).astype(np.float32)
+    own = Voice("your voice", np.linspace(-1.7, 1.7, 8, dtype=np.float32), 5.0, 0.2)
+    choice = Choice("SF1", own, 0.5, "units-64", "predicted")
+    process.begin(16_000, choice)
+    told, spoken = process.push(said, choice)
+    alone = LiveSession(networks, 16_000, choice).push(said)
+    np.testing.assert_allclose(spoken, alone.samples, atol=1e-3)
+    assert (told["units"], told["behind"]) == (alone.units, alone.behind)
+
+
+def test_process_goes_on_after_refusing_voice(process: LiveProcess) -> None:
+    process.begin(16_000, Choice())
+    with pytest.raises(InputError, match="There is no voice"):
+        process.push(np.zeros(100, np.float32), Choice("X"))
+    process.push(np.zeros(100, np.float32), Choice())
+
+
+def test_processes_replace_one_that_ended(tiny_checkpoints: Path) -> None:
+    processes = LiveProcesses(tiny_checkpoints / "any-voice")
+    first = processes.take()
+    processes.give_back(first, healthy=True)
+    assert processes.take() is first
+    first.close()
+    with pytest.raises(WorkerError):
+        first.begin(16_000, Choice())
+    processes.give_back(first, healthy=True)
+    second = processes.take()
+    assert second is not first and second.alive
+    processes.give_back(second, healthy=False)
+    assert not second.alive

@@ -1,0 +1,71 @@
+"""Whether a recording is of somebody reading the text: voices of espeak-ng, noise, other texts."""
+
+import subprocess
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+
+from earshot.core.errors import InputError
+from earshot.media.audio.load import load
+from earshot.systems.voice_conversion.reading import LINES, SLOTS, Reading
+
+pytestmark = pytest.mark.slow
+
+RATE = 16_000
+READING = Reading.draw(Random(0))
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory: pytest.TempPathFactory) -> np.ndarray:
+    """The text of READING as espeak-ng reads it (T,)."""
+    path = tmp_path_factory.mktemp("reading") / "text.wav"
+    subprocess.run(["espeak-ng", "-v", "en-us", "-s", "150", "-w", path, READING.text], check=True)
+    return load(path, RATE, 30.0).waveform
+
+
+def test_draw_gives_new_text() -> None:
+    """The text names the app and holds the drawn words."""
+    texts = {Reading.draw(Random(seed)).text for seed in range(50)}
+    assert len(texts) == 50
+    assert "Earshot" in READING.text
+    assert all(word in READING.text.lower() for word in READING.words)
+    assert "{" not in READING.text
+
+
+def test_check_accepts_the_text(recording: np.ndarray) -> None:
+    READING.check(recording)
+    noise = np.random.default_rng(0).standard_normal(len(recording)).astype(np.float32)
+    READING.check(recording + 0.1 * np.sqrt(np.square(recording).mean()) * noise)
+
+
+def test_check_refuses_lines_with_other_words(recording: np.ndarray) -> None:
+    others = Reading(READING.lines, tuple(_another(word) for word in READING.words))
+    with pytest.raises(InputError, match="did not sound like the text") as refused:
+        others.check(recording)
+    assert "Record again" not in refused.value.message
+    assert "Record again" in refused.value.advice
+
+
+@pytest.mark.parametrize("seconds", [0.0, 12.0])
+def test_check_refuses_silence_and_noise(seconds: float) -> None:
+    noise = 0.1 * np.random.default_rng(0).standard_normal(round(seconds * RATE))
+    for waveform in (noise, np.zeros_like(noise)):
+        with pytest.raises(InputError, match="did not sound like the text"):
+            READING.check(waveform.astype(np.float32))
+
+
+def test_every_word_can_be_recognised() -> None:
+    import pocketsphinx
+
+    path = Path(pocketsphinx.get_model_path()) / "en-us" / "cmudict-en-us.dict"
+    known = {line.split()[0] for line in path.read_text().splitlines()}
+    written = {word for line in LINES for word in line.split() if not word.startswith("{")}
+    assert written | {word for words in SLOTS.values() for word in words} <= known
+
+
+def _another(word: str) -> str:
+    """Another word of the same slot."""
+    (words,) = (words for words in SLOTS.values() if word in words)
+    return next(other for other in words if other != word)
