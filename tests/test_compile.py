@@ -12,8 +12,8 @@ BENCHMARKS_ONLY = {"subsequence_means"}
 
 
 def compiled_functions() -> Iterator[Dispatcher]:
-    """Those that the app compiles: every @njit of media and pipelines."""
-    for package in ("media", "pipelines"):
+    """Those that the app compiles: every @njit of media and systems."""
+    for package in ("media", "systems"):
         for path in (ROOT / "earshot" / package).rglob("*.py"):
             if "@njit" in path.read_text():
                 module = import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))

@@ -203,9 +203,9 @@ def _kept(test: Test) -> Path | None:
     return next((file for file in files if file.exists()), None)
 
 
-def main() -> None:
-    """Run the command that is asked for."""
-    parser = argparse.ArgumentParser(prog="python -m earshot.study", description=__doc__)
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command that the arguments name."""
+    parser = argparse.ArgumentParser(prog="earshot study", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     command = commands.add_parser("new", help="write an example test.yaml")
     command.add_argument("folder", type=Path)
@@ -270,7 +270,7 @@ def main() -> None:
         command.add_argument(
             "--overwrite", action="store_true", help="replace results that are there"
         )
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     try:
         options.run(options)
     except (SpecError, InputError) as error:

@@ -1,4 +1,4 @@
-"""The command lines of the pipelines: what is read, what is written, and what is said."""
+"""The command line: what is read, what is written, and what is reported."""
 
 import csv
 import json

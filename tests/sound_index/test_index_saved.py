@@ -69,7 +69,7 @@ def test_index_open_with_another_model_raises(index: SoundIndex, tmp_path: Path)
 def test_missing_or_damaged_index_is_refused(index: SoundIndex, tmp_path: Path) -> None:
     saved = tmp_path / "index"
     for place in (saved, tmp_path / "sounds" / "low.wav"):
-        with pytest.raises(InputError, match="no index.*pipelines.sound_search index"):
+        with pytest.raises(InputError, match="no index.*sounds index"):
             SoundIndex.open(place, FakeEncoder())
     index.save(saved)
     for path in sorted(saved.iterdir()):

@@ -15,11 +15,11 @@ from earshot.cli import convert as voice_conversion
 from earshot.cli.files import (
     Job,
     Outcome,
-    explained,
     for_each,
     jobs_of,
     parser_of,
 )
+from earshot.core.console import explained
 from earshot.core.errors import InputError
 from earshot.core.files import replacing, write
 from earshot.core.paths import ROOT
@@ -225,7 +225,8 @@ def test_reader_that_stops_is_no_error(recording: Path) -> None:
     """Backblaze/B2_Command_Line_Tool#1071: a traceback where the output went to head."""
     script = (
         "from pathlib import Path\n"
-        "from earshot.cli.files import explained, for_each, jobs_of\n"
+        "from earshot.cli.files import for_each, jobs_of\n"
+        "from earshot.core.console import explained\n"
         "with explained():\n"
         f"    jobs = jobs_of([Path({str(recording)!r})] * 3)\n"
         "    for_each(jobs, lambda job: ('x' * 90_000, ()))\n"
