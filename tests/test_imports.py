@@ -38,7 +38,7 @@ ALLOWED = {
     "benchmarks": SYSTEMS | {"app", "tabs", "study", "training", "synthetic"},
 }
 OURS = {*ALLOWED, "assets", "scripts", "tests"}
-ROOMS = {path.name for path in (ROOT / "earshot").iterdir() if path.is_dir()}
+ROOMS = {path.parent.name for path in (ROOT / "earshot").glob("*/__init__.py")}
 # Package → what lies below its systems; each of the rest of its folders is a system.
 SHARED = {
     "earshot.tabs": {"shared", "components"},
@@ -111,7 +111,7 @@ def test_constants_import_nothing_but_typing() -> None:
 def test_no_system_imports_another(package: str) -> None:
     """Nor do the folders that systems share import one."""
     root = ROOT / package.replace(".", "/")
-    rooms = {path.name for path in root.iterdir() if path.is_dir()}
+    rooms = {path.parent.name for path in root.glob("*/__init__.py")}
     found = {
         str(path.relative_to(ROOT)): sorted(others)
         for room in rooms

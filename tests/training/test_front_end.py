@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import soundfile
 import torch
-from tests.pipelines.words.test_averaged_states import save as save_speech_model
+from tests.systems.words.test_averaged_states import save as save_speech_model
 
 from earshot.core.errors import InputError
 from earshot.models.vocoder import Vocoder, VocoderConfig
