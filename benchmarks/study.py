@@ -18,11 +18,18 @@ from benchmarks.study_adaptive import adaptive
 from benchmarks.study_intervals import coverage
 from benchmarks.study_words import word_errors
 from benchmarks.study_worlds import rows
-from earshot.study.analysis.clustered import LEVEL, ROUNDING, Estimate, bounded, difference, mean
-from earshot.study.analysis.mushra import signed_rank
+from earshot.study.analysis.estimates import (
+    LEVEL,
+    ROUNDING,
+    Estimate,
+    bounded,
+    difference,
+    holm,
+    mean,
+)
+from earshot.study.analysis.paired_comparisons import bradley_terry, ranking
 from earshot.study.analysis.power import at_null, plan
-from earshot.study.analysis.preference import bradley_terry, ranking
-from earshot.study.analysis.tables import holm
+from earshot.study.analysis.scores import signed_rank
 from earshot.study.simulation.world import MIDDLE, World, on_scale, votes
 
 TESTS = 4_000  # simulated where there is no difference

@@ -9,7 +9,7 @@ import pandas as pd
 from scipy.special import expit
 from scipy.stats import kendalltau
 
-from earshot.study.analysis.preference import bradley_terry, can_be_scaled
+from earshot.study.analysis.paired_comparisons import bradley_terry, can_be_scaled
 from earshot.study.design import Test
 from earshot.study.design.designs import AB
 from earshot.study.design.trials import numbered, scored

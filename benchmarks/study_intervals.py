@@ -8,7 +8,7 @@ from scipy.stats import ttest_1samp
 from statsmodels.formula.api import mixedlm
 
 from benchmarks.study_worlds import WORLDS, rows
-from earshot.study.analysis.clustered import ROUNDING, Estimate, bounded, difference, mean
+from earshot.study.analysis.estimates import ROUNDING, Estimate, bounded, difference, mean
 from earshot.study.simulation.world import MIDDLE, World, on_scale
 
 TESTS = 2_000

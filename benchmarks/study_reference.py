@@ -18,12 +18,11 @@ import numpy as np
 import pandas as pd
 from scipy.stats import friedmanchisquare
 
-from earshot.study.analysis.agreement import krippendorff
-from earshot.study.analysis.clustered import Estimate as Known
-from earshot.study.analysis.clustered import Variance, bounded, mean
-from earshot.study.analysis.mushra import signed_rank
-from earshot.study.analysis.preference import bradley_terry
-from earshot.study.analysis.tables import holm
+from earshot.study.analysis.estimates import Estimate as Known
+from earshot.study.analysis.estimates import Variance, bounded, holm, mean
+from earshot.study.analysis.paired_comparisons import bradley_terry
+from earshot.study.analysis.results import krippendorff
+from earshot.study.analysis.scores import signed_rank
 
 # Six targets by four judges: Shrout and Fleiss (1979), Psychological Bulletin 86, table 2.
 JUDGES: Final = np.array(

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from earshot.study.analysis import mos
-from earshot.study.analysis.tables import Table
+from earshot.study.analysis import scores
+from earshot.study.analysis.estimates import Table
 
 TESTS = 500
 SIZES = ((20, 20), (12, 12), (8, 20))  # raters, sentences
@@ -40,10 +40,10 @@ def measured(raters: int, sentences: int, rate: float) -> tuple[float, float]:
     words = {f"s{k}": int(WORDS[k % len(WORDS)]) for k in range(sentences)}
     held = found = 0
     for _ in range(TESTS):
-        answers = mos.by_words(_answers(rng, raters, words, rate), words)
-        own = mos.systems(answers, (0, 1)).set_index("system").loc["x"]
+        answers = scores.by_words(_answers(rng, raters, words, rate), words)
+        own = scores.systems(answers, (0, 1)).set_index("system").loc["x"]
         held += own["low"] <= rate <= own["high"]
-        pairs = mos.pairs(mos.differences(answers, ["x", "y"], rounding=0.0))
+        pairs = scores.pairs(scores.differences(answers, ["x", "y"], rounding=0.0))
         found += bool((pairs["p"] < 0.05).any())
     return held / TESTS, found / TESTS
 

@@ -110,8 +110,7 @@ def results(options: argparse.Namespace) -> None:
 def compare(options: argparse.Namespace) -> None:
     """Write a page of two tests side by side."""
     from earshot.study.analysis import analyse  # loads statsmodels and matplotlib
-    from earshot.study.analysis.comparison import check_comparable, compare
-    from earshot.study.analysis.report.comparison import page
+    from earshot.study.analysis.report.comparison import check_comparable, compare, page
 
     if options.out.suffix.lower() != ".html":  # nor can it replace a test or its answers
         raise InputError(f"{options.out} does not say that it is a page: end it in .html.")
@@ -181,7 +180,7 @@ def _report(
 ) -> None:
     """Write the report, and print its sentences and where it is."""
     from earshot.study.analysis import analyse, write  # loads statsmodels and matplotlib
-    from earshot.study.analysis.report.words import came, concluded, more_raters
+    from earshot.study.analysis.report.prose import came, concluded, more_raters
 
     results = analyse(test, ratings, conduct=conduct, notes=notes)
     write(results, folder)

@@ -29,7 +29,7 @@ def freeze(test: Test) -> Path:
     file = test.folder / FILE
     if file.exists():
         raise InputError(FROZEN.format(file=file))
-    from earshot.study.analysis.report.plan import plan  # loads statsmodels
+    from earshot.study.analysis.report.method import plan  # loads statsmodels
 
     content = {"plan": [*plan(test)], "test": stated(test)}
     head = {

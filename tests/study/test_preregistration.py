@@ -10,7 +10,7 @@ import pytest
 from earshot.core.errors import InputError
 from earshot.study import preregistration
 from earshot.study.__main__ import main
-from earshot.study.analysis.report.plan import plan
+from earshot.study.analysis.report.method import plan
 from earshot.study.design.spec import load
 from earshot.study.simulation.raters import simulate
 from earshot.study.storage.store import Store

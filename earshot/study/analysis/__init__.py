@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 
 from earshot.core.files import write as write_file
+from earshot.study.analysis.estimates import Table
 from earshot.study.analysis.exclusions import Exclusion, screen, untimely
 from earshot.study.analysis.report import figures, page, pdf
 from earshot.study.analysis.results import Analysis, Results, evaluate
 from earshot.study.analysis.robustness import effects, other_models
-from earshot.study.analysis.tables import Table
 from earshot.study.design import Test
 from earshot.study.design.rules import Rules
 from earshot.study.storage.conduct import Conduct

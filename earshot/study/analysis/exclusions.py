@@ -4,8 +4,8 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from earshot.study.analysis.mushra import MAX_MISSED, post_screening
-from earshot.study.analysis.tables import Table, percent
+from earshot.study.analysis.estimates import Table, percent
+from earshot.study.analysis.scores import MAX_MISSED, post_screening
 from earshot.study.design import Test
 from earshot.study.design.rules import Rules
 

@@ -14,8 +14,7 @@ from scipy.special import betainc, ndtri
 from scipy.stats import binom, nct
 from scipy.stats import t as student
 
-from earshot.study.analysis.clustered import LEVEL, ROUNDING, Estimate, Variance, two_sided
-from earshot.study.analysis.tables import Table
+from earshot.study.analysis.estimates import LEVEL, ROUNDING, Estimate, Table, Variance, two_sided
 
 POWER: Final = 0.8
 MAX_RATERS: Final = 1000  # that a test can have
@@ -111,7 +110,7 @@ def smallest_p(
 
 def at_null(estimate: Estimate, low: float, high: float) -> Estimate:
     """Give an estimate on a scale from low to high the variance that it would have at its null,
-    which is what clustered.bounded tests it by."""
+    which is what estimates.bounded tests it by."""
     share = (estimate.value - low) / (high - low)
     null = (estimate.null - low) / (high - low)
     spread, answers = share * (1 - share), estimate.variance.ratings

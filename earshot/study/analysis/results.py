@@ -7,13 +7,22 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from earshot.study.analysis import abx, mos, mushra, preference
-from earshot.study.analysis.agreement import by_unit, krippendorff
-from earshot.study.analysis.clustered import LEVEL, ROUNDING, Estimate
+from earshot.study.analysis import paired_comparisons, scores
+from earshot.study.analysis.estimates import (
+    LEVEL,
+    ROUNDING,
+    Estimate,
+    Table,
+    holm,
+    percent,
+    simulated,
+)
 from earshot.study.analysis.exclusions import Exclusion
+from earshot.study.analysis.paired_comparisons import both_ways
 from earshot.study.analysis.power import at_null, plan, smallest_p
-from earshot.study.analysis.tables import Table, holm, percent, simulated
+from earshot.study.analysis.scores import counted
 from earshot.study.design import REFERENCE, Scale, Test
+from earshot.study.design.designs import Level
 from earshot.study.design.rules import Rules
 from earshot.study.storage.conduct import Conduct
 
@@ -116,7 +125,7 @@ def evaluate(test: Test, answers: Table, left_out: int = 0, scale: Scale | None 
     notes = list(_warnings(test, answers, left_out, scale))
     if not answers.empty and simulated(answers):
         notes.insert(0, REHEARSED)
-    found = Found()
+    found = ScaleEstimates()
     if not answers.empty:
         of_pairs = _discriminations if scale.chance else _votes
         found = (of_pairs if scale.of_pairs else _scores)(test, answers, scale)
@@ -137,7 +146,7 @@ def evaluate(test: Test, answers: Table, left_out: int = 0, scale: Scale | None 
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class ScaleEstimates:
     """The findings of one kind of scale: see Analysis. estimates: of the pairs that power is
     planned for.
     """
@@ -149,54 +158,58 @@ class Found:
     notes: tuple[str, ...] = ()
 
 
-def _scores(test: Test, answers: Table, scale: Scale) -> Found:
+def _scores(test: Test, answers: Table, scale: Scale) -> ScaleEstimates:
     """Estimate the mean of each system, or its share of some answers, and their differences."""
-    scored, rounding = mos.scored(test, scale, answers), 0.0 if scale.typed else ROUNDING
-    systems = mos.systems(scored, scale.bounds, lowest_first=scale.typed)
+    scored, rounding = scores.scored(test, scale, answers), 0.0 if scale.typed else ROUNDING
+    systems = scores.systems(scored, scale.bounds, lowest_first=scale.typed)
     tested = [name for name in systems["system"] if name in (*test.systems, REFERENCE)]
-    differences = mos.differences(scored, tested, rounding)
-    pairs = mos.pairs(differences)
+    differences = scores.differences(scored, tested, rounding)
+    pairs = scores.pairs(differences)
     # A hidden reference is there to be found: what differs from it is no finding of the test.
     against = pairs[["system", "other"]].eq(REFERENCE).any(axis=1)
     pairs = pairs.assign(p_holm=holm(pairs["p"].mask(against)))
     overall = None
     if test.design.together:
-        systems = systems.merge(mushra.quartiles(answers), on="system")
-        overall = mushra.friedman(answers[answers["system"].isin(test.systems)])
-        ranked = mushra.wilcoxons(answers, [name for name in tested if name != REFERENCE])
+        systems = systems.merge(scores.quartiles(answers), on="system")
+        overall = scores.friedman(answers[answers["system"].isin(test.systems)])
+        ranked = scores.wilcoxons(answers, [name for name in tested if name != REFERENCE])
         pairs = pairs.merge(ranked, on=["system", "other"], how="left")
     estimates = {pair: e for pair, e in differences.items() if REFERENCE not in pair}
-    return Found(systems, pairs, estimates, overall)
+    return ScaleEstimates(systems, pairs, estimates, overall)
 
 
-def _votes(test: Test, answers: Table, scale: Scale) -> Found:
+def _votes(test: Test, answers: Table, scale: Scale) -> ScaleEstimates:
     """Estimate how far one of a pair is preferred, and of shares of votes the strengths."""
-    ranking = preference.ranking(answers, scale.null or 0.0)
-    estimates = preference.estimates(answers, ranking, scale.null or 0.0)
+    ranking = paired_comparisons.ranking(answers, scale.null or 0.0)
+    estimates = paired_comparisons.mean_votes(answers, ranking, scale.null or 0.0)
     if not scale.shares:
-        return Found(pairs=preference.comparisons(answers, estimates), estimates=estimates)
-    systems, pairs = pd.DataFrame(), preference.preferences(answers, estimates)
+        return ScaleEstimates(
+            pairs=paired_comparisons.comparisons(answers, estimates), estimates=estimates
+        )
+    systems, pairs = pd.DataFrame(), paired_comparisons.preferences(answers, estimates)
     several, adaptive = len(ranking) > 2, test.pairing == "adaptive"
     notes = []
-    if several and preference.can_be_scaled(answers):
-        systems = preference.bradley_terry(answers, ranking)
+    if several and paired_comparisons.can_be_scaled(answers):
+        systems = paired_comparisons.bradley_terry(answers, ranking)
         if adaptive:
             ranking = systems.sort_values("value", ascending=False)["system"].tolist()
-            systems = preference.bradley_terry(answers, ranking)
-            gaps = preference.modelled(answers, ranking)
-            pairs = preference.modelled_preferences(answers, gaps)
-            estimates = {pair: preference.as_share(gap) for pair, gap in gaps.items()}
+            systems = paired_comparisons.bradley_terry(answers, ranking)
+            gaps = paired_comparisons.modelled(answers, ranking)
+            pairs = paired_comparisons.modelled_preferences(answers, gaps)
+            estimates = {pair: paired_comparisons.as_share(gap) for pair, gap in gaps.items()}
     elif several:
         notes.append(UNSCALED)
     if adaptive and systems.empty:
         notes.append(NOT_MODELLED)
-    return Found(systems, pairs, estimates, notes=tuple(notes))
+    return ScaleEstimates(systems, pairs, estimates, notes=tuple(notes))
 
 
-def _discriminations(test: Test, answers: Table, scale: Scale) -> Found:
+def _discriminations(test: Test, answers: Table, scale: Scale) -> ScaleEstimates:
     """Estimate how often each pair is told apart."""
-    estimates = abx.estimates(answers)
-    return Found(pairs=abx.discrimination(answers, estimates), estimates=estimates)
+    estimates = paired_comparisons.right_shares(answers)
+    return ScaleEstimates(
+        pairs=paired_comparisons.discrimination(answers, estimates), estimates=estimates
+    )
 
 
 def _out_of_reach(least: float, pairs: int) -> str:
@@ -257,3 +270,73 @@ def _all_same(scale: Scale, answers: Table) -> bool:
     told = answers["answer"].where(~turned, 2 * null - answers["answer"])
     one_pair = len({frozenset(pair) for pair in answers[["system", "other"]].to_numpy()}) == 1
     return told.nunique() == 1 and (one_pair or bool((told == null).all()))
+
+
+def answers_by_system(scale: Scale, answers: Table) -> Table:
+    """Turn answers into what one averages them: of pairs told of either, the same of both where
+    they are right or wrong; 1 or 0 where the share of some answers is counted."""
+    if scale.chance:  # which of two is named first means nothing
+        turned = answers.assign(system=answers["other"], other=answers["system"])
+        return pd.concat([answers, turned], ignore_index=True)
+    if scale.null is not None:
+        return both_ways(answers, scale.null)
+    return counted(answers, scale)
+
+
+def by_stimulus(analysis: Analysis) -> Table:
+    """Make a row for each system, or pair ("one and other"), as the analysis ranks them; a column a
+    stimulus, the one that is rated lowest over all rows first; NaN where nothing is rated.
+
+    In ab and ccr the answer is told of the first of a pair; in abx it is the share right, in
+    similarity the share judged the same.
+    """
+    scale = analysis.scale
+    answers, ranked = answers_by_system(scale, analysis.answers), analysis.systems
+    if scale.of_pairs:
+        answers, ranked = (
+            table.assign(system=table["system"] + " and " + table["other"])
+            for table in (answers, analysis.pairs)
+        )
+    means = answers.pivot_table(index="system", columns="stimulus", values="answer", aggfunc="mean")
+    means = means.reindex(ranked["system"].tolist()).dropna(axis="columns", how="all")
+    return means[means.mean().sort_values(kind="stable").index]
+
+
+def krippendorff(values: np.ndarray, level: Level) -> float:
+    """Find α = 1 − D_o / D_e of values (raters, units), NaN where a rater did not judge a unit.
+
+    1 is perfect agreement, 0 what chance would bring. NaN where no unit has two values, or all
+    values are the same (Krippendorff 2011, Computing Krippendorff's Alpha-Reliability, section E).
+    """
+    kinds = np.unique(values[~np.isnan(values)])
+    if not len(kinds):
+        return np.nan
+    counts = np.stack([(values == kind).sum(axis=0) for kind in kinds], axis=1)  # (units, kinds)
+    counts = counts[counts.sum(axis=1) > 1]
+    shares = counts / (counts.sum(axis=1, keepdims=True) - 1)
+    observed = counts.T @ shares - np.diag(shares.sum(axis=0))  # coincidences
+    totals = observed.sum(axis=0)
+    expected = (np.outer(totals, totals) - np.diag(totals)) / max(totals.sum() - 1, 1)
+    apart = _distances(kinds, totals, level)
+    disagreement = (expected * apart).sum()
+    return float(1 - (observed * apart).sum() / disagreement) if disagreement > 0 else np.nan
+
+
+def by_unit(ratings: Table) -> np.ndarray:
+    """Arrange the answers (raters, units): a unit is a system, or pair of systems, heard with one
+    stimulus."""
+    table = ratings.pivot_table(
+        index="rater", columns=["system", "other", "stimulus"], values="answer", aggfunc="mean"
+    )
+    return table.to_numpy(float)
+
+
+def _distances(kinds: np.ndarray, totals: np.ndarray, level: Level) -> np.ndarray:
+    """Find δ² between all kinds of values (K, K)."""
+    if level == "nominal":
+        return 1.0 - np.eye(len(kinds))
+    if level == "interval":
+        return np.subtract.outer(kinds, kinds) ** 2
+    # Ranks: how many values lie between, counting half of either end.
+    middle = np.cumsum(totals) - totals / 2
+    return np.subtract.outer(middle, middle) ** 2

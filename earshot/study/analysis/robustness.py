@@ -11,8 +11,18 @@ import pandas as pd
 from statsmodels.api import OLS
 from statsmodels.miscmodels.ordinal_model import OrderedModel
 
-from earshot.study.analysis.clustered import ROUNDING, Clustered, Estimate, Variance, difference
-from earshot.study.analysis.tables import Table, codes, estimate_row, holm, mean_of
+from earshot.study.analysis.estimates import (
+    ROUNDING,
+    Clustered,
+    Estimate,
+    Table,
+    Variance,
+    codes,
+    difference,
+    estimate_row,
+    holm,
+    mean_of,
+)
 from earshot.study.design import REFERENCE, Scale, Test
 
 MAX_ORDINAL: Final = 20_000  # ratings that the ordinal model is fitted to within seconds

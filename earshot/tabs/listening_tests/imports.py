@@ -51,7 +51,7 @@ def _analysed(
         from earshot.study.analysis import analyse
         from earshot.study.analysis.report.page import page
         from earshot.study.analysis.report.pdf import document
-        from earshot.study.analysis.report.words import concluded
+        from earshot.study.analysis.report.prose import concluded
 
         if not file:
             raise InputError(NO_FILE)

@@ -84,13 +84,16 @@ def _voted(tests: TestLibrary, rater: Any, order: Any) -> tuple[Item, Test]:
 
 def _standing(tests: TestLibrary, test: Test, item: Item) -> str:
     """Write the systems that were heard, and the share of votes for the better one, as HTML."""
-    from earshot.study.analysis.preference import both_ways, estimates  # late: statsmodels
-    from earshot.study.analysis.tables import estimate_row
+    from earshot.study.analysis.estimates import estimate_row
+    from earshot.study.analysis.paired_comparisons import (
+        both_ways,
+        mean_votes,  # late: statsmodels
+    )
 
     pair = list(item.shown)
     votes = both_ways(tests.store.ratings(test))
     votes = votes[(votes["system"] == pair[0]) & (votes["other"] == pair[1])]
-    found = estimate_row(estimates(votes, pair)[pair[0], pair[1]], (0, 1))
+    found = estimate_row(mean_votes(votes, pair)[pair[0], pair[1]], (0, 1))
     share, low, high = (found[end] for end in ("value", "low", "high"))
     names = [LABELS.get(system, system) for system in pair]
     better = names[0]

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 from benchmarks.support.listening import write_test
 from earshot.study import preregistration
-from earshot.study.analysis.tables import Table
+from earshot.study.analysis.estimates import Table
 from earshot.study.design import Item
 from earshot.study.library import TestLibrary
 from earshot.study.storage import dataset

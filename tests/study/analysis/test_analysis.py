@@ -11,7 +11,7 @@ import pytest
 from earshot.study.analysis import Results, Rules, analyse, write
 from earshot.study.analysis.report.page import page
 from earshot.study.analysis.report.pdf import document
-from earshot.study.analysis.report.words import number, p_value, verdict
+from earshot.study.analysis.report.prose import number, p_value, verdict
 from earshot.study.design import DESIGNS, REFERENCE
 from earshot.study.design.designs import AB, ACR, MUSHRA
 from tests.study.analysis.made import make_test, rate

@@ -9,7 +9,7 @@ from statsmodels.api import GLM, OLS
 from statsmodels.genmod.families import Binomial
 from statsmodels.stats.proportion import proportion_confint
 
-from earshot.study.analysis.clustered import (
+from earshot.study.analysis.estimates import (
     ROUNDING,
     Clustered,
     Estimate,

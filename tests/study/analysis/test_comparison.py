@@ -7,8 +7,7 @@ import pytest
 
 from earshot.core.errors import InputError
 from earshot.study.analysis import Results, analyse
-from earshot.study.analysis.comparison import compare
-from earshot.study.analysis.report.comparison import page
+from earshot.study.analysis.report.comparison import compare, page
 from earshot.study.design import Scale
 from earshot.study.design.scales import TRANSCRIPTION
 from tests.study.analysis.made import make_test, rate

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from earshot.study.analysis import Results, Rules, analyse
-from earshot.study.analysis.report import contents
+from earshot.study.analysis.report import paper
 from earshot.study.analysis.report.page import running
-from earshot.study.analysis.report.words import came, overall, verdict
+from earshot.study.analysis.report.prose import came, overall, verdict
 from earshot.study.design import REFERENCE
 from earshot.study.design.sitting import RoomTest
 from earshot.study.storage.conduct import Conduct
@@ -129,7 +129,7 @@ def _named(rows: Sequence[Sequence[str]]) -> dict[str, str]:
 def test_flow_counts_each_way_out() -> None:
     """It counts who was screened out, and whom each rule left out."""
     results = _dropped(3)
-    rows = _named(contents.flow(results).rows)
+    rows = _named(paper.flow(results).rows)
     assert rows["Agreed to take part"] == "14"
     assert rows["Screened out by the headphone check"] == "2"
     assert rows["Left out by rule: failed checks"] == "3"
@@ -143,13 +143,13 @@ def test_flow_counts_each_way_out() -> None:
 def test_report_tells_looks_and_changed_rules() -> None:
     """It says how often the results were looked at, and whether the rules were changed."""
     results = _dropped(3)
-    rows = _named(contents.asked(results).rows)
+    rows = _named(paper.asked(results).rows)
     assert rows["Results before the end"] == "looked at 3 times"
     assert rows["Who is left out"].endswith("(as in the test)")
     test = results.test
     changed = analyse(test, results.everyone.answers, Rules(failed_checks=0.5))
-    assert "CHANGED" in _named(contents.asked(changed).rows)["Who is left out"]
-    assert "chosen afterwards" in contents.paragraph(changed)
+    assert "CHANGED" in _named(paper.asked(changed).rows)["Who is left out"]
+    assert "chosen afterwards" in paper.paragraph(changed)
 
 
 def _timed(rules: Rules) -> Results:
@@ -177,11 +177,11 @@ def test_room_and_time_leave_answers_out() -> None:
     }
     assert results.untimely == 2 * 10
     assert len(results.kept.answers) == 10 * 16 and len(results.everyone.answers) == 12 * 18
-    flow = _named(contents.flow(results).rows)
+    flow = _named(paper.flow(results).rows)
     assert flow["Screened out by the test of their room"] == "3"
     assert flow["Left out by rule: test of the room"] == "1"
     assert flow["Ratings of these left out for their time"] == "20"
-    asked = _named(contents.asked(results).rows)
+    asked = _named(paper.asked(results).rows)
     assert "in a block for each system" in asked["Order"]
     assert asked["Breaks"] == "asked for after every 10 trials"
     assert asked["Room"] == "11 of 12 raters passed the check"
@@ -200,7 +200,7 @@ def test_untimely_rater_is_left_out() -> None:
     results = analyse(test, ratings, conduct=CONDUCT)
     assert "8 raters, 2 of them left out by the rules" in came(results)
     assert "The rules leave out 2 of 8 raters" in results.notes[0]
-    flow = _named(contents.flow(results).rows)
+    flow = _named(paper.flow(results).rows)
     assert flow["Left out by rule: time of single answers"] == "2" and flow["Kept"] == "6"
 
 
@@ -208,7 +208,7 @@ def test_rules_left_off_exclude_nobody() -> None:
     """Those of the room and of time can be switched off."""
     results = _timed(Rules(environment=False))
     assert results.exclusions == () and results.untimely == 0
-    assert "Ratings of these left out for their time" not in _named(contents.flow(results).rows)
+    assert "Ratings of these left out for their time" not in _named(paper.flow(results).rows)
 
 
 def test_page_of_counts_has_no_estimate() -> None:
@@ -220,8 +220,8 @@ def test_page_of_counts_has_no_estimate() -> None:
 
 
 def test_checklist_names_what_only_authors_know() -> None:
-    rows = _named(contents.checklist(_dropped(0)).rows)
-    assert rows["Payment"] == contents.UNKNOWN
+    rows = _named(paper.checklist(_dropped(0)).rows)
+    assert rows["Payment"] == paper.UNKNOWN
     assert rows["Number of raters"] == "12 kept of 12"
     assert rows["Ratings of a rater"] == "18"
 

@@ -9,7 +9,7 @@ from scipy.stats import kendalltau
 from statsmodels.api import GLM
 from statsmodels.genmod.families import Binomial
 
-from earshot.study.analysis import abx, preference
+from earshot.study.analysis import paired_comparisons
 from tests.study.analysis.made import make_test, rate
 
 
@@ -26,8 +26,10 @@ def _votes(answer: float, other_way: bool) -> pd.DataFrame:
 @pytest.mark.parametrize("other_way", [False, True])
 def test_preferences_ignore_order_of_systems(other_way: bool) -> None:
     votes = _votes(1, other_way)
-    order = preference.ranking(votes)
-    found = preference.preferences(votes, preference.estimates(votes, order)).iloc[0]
+    order = paired_comparisons.ranking(votes)
+    found = paired_comparisons.preferences(votes, paired_comparisons.mean_votes(votes, order)).iloc[
+        0
+    ]
     assert (found["system"], found["other"]) == ("ours", "rival")
     assert (found["won"], found["tied"], found["lost"]) == (30, 0, 6)
     assert found["value"] == pytest.approx(5 / 6)
@@ -36,7 +38,9 @@ def test_preferences_ignore_order_of_systems(other_way: bool) -> None:
 
 def test_preferences_of_unanimous_raters_have_interval() -> None:
     votes = rate(make_test("ab", ("ours", "rival")), 6, lambda *_: 1.0)
-    found = preference.preferences(votes, preference.estimates(votes, ["ours", "rival"])).iloc[0]
+    found = paired_comparisons.preferences(
+        votes, paired_comparisons.mean_votes(votes, ["ours", "rival"])
+    ).iloc[0]
     assert found["low"] == pytest.approx(36 / (36 + 2.5706**2), abs=1e-3)  # Wilson, t of 5 df
     assert found["high"] == 1
     assert found["p"] < 0.01
@@ -45,7 +49,9 @@ def test_preferences_of_unanimous_raters_have_interval() -> None:
 def test_preferences_count_ties_half() -> None:
     """The sign test leaves ties out."""
     votes = rate(make_test("ab", ("ours", "rival")), 6, lambda *_: 0.5)
-    found = preference.preferences(votes, preference.estimates(votes, ["ours", "rival"])).iloc[0]
+    found = paired_comparisons.preferences(
+        votes, paired_comparisons.mean_votes(votes, ["ours", "rival"])
+    ).iloc[0]
     assert found["value"] == pytest.approx(0.5)
     assert np.isnan(found["p_binomial"])
     assert found["p"] == pytest.approx(1)
@@ -55,8 +61,8 @@ def test_preferences_count_ties_half() -> None:
 def test_votes_in_circle_scale_as_level() -> None:
     always = {("ours", "rival"): 1.0, ("ours", "older"): 0.0, ("rival", "older"): 1.0}
     votes = rate(make_test("ab"), 6, lambda r, one, other, s: always[one, other])
-    assert preference.can_be_scaled(votes)
-    found = preference.bradley_terry(votes, ["ours", "rival", "older"])
+    assert paired_comparisons.can_be_scaled(votes)
+    found = paired_comparisons.bradley_terry(votes, ["ours", "rival", "older"])
     assert found["value"].tolist() == pytest.approx([0, 0, 0], abs=1e-9)
     assert ((found["low"] < 0) & (found["high"] > 0)).all()
 
@@ -65,7 +71,7 @@ def test_strengths_are_never_too_sure() -> None:
     """Their error is no less than that of independent votes."""
     votes = _tournament(3, np.array([1, 0, -1.0]), 60)
     votes["stimulus"] = np.arange(60) % 2  # so few that their variance is often found too small
-    found = preference.bradley_terry(votes, ["a", "b", "c"])
+    found = paired_comparisons.bradley_terry(votes, ["a", "b", "c"])
     turned = pd.get_dummies(votes["system"]) * 1.0 - pd.get_dummies(votes["other"]) * 1.0
     design = turned.to_numpy() @ np.array([[1, 0], [0, 1], [-1, -1.0]])
     plain = GLM(votes["answer"], design, family=Binomial()).fit()
@@ -77,9 +83,9 @@ def test_comparisons_have_sign_of_first_system() -> None:
     rng = np.random.default_rng(0)
     test = make_test("ccr")
     votes = rate(test, 8, lambda r, one, other, s: values[one, other] + rng.integers(-1, 2))
-    order = preference.ranking(votes, 0)
+    order = paired_comparisons.ranking(votes, 0)
     assert order == ["older", "rival", "ours"]
-    found = preference.comparisons(votes, preference.estimates(votes, order, 0))
+    found = paired_comparisons.comparisons(votes, paired_comparisons.mean_votes(votes, order, 0))
     assert found["value"].tolist() == pytest.approx([1, 2, 1], abs=0.5)
     assert (found["p_holm"] < 0.01).all()
 
@@ -107,8 +113,10 @@ def test_bradley_terry_recovers_systems_from_votes() -> None:
     taus, held = [], []
     for seed in range(10):
         votes = _tournament(seed, strengths, 2000)
-        order = preference.ranking(votes)
-        found = preference.bradley_terry(votes, order).set_index("system").loc[list("abcdef")]
+        order = paired_comparisons.ranking(votes)
+        found = (
+            paired_comparisons.bradley_terry(votes, order).set_index("system").loc[list("abcdef")]
+        )
         rank: Any = kendalltau(found["value"], strengths)
         taus.append(rank.statistic)
         held.append(((found["low"] <= strengths) & (strengths <= found["high"])).mean())
@@ -120,7 +128,7 @@ def test_bradley_terry_recovers_systems_from_votes() -> None:
 def test_bradley_terry_strengths_are_log_odds() -> None:
     # With two systems strength is half the log of won to lost.
     votes = _votes(1, other_way=False)
-    found = preference.bradley_terry(votes, ["ours", "rival"])
+    found = paired_comparisons.bradley_terry(votes, ["ours", "rival"])
     assert found["value"].tolist() == pytest.approx([np.log(5) / 2, -np.log(5) / 2])
 
 
@@ -128,19 +136,21 @@ def test_can_be_scaled_requires_losses() -> None:
     """A system that never loses has no strength."""
     always = {("ours", "rival"): 1.0, ("ours", "older"): 1.0}
     votes = rate(make_test("ab"), 4, lambda r, one, other, s: always.get((one, other), r % 2))
-    assert not preference.can_be_scaled(votes)
+    assert not paired_comparisons.can_be_scaled(votes)
     votes.loc[votes["system"] == "ours", "answer"] = 0.5
-    assert preference.can_be_scaled(votes)
+    assert paired_comparisons.can_be_scaled(votes)
 
 
 def test_d_prime_equals_differencing_models_table() -> None:
     # As tabulated for an unbiased differencing observer of match-to-sample.
     table = [0.5, 0.5825, 0.7468, 0.8765, 0.9467, 0.9792]
-    assert [abx.share_right(d) for d in range(6)] == pytest.approx(table, abs=1e-4)
-    assert [abx.d_prime(share) for share in table] == pytest.approx(range(6), abs=0.01)
-    assert abx.d_prime(0.3) == 0
-    assert abx.d_prime(1) == np.inf
-    assert np.isnan(abx.d_prime(np.nan))
+    assert [paired_comparisons.share_right(d) for d in range(6)] == pytest.approx(table, abs=1e-4)
+    assert [paired_comparisons.d_prime(share) for share in table] == pytest.approx(
+        range(6), abs=0.01
+    )
+    assert paired_comparisons.d_prime(0.3) == 0
+    assert paired_comparisons.d_prime(1) == np.inf
+    assert np.isnan(paired_comparisons.d_prime(np.nan))
 
 
 def test_simulated_listener_has_true_d_prime() -> None:
@@ -148,12 +158,14 @@ def test_simulated_listener_has_true_d_prime() -> None:
     first, second = rng.normal(size=100_000), 1.5 + rng.normal(size=100_000)
     unknown = rng.normal(size=100_000)  # X is the first
     right = np.mean(np.abs(unknown - first) < np.abs(unknown - second))
-    assert abx.d_prime(float(right)) == pytest.approx(1.5, abs=0.05)
+    assert paired_comparisons.d_prime(float(right)) == pytest.approx(1.5, abs=0.05)
 
 
 def test_abx_discrimination_is_exactly_tested() -> None:
     """The test has one side."""
     answers = rate(make_test("abx", ("ours", "rival"), stimuli=4), 4, lambda r, a, b, s: r > 0)
-    found = abx.discrimination(answers, abx.estimates(answers)).iloc[0]
+    found = paired_comparisons.discrimination(
+        answers, paired_comparisons.right_shares(answers)
+    ).iloc[0]
     assert (found["right"], found["ratings"]) == (12, 16)
     assert found["p"] == pytest.approx(0.0384, abs=1e-4)  # 2517 / 65536

@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 
 from earshot.study.analysis import Results, analyse
-from earshot.study.analysis.report.progress import Progress, html, pace
+from earshot.study.analysis.report.page import Progress, pace, progress_section
 from earshot.study.storage.conduct import Finish
 from tests.study.analysis.made import SYSTEMS, make_test, rate
 
@@ -48,12 +48,14 @@ def test_pace_counts_who_is_left_out() -> None:
 
 
 def test_progress_of_few_raters_promises_nothing() -> None:
-    assert html(Progress(results(2), [], 10), "made") == ""
+    assert progress_section(Progress(results(2), [], 10), "made") == ""
     assert len([*pace(Progress(results(2), finished(2, 1), 10))]) == 1
 
 
 def test_progress_is_drawn_for_those_kept() -> None:
     """They have a line of their own only where the rules leave somebody out."""
-    drawn = html(Progress(results(12, careless=3), finished(12, 1), 40), "made")
+    drawn = progress_section(Progress(results(12, careless=3), finished(12, 1), 40), "made")
     assert drawn.count("<svg") == 1 and "kept by the rules" in drawn and "40 wanted" in drawn
-    assert "kept by the rules" not in html(Progress(results(12), finished(12, 1), 40), "made")
+    assert "kept by the rules" not in progress_section(
+        Progress(results(12), finished(12, 1), 40), "made"
+    )

@@ -7,12 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from earshot.study.analysis import Results, analyse, mos, write
-from earshot.study.analysis.report import contents
+from earshot.study.analysis import Results, analyse, scores, write
+from earshot.study.analysis.report import paper
 from earshot.study.analysis.report.method import method
 from earshot.study.analysis.report.page import page
 from earshot.study.analysis.report.pdf import document
-from earshot.study.analysis.report.words import concluded
+from earshot.study.analysis.report.prose import concluded
 from earshot.study.analysis.results import evaluate
 from earshot.study.design import Scale, Test
 from earshot.study.design.designs import TRANSCRIPTION
@@ -101,9 +101,9 @@ def test_word_error_rate_weighs_by_words() -> None:
             "answer": [0.5, 0.125, 1.0, 0.0],
         }
     )
-    weighed = mos.by_words(table, {"short": 2, "long": 8})
+    weighed = scores.by_words(table, {"short": 2, "long": 8})
     assert weighed.groupby("system")["answer"].mean().to_dict() == {"x": 0.2, "y": 0.2}
-    found = mos.systems(weighed, (0, 1), lowest_first=True)
+    found = scores.systems(weighed, (0, 1), lowest_first=True)
     assert found["value"].tolist() == pytest.approx([0.2, 0.2])
 
 
@@ -123,7 +123,7 @@ def test_word_error_rate_interval_holds_truth() -> None:
                 for k, name in enumerate(words)
             ]
         )
-        row = mos.systems(mos.by_words(table, words), (0, 1)).iloc[0]
+        row = scores.systems(scores.by_words(table, words), (0, 1)).iloc[0]
         held += row["low"] <= chance <= row["high"]
     assert held / tests >= 0.9
 
@@ -136,7 +136,7 @@ def test_report_has_table_for_each_scale(results: Results, tmp_path: Path) -> No
     assert "Word error rate" in html and "Word errors. Ring" in html
     told = " ".join(method(results))
     assert "within a scale, and not over the scales" in told and "all its errors" in told
-    assert contents.paragraph(results).count("Raters were asked") == 3
+    assert paper.paragraph(results).count("Raters were asked") == 3
     assert document(results).startswith(b"%PDF")
     write(results, tmp_path)
     names = {path.name for path in tmp_path.iterdir()}

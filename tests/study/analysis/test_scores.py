@@ -7,10 +7,9 @@ import pytest
 from scipy.stats import PermutationMethod, binom, binomtest, wilcoxon
 from statsmodels.stats.multitest import multipletests
 
-from earshot.study.analysis import mos, mushra, power
-from earshot.study.analysis.agreement import krippendorff
-from earshot.study.analysis.clustered import Estimate, Variance
-from earshot.study.analysis.tables import holm
+from earshot.study.analysis import power, scores
+from earshot.study.analysis.estimates import Estimate, Variance, holm
+from earshot.study.analysis.results import krippendorff
 from earshot.study.design import REFERENCE
 from earshot.study.design.designs import SIMILARITY
 from tests.study.analysis.made import make_test, rate
@@ -62,10 +61,10 @@ def test_mos_ranks_and_compares_systems() -> None:
     ratings = rate(
         make_test("acr"), 10, lambda r, one, *_: float(quality[one] + rng.integers(-1, 2))
     )
-    found = mos.systems(ratings, (1, 5))
+    found = scores.systems(ratings, (1, 5))
     assert found["system"].iloc[0] == "ours"
     assert ((found["low"] < found["value"]) & (found["value"] < found["high"])).all()
-    pairs = mos.pairs(mos.differences(ratings, found["system"].tolist()))
+    pairs = scores.pairs(scores.differences(ratings, found["system"].tolist()))
     assert pairs["p_holm"].tolist()[:2] == pytest.approx([0, 0], abs=1e-3)
     assert pairs["p_holm"].iloc[2] > 0.05
     gaps = found["value"].to_numpy()
@@ -77,14 +76,14 @@ def test_mos_ranks_and_compares_systems() -> None:
 def test_mos_intervals_lie_within_scale() -> None:
     """Near its upper end they reach further down than up."""
     ratings = rate(make_test("acr"), 4, lambda r, *_: 5 - (r == 0))
-    found = mos.systems(ratings, (1, 5)).iloc[0]
+    found = scores.systems(ratings, (1, 5)).iloc[0]
     assert 4.75 < found["high"] < 5
     assert found["value"] - found["low"] > 2 * (found["high"] - found["value"])
 
 
 def test_similarity_is_share_of_same_speaker() -> None:
     ratings = rate(make_test("similarity"), 4, lambda r, *_: r + 1)
-    found = mos.systems(mos.counted(ratings, SIMILARITY.scale), (0, 1))
+    found = scores.systems(scores.counted(ratings, SIMILARITY.scale), (0, 1))
     assert found["value"].tolist() == pytest.approx([0.5] * 3)
 
 
@@ -100,7 +99,7 @@ def test_mushra_post_screening_follows_bs1534() -> None:
             return 95 if (rater == 3 and trial < 3) or (trial == 0 and rater > 3) else 50
         return 50
 
-    found = mushra.post_screening(rate(test, 8, answer))
+    found = scores.post_screening(rate(test, 8, answer))
     assert found == {
         "rater-1": ["rated the hidden reference below 90 in 2 of 10 trials"],
         "rater-3": ["rated the 7 kHz anchor above 90 in 2 of 9 trials"],
@@ -113,10 +112,10 @@ def test_friedman_and_wilcoxon_block_by_rater() -> None:
         make_test("mushra"), 9, lambda r, one, o, s: quality.get(one, 30) + (r * 7 + len(one)) % 5
     )
     ratings = ratings[ratings["system"].isin(quality)]
-    found = mushra.friedman(ratings)
+    found = scores.friedman(ratings)
     assert (found["raters"], found["df"]) == (9, 2)
     assert found["p"] < 0.01
-    pairs = mushra.wilcoxons(ratings, ["ours", "rival", "older"])
+    pairs = scores.wilcoxons(ratings, ["ours", "rival", "older"])
     assert pairs["p_wilcoxon"].iloc[0] == pytest.approx(2 / 2**9, rel=0.1)
     assert pairs["p_wilcoxon"].iloc[2] == 1  # no rater differs
     assert pairs["median"].iloc[2] == 0
@@ -134,22 +133,22 @@ def test_signed_rank_of_ties_is_exact(size: int) -> None:
     gaps = np.round(rng.normal(0.6, 1.5, size))
     left = gaps[gaps != 0]
     every = PermutationMethod(n_resamples=2**size)
-    assert mushra.signed_rank(gaps) == pytest.approx(wilcoxon_p(left, every))
+    assert scores.signed_rank(gaps) == pytest.approx(wilcoxon_p(left, every))
 
 
 def test_signed_rank_without_ties_is_exact() -> None:
     """It is so for up to 30 differences; beyond it is SciPy's."""
     gaps = np.random.default_rng(0).normal(0.3, 1, 30)
-    assert mushra.signed_rank(gaps) == pytest.approx(wilcoxon_p(gaps, "exact"))
-    assert mushra.signed_rank(np.append(gaps, 0.1)) == pytest.approx(
+    assert scores.signed_rank(gaps) == pytest.approx(wilcoxon_p(gaps, "exact"))
+    assert scores.signed_rank(np.append(gaps, 0.1)) == pytest.approx(
         wilcoxon_p(np.append(gaps, 0.1))
     )
-    assert mushra.signed_rank(np.zeros(4)) == 1
+    assert scores.signed_rank(np.zeros(4)) == 1
 
 
 def test_friedman_of_equal_ratings_is_undefined() -> None:
     ratings = rate(make_test("mushra"), 4, lambda *_: 50)
-    assert np.isnan(mushra.friedman(ratings)["p"])
+    assert np.isnan(scores.friedman(ratings)["p"])
 
 
 def test_power_plan_equals_published_number() -> None:

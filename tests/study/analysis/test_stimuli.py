@@ -8,9 +8,8 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 from earshot.study.analysis.report import figures
-from earshot.study.analysis.report.heatmap import SIDES, _ink
-from earshot.study.analysis.results import evaluate
-from earshot.study.analysis.stimuli import by_stimulus
+from earshot.study.analysis.report.panels import SIDES, _ink
+from earshot.study.analysis.results import by_stimulus, evaluate
 from tests.study.analysis.made import make_test, rate
 
 

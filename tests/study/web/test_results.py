@@ -21,7 +21,7 @@ from sqlalchemy.exc import OperationalError
 
 from benchmarks.support.listening import write_test
 from earshot.study import preregistration, publishing
-from earshot.study.analysis import comparison
+from earshot.study.analysis.report import comparison
 from earshot.study.library import TestLibrary
 from earshot.study.maker import TooMuchError
 from earshot.study.publishing import MARK

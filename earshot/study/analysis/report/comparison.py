@@ -1,19 +1,39 @@
-"""Two tests side by side, as a page and a figure."""
+"""Two tests of one design side by side: what both have rated, and by how much they differ, as a
+page and a figure.
+"""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
+import pandas as pd
 from matplotlib.figure import Figure
 
-from earshot.study.analysis.comparison import Comparison
-from earshot.study.analysis.report import figures, panels, tables
+from earshot.core.errors import InputError
+from earshot.study.analysis import scores
+from earshot.study.analysis.estimates import (
+    ROUNDING,
+    Table,
+    codes,
+    difference,
+    estimate_row,
+    holm,
+    simulated,
+)
+from earshot.study.analysis.report import figures, panels, sheets
 from earshot.study.analysis.report.page import render
 from earshot.study.analysis.report.panels import BLUE, INK, ORANGE
-from earshot.study.analysis.report.words import ALPHA, interval, number, p_value
-from earshot.study.analysis.results import REHEARSED
-from earshot.study.analysis.tables import simulated
+from earshot.study.analysis.report.prose import ALPHA, interval, number, p_value
+from earshot.study.analysis.results import REHEARSED, Results, answers_by_system
+from earshot.study.design import Test
 
+OTHER_DESIGN: Final = "These tests have different designs, so their ratings cannot be compared."
+NOT_ADAPTIVE: Final = (
+    "In an adaptive test pairs were chosen by the votes, so their shares cannot be compared with "
+    "those of another test."
+)
+NOTHING_IN_COMMON: Final = "These tests have no system in common that both have ratings of."
 APART: Final = 0.16  # of the two tests in a row of the figure
 METHOD: Final = (
     "Means of the raters whom the rules of each test keep. A difference is that of the means, with "
@@ -33,6 +53,71 @@ RANGE: Final = (
 )
 
 
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """A comparison of two tests. table: a row a system, or pair, that both tests have rated, in the
+    order of the first: system; other, in designs with pairs; one_value, one_low, one_high;
+    two_value, two_low, two_high; value (the first's mean less the second's), low, high, p, and
+    p_holm over all.
+    """
+
+    one: Results
+    two: Results
+    table: Table
+
+
+def check_comparable(one: Test, two: Test) -> None:
+    """Raise InputError for tests of different designs or first scales, and for adaptive ones."""
+    first, second = one.rated[0], two.rated[0]
+    same = (first.name, first.numbers) == (second.name, second.numbers)
+    if one.design != two.design or not same:
+        raise InputError(OTHER_DESIGN)
+    if "adaptive" in (one.pairing, two.pairing):
+        raise InputError(NOT_ADAPTIVE)
+
+
+def compare(one: Results, two: Results) -> Comparison:
+    """Compare the raters whom the rules keep, on the first scale where a trial has several.
+
+    Raters and stimuli are clusters over both tests (see estimates.Variance), and a stimulus that
+    has the same name in both is one stimulus: what it adds to both cancels. Raises InputError where
+    there is nothing to compare.
+    """
+    check_comparable(one.test, two.test)
+    scale = one.scale
+    keys = ["system", "other"] if scale.of_pairs else ["system"]
+    first, second = map(_averaged_answers, (one, two))
+    rounding = 0.0 if scale.bounds == (0, 1) else ROUNDING  # as in the report of each
+    ranked = one.kept.pairs if scale.of_pairs else one.kept.systems
+    rows = []
+    for key in ranked[keys].itertuples(index=False) if len(ranked) else []:
+        own = [table[(table[keys] == list(key)).all(axis=1)] for table in (first, second)]
+        if any(table.empty for table in own):
+            continue
+        both = pd.concat(own, keys=["one", "two"], names=["test_of"]).reset_index("test_of")
+        is_first = (both["test_of"] == "one").to_numpy(bool)
+        gap = difference(both["answer"].to_numpy(float), is_first, *codes(both), rounding)
+        row = dict(zip(keys, key, strict=True))
+        for name, table in zip(("one", "two"), own, strict=True):
+            found = scores.systems(table, scale.bounds).iloc[0]
+            row |= {f"{name}_{end}": found[end] for end in ("value", "low", "high")}
+        rows.append(row | estimate_row(gap))
+    if not rows:
+        raise InputError(NOTHING_IN_COMMON)
+    table = pd.DataFrame(rows)
+    return Comparison(one, two, table.assign(p_holm=holm(table["p"])))
+
+
+def _averaged_answers(results: Results) -> Table:
+    """Turn the answers of a test into those whose means its report gives."""
+    scale, answers = results.scale, results.kept.answers
+    return (
+        scores.scored(results.test, scale, answers)
+        if scale.typed
+        else answers_by_system(scale, answers)
+    )
+
+
 def page(comparison: Comparison) -> str:
     """Write HTML with its figure inside, in light and dark."""
     one, two = comparison.one.test, comparison.two.test
@@ -48,7 +133,7 @@ def page(comparison: Comparison) -> str:
         "compared.html",
         title="Two tests compared",
         facts=few,
-        sentence=" ".join(_found(comparison)),
+        sentence=" ".join(_conclusions(comparison)),
         notes=notes,
         figure=drawn,
         sheet=_sheet(comparison),
@@ -80,7 +165,7 @@ def figure(comparison: Comparison) -> Figure:
     return drawn
 
 
-def _found(comparison: Comparison) -> Iterator[str]:
+def _conclusions(comparison: Comparison) -> Iterator[str]:
     apart = comparison.table[comparison.table["p_holm"] < ALPHA]
     yield (
         f"{len(apart)} of {len(comparison.table)} means differ between the tests by more than "
@@ -94,7 +179,7 @@ def _found(comparison: Comparison) -> Iterator[str]:
         yield f"{_name(row)}: {gap}, p {p_value(row['p_holm'])}."
 
 
-def _sheet(comparison: Comparison) -> tables.Sheet:
+def _sheet(comparison: Comparison) -> sheets.Sheet:
     scale = comparison.one.scale
     rows = []
     for row in comparison.table.to_dict("records"):
@@ -106,7 +191,7 @@ def _sheet(comparison: Comparison) -> tables.Sheet:
     names = (comparison.one.test.name, comparison.two.test.name, "Difference")
     head = [cell for name in names for cell in (panels.short(name), "95 % interval")]
     first = "Pair" if "other" in comparison.table else "System"
-    return tables.Sheet("Both tests", [first, *head, "p, Holm"], rows)
+    return sheets.Sheet("Both tests", [first, *head, "p, Holm"], rows)
 
 
 def _name(row: dict[str, Any]) -> str:

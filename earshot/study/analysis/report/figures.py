@@ -11,11 +11,10 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 
 from earshot.core.files import replacing
-from earshot.study.analysis.report import heatmap, panels
+from earshot.study.analysis.estimates import simulated
+from earshot.study.analysis.report import panels
 from earshot.study.analysis.report.panels import INK, LINE, QUIET
-from earshot.study.analysis.results import Analysis
-from earshot.study.analysis.stimuli import by_stimulus
-from earshot.study.analysis.tables import simulated
+from earshot.study.analysis.results import Analysis, by_stimulus
 from earshot.study.design import Test
 
 Draw = Callable[[], Figure]
@@ -126,10 +125,10 @@ def stimuli(analysis: Analysis) -> Figure:
     """Draw the map of systems × stimuli."""
     rows = len(means := by_stimulus(analysis))
     means = means.head(MAX_ROWS)
-    height = len(means) * ROW * 0.8 + (1.3 if means.shape[1] <= heatmap.MAX_NAMED else 0.6)
+    height = len(means) * ROW * 0.8 + (1.3 if means.shape[1] <= panels.MAX_NAMED else 0.6)
     drawn = Figure(figsize=(WIDTH, height), layout="constrained")
     axis = drawn.subplots()
-    heatmap.heatmap(axis, analysis.scale, means)
+    panels.heatmap(axis, analysis.scale, means)
     _stamp(axis, analysis, rows)
     return drawn
 

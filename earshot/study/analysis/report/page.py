@@ -1,18 +1,29 @@
-"""The results as one page of HTML that needs nothing but itself."""
+"""The results as one page of HTML that needs nothing but itself; of a test that runs, its progress:
+raters over time, and how long those still missing take.
+"""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from datetime import timedelta
+from functools import cache, cached_property, partial
+from math import ceil
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
 from jinja2 import Environment
 from markupsafe import Markup
+from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from earshot.core.templates import environment
-from earshot.study.analysis.report import contents, figures, tables
+from earshot.study.analysis.report import figures, paper, sheets
 from earshot.study.analysis.report.method import method
-from earshot.study.analysis.report.words import (
+from earshot.study.analysis.report.panels import BLUE, INK, QUIET
+from earshot.study.analysis.report.prose import (
     TOO_LITTLE,
+    aim,
     concluded,
     counted,
     facts,
@@ -20,13 +31,18 @@ from earshot.study.analysis.report.words import (
     overall,
     verdict,
 )
+from earshot.study.analysis.report.sheets import Sheet
 from earshot.study.analysis.results import REHEARSED, Analysis, Results
 from earshot.study.design import Scale, Test
+from earshot.study.storage.conduct import Finish
 
 HIDDEN: Final = (
     "What raters have answered is shown once the test is closed: whoever looks at it before, and "
     "stops when it pleases, finds differences that are not there."
 )
+HEIGHT: Final = 2.0  # inches
+MIN_FINISHED: Final = 3  # finished raters before there is a pace to speak of
+HOUR: Final = timedelta(hours=1)
 
 
 @dataclass(frozen=True)
@@ -34,7 +50,7 @@ class Findings:
     """The findings on a scale: its figure, its tables, and what is said of them."""
 
     figure: Markup
-    sheets: list[tables.Sheet]
+    sheets: list[Sheet]
     said: list[str]
 
 
@@ -48,12 +64,12 @@ class ScaleFindings:
     kept: Findings | None
     stimuli: Markup
     everyone: Findings | None = None
-    both_ways: tables.Sheet | None = None
+    both_ways: Sheet | None = None
 
 
 def page(results: Results, progress: str = "") -> str:
     """Write HTML with its styles and figures inside, in light and dark. progress: of a test that
-    runs, as HTML (earshot.study.analysis.report.progress)."""
+    runs, as HTML (earshot.study.analysis.report.page)."""
     scales = results.by_scale
     return render(
         "results.html",
@@ -65,10 +81,10 @@ def page(results: Results, progress: str = "") -> str:
         scales=list(map(_of_scale, scales)),
         more=[each.named(said) for each in scales for said in more_raters(each.kept)],
         too_little=TOO_LITTLE,
-        robust=[sheet for each in scales for sheet in tables.robustness(each)],
+        robust=[sheet for each in scales for sheet in sheets.robustness(each)],
         method=list(method(results)),
-        paragraph_for_a_paper=contents.paragraph(results),
-        checklist=contents.checklist(results),
+        paragraph_for_a_paper=paper.paragraph(results),
+        checklist=paper.checklist(results),
     )
 
 
@@ -117,9 +133,9 @@ def _head(results: Results) -> dict[str, Any]:
         "title": results.test.title,
         "name": results.test.name,
         "facts": facts(results),
-        "flow": contents.flow(results),
-        "left_out": tables.left_out(results) if results.exclusions else None,
-        "asked": contents.asked(results),
+        "flow": paper.flow(results),
+        "left_out": sheets.left_out(results) if results.exclusions else None,
+        "asked": paper.asked(results),
     }
 
 
@@ -130,7 +146,7 @@ def _of_scale(results: Results) -> ScaleFindings:
     if not results.exclusions:
         return found
     everyone = _findings(test, results.everyone, "everyone")
-    return replace(found, everyone=everyone, both_ways=tables.both_ways(results))
+    return replace(found, everyone=everyone, both_ways=sheets.both_ways(results))
 
 
 def _findings(test: Test, analysis: Analysis, name: str) -> Findings | None:
@@ -138,7 +154,7 @@ def _findings(test: Test, analysis: Analysis, name: str) -> Findings | None:
         return None
     draw, label = partial(figures.figure, test, analysis), verdict(test, analysis)
     figure = figures.inline(draw, f"{test.name}-{analysis.scale.name}-{name}", label)
-    return Findings(figure, tables.of_analysis(analysis), list(overall(analysis)))
+    return Findings(figure, sheets.of_analysis(analysis), list(overall(analysis)))
 
 
 def _stimuli(test: Test, analysis: Analysis) -> Markup:
@@ -146,3 +162,111 @@ def _stimuli(test: Test, analysis: Analysis) -> Markup:
         return Markup()
     draw, name = partial(figures.stimuli, analysis), f"{test.name}-{analysis.scale.name}-stimuli"
     return figures.inline(draw, name, "Mean answer to each stimulus")
+
+
+@dataclass(frozen=True, eq=False)
+class Progress:
+    """A test's results, who has finished (the first one first), and how many raters are wanted:
+    None for any number."""
+
+    results: Results
+    finished: Sequence[Finish]
+    wanted: int | None
+
+    @cached_property
+    def left_out(self) -> set[str]:
+        """Find whom the rules exclude (hashes)."""
+        return {who.rater for who in self.results.exclusions}
+
+    @property
+    def kept(self) -> list[Finish]:
+        """List whom the rules keep, of those who have finished."""
+        return [each for each in self.finished if each.rater not in self.left_out]
+
+    @property
+    def duration(self) -> timedelta:
+        """Take the time from the hour of the first one's last answer to the end of the last
+        one's."""
+        return self.finished[-1].hour + HOUR - self.finished[0].hour
+
+
+def progress_section(progress: Progress, name: str) -> str:
+    """Write the section of the organiser's page; empty while nobody has finished."""
+    if not progress.finished:
+        return ""
+    label = f"{counted(len(progress.finished), 'rater')} finished over time"
+    drawn = figures.inline(partial(progress_figure, progress), f"{name}-progress", label)
+    return render("progress.html", figure=drawn, said=list(pace(progress)))
+
+
+def progress_figure(progress: Progress) -> Figure:
+    """Draw steps of those who have finished, and of those among them who are kept, hour by hour."""
+    drawn = Figure(figsize=(figures.WIDTH, HEIGHT), layout="constrained")
+    axis = drawn.subplots()
+    if progress.left_out & {each.rater for each in progress.finished}:
+        _steps(axis, progress, progress.finished, QUIET, "all", (0, (3, 2)))
+        _steps(axis, progress, progress.kept, BLUE, "kept by the rules")
+    else:
+        _steps(axis, progress, progress.finished, BLUE, "all")
+    if progress.wanted:
+        axis.axhline(progress.wanted, color=INK, linewidth=0.8)
+        axis.annotate(
+            f"{progress.wanted} wanted", (1, progress.wanted), (0, 3), ha="right",
+            xycoords=("axes fraction", "data"), textcoords="offset points",
+        )  # fmt: skip
+    axis.set_ylim(0, 1.15 * max(progress.wanted or 0, len(progress.finished)))
+    axis.yaxis.set_major_locator(MaxNLocator(integer=True))
+    locator = AutoDateLocator(minticks=3, maxticks=6)
+    axis.xaxis.set_major_locator(locator)
+    axis.xaxis.set_major_formatter(ConciseDateFormatter(locator))
+    axis.spines[["top", "right"]].set_visible(False)
+    axis.set_ylabel("Raters who finished")
+    axis.set_xlabel("UTC")
+    # Outside, for the line of those wanted is at the top.
+    drawn.legend(frameon=False, loc="outside upper left", ncols=2, labelcolor=INK)
+    return drawn
+
+
+def _steps(
+    axis: Any, progress: Progress, who: Sequence[Finish], colour: str, label: str, dashes: Any = "-"
+) -> None:
+    """Draw a line that rises at the end of each one's hour, to the end of the time that is
+    drawn."""
+    first, last = progress.finished[0].hour, progress.finished[-1].hour + HOUR
+    times = [first, *(each.hour + HOUR for each in who), last]
+    counts = [*range(len(who) + 1), len(who)]
+    style = {"color": colour, "linewidth": 1.8, "linestyle": dashes}
+    axis.step(times, counts, where="post", label=label, **style)
+
+
+def pace(progress: Progress) -> Iterable[str]:
+    """Say how fast raters finish, whom the rules leave out, and what those still missing take at
+    this rate: for the places that are left, and for a power of 80 % at the middle one of the
+    differences that one may want to find."""
+    number, kept = len(progress.finished), len(progress.kept)
+    said = f"{counted(number, 'rater')} finished within {_long(progress.duration)}"
+    left_out = number - kept
+    yield f"{said}; the rules below leave {left_out or 'none'} of them out."
+    if number < MIN_FINISHED or not kept:
+        return
+    each = progress.duration / number
+    if progress.wanted and (places := progress.wanted - number) > 0:
+        yield f"At this rate the places left ({places}) are taken in {_long(places * each)}."
+    power = progress.results.kept.power
+    if power.empty:
+        return
+    row = power.iloc[len(power) // 2]
+    if np.isnan(row["raters"]) or row["more_stimuli"] or not row["more_raters"]:
+        return  # what it takes is said under "How many more raters?"
+    more = ceil(row["more_raters"] * number / kept)
+    aside = f", {row['more_raters']:.0f} of whom stay" if left_out else ""
+    aimed = aim(progress.results.scale, row["difference"])
+    yield (
+        f"{aimed}: about {counted(more, 'more rater')}{aside}, {_long(more * each)} at this rate."
+    )
+
+
+def _long(time: timedelta) -> str:
+    """Print about so many hours, from two days on days."""
+    hours = max(1, round(time / HOUR))
+    return counted(hours, "hour") if hours < 48 else counted(round(hours / 24), "day")

@@ -1,4 +1,5 @@
-"""The panels of the figures, by design, on an axis of matplotlib with a row a system or pair.
+"""The panels of the figures on an axis of matplotlib: by design, with a row a system or pair; and a
+map of systems × stimuli.
 
 The tables have the last row first, since rows count upwards on the axis.
 """
@@ -6,9 +7,11 @@ The tables have the last row first, since rows count upwards on the axis.
 from typing import Any, Final
 
 import numpy as np
+from matplotlib import colormaps
+from matplotlib.colors import LinearSegmentedColormap, Normalize
 
-from earshot.study.analysis.report.words import interval, number
-from earshot.study.analysis.tables import Table, percent
+from earshot.study.analysis.estimates import Table, percent
+from earshot.study.analysis.report.prose import interval, number
 from earshot.study.design import Scale, Test
 
 INK, QUIET, LINE = "#1b2430", "#5b6570", "#e3e0d8"
@@ -16,6 +19,11 @@ INK, QUIET, LINE = "#1b2430", "#5b6570", "#e3e0d8"
 BLUE, ORANGE = "#0072b2", "#e69f00"
 COLOURS: Final = (BLUE, "#d55e00", "#009e73", "#cc79a7", ORANGE, "#56b4e9")
 MAX_NAME: Final = 24  # characters of a name
+MAX_NUMBERED: Final = 12  # stimuli whose cells have room for a number
+MAX_PAIR_NAME: Final = 52  # characters of the names of a pair
+MAX_NAMED: Final = 40  # stimuli that have room for a name
+# From the other system's to the first one's, as in the bars of votes; light where they are even.
+SIDES: Final = LinearSegmentedColormap.from_list("sides", [ORANGE, "#f4f2ec", BLUE])
 
 
 def frame(axis: Any, table: Table) -> None:
@@ -204,3 +212,47 @@ def _shares(axis: Any, label: str) -> None:
     axis.set_xlim(0, 1)
     axis.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "25", "50", "75", "100 %"])
     axis.set_xlabel(label)
+
+
+def heatmap(axis: Any, measured: Scale, means: Table) -> None:
+    """Draw the means of results.by_stimulus, the first row on top; hatched where there are
+    none."""
+    low, high = measured.bounds
+    colours = SIDES if measured.null is not None else colormaps["viridis"]
+    scale, values = Normalize(low, high), means.to_numpy(float)
+    rows, columns = values.shape
+    axis.patch.set(facecolor="none", hatch="////", edgecolor=LINE)
+    # As a picture where there are many cells, or the page would be slow.
+    drawn = axis.pcolormesh(
+        np.ma.masked_invalid(values), cmap=colours, norm=scale, rasterized=columns > MAX_NAMED
+    )
+    axis.invert_yaxis()
+    axis.set_yticks(
+        np.arange(rows) + 0.5, [short(str(name), MAX_PAIR_NAME) for name in means.index]
+    )
+    axis.tick_params(length=0)
+    axis.spines[:].set_visible(False)
+    if columns <= MAX_NAMED:
+        names = [short(str(name)) for name in means.columns]
+        axis.set_xticks(np.arange(columns) + 0.5, names, rotation=90)
+    else:
+        axis.set_xticks([])
+        axis.set_xlabel(f"{columns} stimuli, rated lowest on the left")
+    if columns <= MAX_NUMBERED:
+        for (row, column), value in np.ndenumerate(values):
+            ink = _ink(colours(scale(value)))
+            text = number(measured, value, signed=low < 0) if np.isfinite(value) else ""
+            at = (column + 0.5, row + 0.5)
+            axis.annotate(text, at, ha="center", va="center", color=ink, fontsize=7)
+    # Above, for its label is longer than a map of few rows is high.
+    bar = axis.figure.colorbar(drawn, ax=axis, location="top", fraction=0.04, pad=0.02, aspect=40)
+    bar.outline.set_visible(False)
+    bar.ax.tick_params(length=0)
+    bar.set_label(measured.measure)
+
+
+def _ink(colour: tuple[float, float, float, float]) -> str:
+    """Choose black or white, whichever is easier to read on it (relative luminance of WCAG 2)."""
+    rgb = np.array(colour[:3])
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    return "#000000" if linear @ (0.2126, 0.7152, 0.0722) > 0.179 else "#ffffff"

@@ -18,10 +18,10 @@ from reportlab.pdfbase.pdfmetrics import registerFont
 from reportlab.pdfbase.ttfonts import TTFont
 from reportlab.platypus import Image, Paragraph, SimpleDocTemplate, Table, TableStyle
 
-from earshot.study.analysis.report import contents, figures, tables
+from earshot.study.analysis.report import figures, paper, sheets
 from earshot.study.analysis.report.method import method
 from earshot.study.analysis.report.panels import INK, LINE, QUIET
-from earshot.study.analysis.report.words import TOO_LITTLE, concluded, facts, more_raters, overall
+from earshot.study.analysis.report.prose import TOO_LITTLE, concluded, facts, more_raters, overall
 from earshot.study.analysis.results import Results
 
 REGULAR, BOLD = "DejaVuSans", "DejaVuSans-Bold"  # with Greek letters and signs of mathematics
@@ -85,24 +85,24 @@ def _story(results: Results) -> Iterator[Any]:
     yield _text("How many more raters?", HEAD)
     more = [each.named(said) for each in results.by_scale for said in more_raters(each.kept)]
     yield from _list(more) or [_text(TOO_LITTLE)]
-    if sheets := [sheet for each in results.by_scale for sheet in tables.robustness(each)]:
+    if robust := [sheet for each in results.by_scale for sheet in sheets.robustness(each)]:
         yield _text("Does it depend on how it was found?", HEAD)
-        yield from map(_table, sheets)
+        yield from map(_table, robust)
     yield _text("Who is left out", HEAD)
-    yield _table(contents.flow(results))
+    yield _table(paper.flow(results))
     if results.exclusions:
-        yield _table(tables.left_out(results))
-        yield from (_table(tables.both_ways(each)) for each in results.by_scale)
+        yield _table(sheets.left_out(results))
+        yield from (_table(sheets.both_ways(each)) for each in results.by_scale)
     else:
         yield _text("Nobody, by the rules that are stated under Method.")
     yield _text("Method", HEAD)
     for paragraph in method(results):
         yield _text(paragraph, QUIETER)
     yield _text("What was asked", HEAD)
-    yield _table(contents.asked(results))
+    yield _table(paper.asked(results))
     yield _text("For a paper", HEAD)
-    yield _text(contents.paragraph(results))
-    yield _table(contents.checklist(results))
+    yield _text(paper.paragraph(results))
+    yield _table(paper.checklist(results))
 
 
 def _of_scale(results: Results) -> Iterator[Any]:
@@ -114,7 +114,7 @@ def _of_scale(results: Results) -> Iterator[Any]:
     if kept.answers.empty:
         return
     yield _image(partial(figures.figure, test, kept))
-    for sheet in tables.of_analysis(kept):
+    for sheet in sheets.of_analysis(kept):
         yield _table(sheet)
     yield from _list(overall(kept))
     yield _text("Which sounds decide?", HEAD)
@@ -138,7 +138,7 @@ def _image(draw: Callable[[], Any]) -> Image:
     return Image(io.BytesIO(picture), width, width * ratio)
 
 
-def _table(sheet: tables.Sheet) -> Table:
+def _table(sheet: sheets.Sheet) -> Table:
     caption = [_text(sheet.caption, QUIETER), *[""] * (len(sheet.head) - 1)]
     head = [_text(cell, COLUMN) for cell in sheet.head]
     body = [[_text(cell[:MAX_LENGTH], SMALL) for cell in row] for row in sheet.rows]

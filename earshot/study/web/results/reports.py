@@ -117,14 +117,13 @@ class Reports:
 
     def check_comparable(self, one: Opened, two: Opened) -> None:
         """Raise InputError where two tests cannot be compared: at once, for analyses take long."""
-        from earshot.study.analysis.comparison import check_comparable
+        from earshot.study.analysis.report.comparison import check_comparable
 
         check_comparable(one.test, two.test)
 
     def comparison(self, one: Opened, two: Opened) -> str:
         """Set both tests side by side."""
-        from earshot.study.analysis.comparison import compare
-        from earshot.study.analysis.report.comparison import page
+        from earshot.study.analysis.report.comparison import compare, page
 
         with self._making:
             made, other = self._of(one), self._of(two)
@@ -134,12 +133,12 @@ class Reports:
             return made.comparisons[other]
 
     def _progress(self, opened: Opened, made: Made) -> str:
-        from earshot.study.analysis.report import progress
+        from earshot.study.analysis.report.page import Progress, progress_section
 
         if not made.progress:
             finished = self._library.store.finishes(opened.test)
-            done = progress.Progress(made.results, finished, opened.test.raters)
-            made.progress = self._made_of(opened, progress.html, done, opened.test.name)
+            progress = Progress(made.results, finished, opened.test.raters)
+            made.progress = self._made_of(opened, progress_section, progress, opened.test.name)
         return made.progress
 
     def _of(self, opened: Opened) -> Made:

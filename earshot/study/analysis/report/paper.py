@@ -11,11 +11,11 @@ from typing import Final
 
 import soundfile
 
+from earshot.study.analysis.estimates import Table
 from earshot.study.analysis.exclusions import in_time, said
-from earshot.study.analysis.report.tables import Sheet
-from earshot.study.analysis.report.words import counted
+from earshot.study.analysis.report.prose import counted
+from earshot.study.analysis.report.sheets import Sheet
 from earshot.study.analysis.results import Results
-from earshot.study.analysis.tables import Table
 from earshot.study.design import Scale, Test
 
 PROJECT: Final = Path(__file__).parents[4] / "pyproject.toml"

@@ -5,10 +5,9 @@ from typing import Final
 
 import numpy as np
 
-from earshot.study.analysis import mushra
-from earshot.study.analysis.clustered import LEVEL
+from earshot.study.analysis import scores
+from earshot.study.analysis.estimates import LEVEL, Table, percent
 from earshot.study.analysis.results import Analysis, Results
-from earshot.study.analysis.tables import Table, percent
 from earshot.study.design import Scale, Test
 from earshot.study.design.designs import EVEN
 
@@ -100,7 +99,7 @@ def _wilcoxon(analysis: Analysis) -> Iterator[str]:
     if ranked.empty:
         return
     apart = int((ranked["p_wilcoxon_holm"] < ALPHA).sum())
-    raters, pairs = mushra.by_rater(analysis.answers).shape[0], counted(len(ranked), "pair")
+    raters, pairs = scores.by_rater(analysis.answers).shape[0], counted(len(ranked), "pair")
     least = min(len(ranked) * 2 / 2**raters, 1)
     said = (
         f"With these stimuli, Wilcoxon’s test of the raters’ means finds {apart} of {pairs} apart"

@@ -4,13 +4,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from earshot.study.analysis.report.words import interval, number, p_value
+from earshot.study.analysis.report.prose import interval, number, p_value
 from earshot.study.analysis.results import Analysis, Results
 from earshot.study.design import Scale
 from earshot.study.design.designs import CCR
 from earshot.study.storage.raters import SIMULATED
 
 PLAIN = CCR.scale  # its numbers are no shares and have two decimals
+EFFECTS = {
+    "position": "Position: the first or right one of those shown at once",
+    "order": "Order: from a rater’s first trial to the last",
+    "fatigue": "Fatigue: distance from the usual answer, from first to last",
+    "drift": "Drift: from the first day to the last",
+}
 
 
 @dataclass(frozen=True)
@@ -69,14 +75,6 @@ def of_analysis(analysis: Analysis) -> list[Sheet]:
     scale = analysis.scale
     found = [systems(scale, analysis)] if len(analysis.systems) else []
     return found + ([pairs(scale, analysis)] if len(analysis.pairs) else [])
-
-
-EFFECTS = {
-    "position": "Position: the first or right one of those shown at once",
-    "order": "Order: from a rater’s first trial to the last",
-    "fatigue": "Fatigue: distance from the usual answer, from first to last",
-    "drift": "Drift: from the first day to the last",
-}
 
 
 def effects(scale: Scale, results: Results) -> Sheet:
