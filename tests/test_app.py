@@ -20,7 +20,7 @@ from benchmarks.support.served import free_port
 from earshot.app import launch, models, site
 from earshot.app.health import Health
 from earshot.core.connections import limit_connections
-from earshot.core.http import address_of
+from earshot.core.limits import address_of
 from earshot.systems.voice_conversion import AnyVoiceConversion
 from earshot.systems.voice_conversion.settings import MODELS
 from earshot.tabs.shared.addresses import Addresses

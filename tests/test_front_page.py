@@ -17,7 +17,8 @@ from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
 from earshot.app import launch, site
-from earshot.app.front_page import DESCRIPTION, MAX_KEPT, MAX_MADE, FrontPage, qr_code
+from earshot.app.front_page import DESCRIPTION, MAX_KEPT, FrontPage, qr_code
+from earshot.core.limits import BUDGETS
 from earshot.core.paths import ASSETS
 from tests.support.serving import close
 
@@ -97,11 +98,12 @@ def test_page_is_one_for_any_query(paths: tuple[str, ...]) -> None:
 def test_pages_made_for_address_are_limited() -> None:
     page = FrontPage(PlainTextResponse("a"), threading.Event())
     visitor, other = (TestClient(page, client=(f"192.0.2.{last}", 1)) for last in (1, 2))
-    for number in range(MAX_MADE):
+    burst = BUDGETS["first pages"].burst
+    for number in range(burst):
         assert visitor.get("/", headers={"Host": f"{number}.example"}).text == "a"
     refused = visitor.get("/", headers={"Host": "more.example"})
     assert (refused.status_code, "Try again" in refused.text) == (429, True)
-    kept = visitor.get("/", headers={"Host": f"{MAX_MADE - 1}.example"})
+    kept = visitor.get("/", headers={"Host": f"{burst - 1}.example"})
     assert (kept.text, other.get("/").text) == ("a", "a")
 
 

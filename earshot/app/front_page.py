@@ -12,7 +12,7 @@ from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from earshot.core.http import LOCAL, RateLimit, address_of
+from earshot.core.limits import LOCAL, RateLimit, address_of
 from earshot.core.paths import ASSETS
 
 TITLE: Final = "Earshot"
@@ -30,9 +30,6 @@ COMPRESSED: Final = ("/", "/config", INFO, "/gradio_api/openapi.json")
 # What Gradio's answers to them depend on, in addition to the address: where the page says it is.
 NAMING: Final = ("host", "x-forwarded-host", "x-forwarded-proto", "x-gradio-server")
 MAX_KEPT: Final = 16  # answers
-MAX_MADE: Final = 60  # answers that were not kept, for one address at once
-MAX_MADE_PER_MINUTE: Final = 10  # thereafter
-MANY: Final = "Your network asks for too many pages just now. Try again in a minute."
 LEVEL: Final = 5  # of 9: a fifth of the size in a sixth of the time
 MARGIN: Final = 4  # modules around a QR code
 MAX_ADDRESS: Final = 500  # characters of an address that is drawn as one
@@ -52,7 +49,7 @@ class FrontPage:
     def __init__(self, app: ASGIApp, opened: threading.Event) -> None:
         """Wrap the app. opened: is set when the page is first asked for."""
         self.app, self._opened = app, opened
-        self._makings = RateLimit(MAX_MADE, MAX_MADE_PER_MINUTE)
+        self._makings = RateLimit.of("first pages")
         self._kept: dict[tuple, list[Message]] = {}  # the oldest first
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -76,7 +73,7 @@ class FrontPage:
         if answer is None:
             address = address_of(HTTPConnection(scope))
             if address not in LOCAL and self._makings.take(address):
-                refusal = PlainTextResponse(MANY, 429, {"Retry-After": "60"})
+                refusal = PlainTextResponse(self._makings.refusal, 429, {"Retry-After": "60"})
                 await refusal(scope, receive, send)
                 return
             answer = await self._made(scope, receive, zipped)

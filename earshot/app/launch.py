@@ -21,14 +21,12 @@ from earshot.app.front_page import FrontPage
 from earshot.app.health import Health
 from earshot.app.options import options
 from earshot.app.site import SOUNDS, Site, build
-from earshot.core.bodies import CutStalledBodies, LimitBodies, LimitUploads
 from earshot.core.connections import believed_proxies, limit_connections
 from earshot.core.console import explained
-from earshot.core.headers import SafeHeaders
-from earshot.core.http import LOCAL, address_of
-from earshot.core.pacing import PaceCalls, TakeTurns
+from earshot.core.http import CutStalledBodies, LimitBodies, SafeHeaders, ServeOnly
+from earshot.core.limits import LOCAL, PaceCalls, TakeTurns, address_of
 from earshot.core.paths import CHECKPOINTS
-from earshot.core.served import ServeOnly
+from earshot.core.uploads import LimitUploads
 from earshot.media import workers
 from earshot.pretrained import accelerator  # noqa: F401  (before torch, as ZeroGPU needs it)
 from earshot.pretrained.hub_download import HubPermission

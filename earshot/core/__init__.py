@@ -1,1 +1,1 @@
-"""The foundation of every room: errors, cancellation, files, paths, the console and HTTP limits."""
+"""The foundation of every room: errors, cancellation, files, the console, HTTP and its limits."""

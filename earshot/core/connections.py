@@ -17,7 +17,7 @@ import uvicorn
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from earshot.core.http import counted_for
+from earshot.core.limits import counted_for
 
 HEAD: Final = 10.0  # seconds in which the head of a request must have come
 MAX_CONNECTIONS: Final = 300  # of one address: a conference of fifty, with six each

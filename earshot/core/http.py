@@ -1,21 +1,89 @@
-"""Limits of what one request, and one address, may ask of the server."""
+"""HTTP of every page: which paths there are, what browsers may do with an answer, and what the body
+of a request may hold, and how long it may take.
 
-import hashlib
-import ipaddress
-import secrets
-import threading
+A body is parsed where all others wait: what is too large, too deep or never ends is refused first.
+"""
+
+import asyncio
 import time
-from collections.abc import AsyncGenerator
-from dataclasses import dataclass, field
+from collections.abc import AsyncGenerator, Collection, Mapping
 from typing import Final
 
 from fastapi import HTTPException, Request
-from starlette.requests import HTTPConnection
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import JSONResponse, PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-MAX_BYTES: Final = 16_384  # of a request; the longest that the page sends has 500
+from earshot.core.errors import InputError
+from earshot.core.json_limits import MAX_JSON_BYTES, check_json
+
+# Gradio's page needs scripts of its own in the page, and makes functions of our handlers' text.
+POLICY: Final = (
+    "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:; "
+    "style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; media-src 'self' data: blob:; "
+    "font-src 'self' data:; connect-src 'self' data: blob: ws: wss:; worker-src 'self' blob:; "
+    "object-src 'none'; base-uri 'self'; form-action 'self'; frame-ancestors "
+)
+# Pages that may show this one in a frame: those of this machine; on a Space also the hub's.
+FRAMES: Final = "'self' http://localhost:* http://127.0.0.1:*"
+HUB: Final = "https://huggingface.co https://*.huggingface.co https://*.hf.space"
+MAX_REQUEST_BYTES: Final = 16_384  # of what a rater sends; the longest of it has 500
 TOO_LONG: Final = "This request is too long."
-MAX_ADDRESSES: Final = 10_000
-LOCAL: Final = ("127.0.0.1", "localhost", "::1")  # this machine
+MAX_SILENCE: Final = 30.0  # seconds without a byte of a body that has begun
+MAX_WHOLE: Final = 1800.0  # for all of it: 100 MB at 0.5 Mbit/s
+TOO_LARGE: Final = (
+    f"This request has more than {MAX_JSON_BYTES // 1000:,} kB. Upload a file instead."
+)
+FORM: Final = "multipart/form-data"
+NO_FORM: Final = "Send JSON. Forms are for uploads only."
+TWO_LENGTHS: Final = "This request has two lengths. Send one."
+BROKE_OFF: Final = "This request broke off. Send it again."
+
+
+class ServeOnly:
+    """ASGI middleware that finds nothing under a prefix but the paths that are listed: a framework
+    has routes that no page of ours asks, and gets more with each release.
+
+    prefix: as in "/api/". served: what may come after it; whatever may follow what ends with "/" or
+    "=".
+    """
+
+    def __init__(self, app: ASGIApp, prefix: str, served: Collection[str]) -> None:
+        self.app, self.prefix = app, prefix
+        self.whole = frozenset(path for path in served if not path.endswith(("/", "=")))
+        self.begun = tuple(path for path in served if path.endswith(("/", "=")))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve the request."""
+        path: str = scope.get("path", "")
+        rest = path.removeprefix(self.prefix)
+        unlisted = rest.rstrip("/") not in self.whole and not f"{rest}/".startswith(self.begun)
+        if path.startswith(self.prefix) and unlisted:
+            await PlainTextResponse("Not found", 404)(scope, receive, send)
+        else:
+            await self.app(scope, receive, send)
+
+
+class SafeHeaders:
+    """ASGI middleware that lets no browser guess types, and only our own scripts run, in our own
+    frames. What an answer says itself stays.
+    """
+
+    def __init__(self, app: ASGIApp, environment: Mapping[str, str]) -> None:
+        self.app = app
+        self.policy = POLICY + (f"{FRAMES} {HUB}" if "SPACE_ID" in environment else FRAMES)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve the request."""
+
+        async def answer(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                headers.setdefault("X-Content-Type-Options", "nosniff")
+                headers.setdefault("Content-Security-Policy", self.policy)
+            await send(message)
+
+        await self.app(scope, receive, answer)
 
 
 class SmallRequest(Request):
@@ -26,64 +94,92 @@ class SmallRequest(Request):
         size = 0
         async for chunk in super().stream():
             size += len(chunk)
-            if size > MAX_BYTES:
+            if size > MAX_REQUEST_BYTES:
                 raise HTTPException(413, TOO_LONG)
             yield chunk
 
 
-@dataclass
-class RateLimit:
-    """A limit of how often something is allowed to one address: `burst` times at once, then
-    `per_minute`.
+class CutStalledBodies:
+    """ASGI middleware that ends a request whose body stops coming, as if its sender had left."""
 
-    Addresses are kept in memory only, as hashes with a salt of this process.
+    def __init__(self, app: ASGIApp, silent: float = MAX_SILENCE, whole: float = MAX_WHOLE) -> None:
+        self.app, self.silent, self.whole = app, silent, whole
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve the request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        complete, ends = False, time.monotonic() + self.whole
+
+        async def body() -> Message:
+            nonlocal complete
+            if complete:  # what comes now is that the visitor leaves, which may be hours later
+                return await receive()
+            try:
+                left = min(self.silent, ends - time.monotonic())
+                message = await asyncio.wait_for(receive(), left)
+            except TimeoutError:
+                complete = True
+                return {"type": "http.disconnect"}
+            complete = not message.get("more_body", False)
+            return message
+
+        await self.app(scope, body, send)
+
+
+class LimitBodies:
+    """ASGI middleware that refuses a body over MAX_JSON_BYTES while it is read, whatever length it
+    declares, JSON that holds too much before anything is built of it, and forms of
+    parts, whose senders choose how these are decoded.
+
+    uploads: paths whose bodies are files, and pass.
     """
 
-    burst: int
-    per_minute: float
-    _salt: bytes = field(default_factory=lambda: secrets.token_bytes(16))
-    _left: dict[bytes, tuple[float, float]] = field(default_factory=dict)  # how often, and when
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    def __init__(self, app: ASGIApp, uploads: Collection[str] = ()) -> None:
+        self.app, self.uploads = app, uploads
 
-    def take(self, address: str, now: float | None = None, amount: float = 1.0) -> float:
-        """Count one, or an amount → seconds until as much is allowed, 0 where it is now."""
-        now = time.monotonic() if now is None else now
-        who = self._hash(address)
-        with self._lock:
-            left, then = self._left.get(who, (float(self.burst), now))
-            left = min(self.burst, left + (now - then) * self.per_minute / 60)
-            allowed = left >= amount
-            if who not in self._left and len(self._left) >= MAX_ADDRESSES:
-                self._left.pop(next(iter(self._left)))
-            self._left[who] = left - amount * allowed, now
-        return 0.0 if allowed else (amount - left) * 60 / self.per_minute
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve the request."""
+        headers = Headers(scope=scope) if scope["type"] == "http" else {}
+        if "transfer-encoding" in headers and "content-length" in headers:
+            # A proxy may take the other, and the rest for the next request (RFC 9112, 6.3).
+            await refuse(400, TWO_LENGTHS, {"Connection": "close"})(scope, receive, send)
+            return
+        if scope["type"] != "http" or scope["path"].rstrip("/") in self.uploads:
+            await self.app(scope, receive, send)
+            return
+        if headers.get("content-type", "").partition(";")[0].strip().lower() == FORM:
+            await refuse(415, NO_FORM)(scope, receive, send)
+            return
+        body, more = bytearray(), True
+        while more:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                await refuse(400, BROKE_OFF)(scope, receive, send)
+                return
+            body += message.get("body", b"")
+            more = message.get("more_body", False)
+            if len(body) > MAX_JSON_BYTES:
+                await refuse(413, TOO_LARGE)(scope, receive, send)
+                return
+        try:
+            check_json(bytes(body))
+        except InputError as error:
+            await refuse(413, str(error))(scope, receive, send)
+            return
+        read = False
 
-    def give_back(self, address: str) -> None:
-        """Take one back that came to nothing."""
-        who = self._hash(address)
-        with self._lock:
-            if who in self._left:
-                left, then = self._left[who]
-                self._left[who] = min(self.burst, left + 1), then
+        async def whole() -> Message:
+            nonlocal read
+            if read:  # what comes now is that the visitor leaves
+                return await receive()
+            read = True
+            return {"type": "http.request", "body": bytes(body), "more_body": False}
 
-    def _hash(self, address: str) -> bytes:
-        return hashlib.blake2b(address.encode(), key=self._salt).digest()
+        await self.app(scope, whole, send)
 
 
-def address_of(request: HTTPConnection) -> str:
-    """Tell whom a request, or a WebSocket, comes from, as limits count them. What a proxy says of
-    it counts where the server was told to believe that proxy (earshot.core.connections)."""
-    return counted_for(request.client.host) if request.client else ""
-
-
-def counted_for(host: str) -> str:
-    """Tell whom limits count a host's address for. A host has a whole /64 of IPv6 addresses to
-    itself; an IPv4 address stays the same where a socket of IPv6 writes it as ::ffff:192.0.2.1."""
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        return host
-    if isinstance(address, ipaddress.IPv6Address) and not address.is_loopback:
-        mapped = address.ipv4_mapped
-        return str(mapped or ipaddress.IPv6Network((int(address), 64), strict=False))
-    return str(address)
+def refuse(status: int, sentence: str, headers: dict[str, str] | None = None) -> JSONResponse:
+    """Make an answer that says why there is no other."""
+    return JSONResponse({"detail": sentence}, status, headers)

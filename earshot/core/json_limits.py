@@ -5,7 +5,7 @@ from typing import Final
 
 from earshot.core.errors import InputError
 
-MAX_BYTES: Final = 1_000_000
+MAX_JSON_BYTES: Final = 1_000_000
 MAX_DEPTH: Final = 100  # of lists and objects in JSON
 # A minute of units with their vectors has 3,000 lists and 120,000 values.
 MAX_LISTS: Final = 20_000  # and objects
@@ -18,11 +18,11 @@ NO_UTF_8: Final = "This is no JSON: that is written in UTF-8."
 
 def check_json(text: bytes) -> None:
     """Raise InputError where a text, parsed as JSON, could hold more than a visitor's may: over
-    MAX_BYTES, deeper than MAX_DEPTH, more than MAX_LISTS or MAX_VALUES. Whether it is JSON at all
-    is not looked at.
+    MAX_JSON_BYTES, deeper than MAX_DEPTH, more than MAX_LISTS or MAX_VALUES. Whether it is JSON at
+    all is not looked at.
     """
-    if len(text) > MAX_BYTES:
-        raise InputError(f"This JSON is too large: it may have {MAX_BYTES // 1000:,} kB.")
+    if len(text) > MAX_JSON_BYTES:
+        raise InputError(f"This JSON is too large: it may have {MAX_JSON_BYTES // 1000:,} kB.")
     try:
         text.decode()
     except UnicodeDecodeError as error:

@@ -15,14 +15,14 @@ CHECKPOINTS: Final = _DATA / "checkpoints"
 
 
 def as_stored(path: Path) -> Path:
-    """Find a path as the disk spells it: in NFC and in NFD, as macOS writes it, é is one letter.
+    """Return a path as the disk spells it: in NFC and in NFD, as macOS writes it, é is one letter.
 
-    The path itself, where it is there, or nothing else is of that name.
+    It is the path itself where that is there, or where nothing else is of that name.
     """
     if path.exists() or not path.name or path.parent == path:
         return path
     parent = as_stored(path.parent)
-    wanted = unicodedata.normalize("NFC", path.name)
-    found = parent.iterdir() if parent.is_dir() else ()
-    same = (each for each in found if unicodedata.normalize("NFC", each.name) == wanted)
+    name = unicodedata.normalize("NFC", path.name)
+    others = parent.iterdir() if parent.is_dir() else ()
+    same = (each for each in others if unicodedata.normalize("NFC", each.name) == name)
     return next(same, path)

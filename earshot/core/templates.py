@@ -9,12 +9,12 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 def environment(folders: Sequence[Path], **names: Any) -> Environment:
     """Make the environment of templates in these folders; names: what every template can use."""
-    made = Environment(
+    result = Environment(
         loader=FileSystemLoader(folders),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals |= names
-    return made
+    result.globals |= names
+    return result

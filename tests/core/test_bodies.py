@@ -18,10 +18,11 @@ import httpx
 import pytest
 
 from earshot.app import launch
-from earshot.core import bodies
-from earshot.core.bodies import OF_FILE, CutStalledBodies
+from earshot.core import uploads
 from earshot.core.errors import InputError
-from earshot.core.json_limits import MAX_BYTES, MAX_DEPTH, MAX_LISTS, MAX_VALUES, check_json
+from earshot.core.http import CutStalledBodies
+from earshot.core.json_limits import MAX_DEPTH, MAX_JSON_BYTES, MAX_LISTS, MAX_VALUES, check_json
+from earshot.core.uploads import OF_FILE
 from earshot.tabs.shared.gradio_internals import MAX_FIELD_BYTES, MAX_NAME, upload_folder
 from tests.support.quickness import quickly
 from tests.support.serving import close
@@ -107,7 +108,7 @@ def test_request_of_page_passes(address: str) -> None:
         b"[" * (MAX_DEPTH + 1),
         b"[],{}," * (MAX_LISTS // 2 + 1),
         b"1," * (MAX_VALUES + 1),
-        b" " * (MAX_BYTES + 1),
+        b" " * (MAX_JSON_BYTES + 1),
         '["a"]'.encode("utf-16"),
         b'"\\"",' + b"[" * (MAX_DEPTH + 1),
         b'"\\\\",' + b"[" * (MAX_DEPTH + 1),
@@ -129,7 +130,7 @@ def test_check_json_passes_brackets_in_strings(text: bytes) -> None:
 @pytest.mark.parametrize("unit", [b'"\\', b'\\"', b'"', b'"a'])
 def test_check_json_takes_linear_time(unit: bytes) -> None:
     with quickly():
-        check_json(unit * (MAX_BYTES // len(unit)))
+        check_json(unit * (MAX_JSON_BYTES // len(unit)))
 
 
 def test_route_no_page_asks_is_unserved(address: str, capfd: pytest.CaptureFixture[str]) -> None:
@@ -256,9 +257,9 @@ def test_empty_files_of_upload_count(address: str, pieces: bool) -> None:
 
 def test_uploads_are_counted_once_a_second(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     counted: list[Path] = []
-    monkeypatch.setattr(bodies, "RECENT", 3600)
-    count = bodies.bytes_of_uploads
-    monkeypatch.setattr(bodies, "bytes_of_uploads", lambda it: counted.append(it) or count(it))
+    monkeypatch.setattr(uploads, "RECENT", 3600)
+    count = uploads.bytes_of_uploads
+    monkeypatch.setattr(uploads, "bytes_of_uploads", lambda it: counted.append(it) or count(it))
     for _ in range(3):
         assert httpx.get(f"{address}gradio_api/upload").status_code == 405
         reply = httpx.post(f"{address}gradio_api/upload", content=BEGUN + ENDED, headers=FORM)
@@ -295,26 +296,26 @@ def test_lost_session_writes_no_traceback(address: str, caplog: pytest.LogCaptur
     assert caplog.text == ""
 
 
-@pytest.mark.parametrize(("limit", "kept"), [("MAX_UPLOADED", 2), ("SPARE", 0)])
+@pytest.mark.parametrize(("limit", "stored"), [("MAX_BYTES_OF_UPLOADS", 2), ("SPARE", 0)])
 def test_upload_without_room_is_refused(
-    address: str, monkeypatch: pytest.MonkeyPatch, limit: str, kept: int
+    address: str, monkeypatch: pytest.MonkeyPatch, limit: str, stored: int
 ) -> None:
     """The upload leaves no file."""
-    monkeypatch.setattr(bodies, limit, 3_000_000 if limit == "MAX_UPLOADED" else 1 << 60)
+    monkeypatch.setattr(uploads, limit, 3_000_000 if limit == "MAX_BYTES_OF_UPLOADS" else 1 << 60)
     body = BEGUN + b"b" * 1_200_000 + ENDED
     statuses = [
         httpx.post(f"{address}gradio_api/upload", content=body, headers=FORM).status_code
         for _ in range(4)
     ]
-    assert statuses == [200] * kept + [507] * (4 - kept)
-    assert len(_files()) == kept
+    assert statuses == [200] * stored + [507] * (4 - stored)
+    assert len(_files()) == stored
 
 
 def test_endless_uploads_of_address_are_refused(
     address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bodies, "MB", 1_000)
-    monkeypatch.setattr(bodies, "CHARGED", 0)
+    monkeypatch.setattr(uploads, "MB", 1_000)
+    monkeypatch.setattr(uploads, "CHARGED", 0)
     body = BEGUN + b"b" * 400_000 + ENDED
     statuses = [
         httpx.post(f"{address}gradio_api/upload", content=body, headers=FORM).status_code
@@ -324,31 +325,31 @@ def test_endless_uploads_of_address_are_refused(
 
 
 def test_uploads_of_few_leave_room(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bodies, "MB", 1_000)
-    monkeypatch.setattr(bodies, "CHARGED", 0)
-    monkeypatch.setattr(bodies, "MAX_UPLOADED", 500_000)
+    monkeypatch.setattr(uploads, "MB", 1_000)
+    monkeypatch.setattr(uploads, "CHARGED", 0)
+    monkeypatch.setattr(uploads, "MAX_BYTES_OF_UPLOADS", 500_000)
     body = BEGUN + b"b" * 90_000 + ENDED
 
-    def uploads(place: str, times: int) -> list[int]:
+    def upload(place: str, times: int) -> list[int]:
         transport = httpx.HTTPTransport(local_address=place)
         with httpx.Client(transport=transport, headers=FORM, timeout=PATIENCE) as client:
             send = partial(client.post, f"{address}gradio_api/upload", content=body)
             return [send().status_code for _ in range(times)]
 
     # One takes nearly half of the room, and gets no more; another's upload still finds some.
-    assert uploads("127.0.3.1", 4) == [200, 200, 429, 429]
-    assert uploads("127.0.3.2", 1) == [200]
+    assert upload("127.0.3.1", 4) == [200, 200, 429, 429]
+    assert upload("127.0.3.2", 1) == [200]
 
 
 def test_gone_uploads_leave_no_folder(tmp_path: Path) -> None:
-    gone, arriving, kept = (tmp_path / f"upload-{name}" for name in ("gone", "arriving", "kept"))
-    for place in (gone, arriving, kept):
+    gone, arriving, full = (tmp_path / f"upload-{name}" for name in ("gone", "arriving", "full"))
+    for place in (gone, arriving, full):
         place.mkdir()
-    (kept / "a.wav").write_bytes(b"RIFF")
-    for place in (gone, kept):
+    (full / "a.wav").write_bytes(b"RIFF")
+    for place in (gone, full):
         os.utime(place, (0, 0))
-    assert bodies.bytes_of_uploads(tmp_path) == 4 + OF_FILE
-    assert {*tmp_path.iterdir()} == {arriving, kept}
+    assert uploads.bytes_of_uploads(tmp_path) == 4 + OF_FILE
+    assert {*tmp_path.iterdir()} == {arriving, full}
 
 
 def test_uploads_are_counted_amid_changes(tmp_path: Path) -> None:
@@ -366,7 +367,7 @@ def test_uploads_are_counted_amid_changes(tmp_path: Path) -> None:
     others = threading.Thread(target=come_and_go)
     others.start()
     try:
-        counts = {bodies.bytes_of_uploads(tmp_path) for _ in range(5000)}
+        counts = {uploads.bytes_of_uploads(tmp_path) for _ in range(5000)}
         assert counts <= {3 + OF_FILE, 3 + 2 * OF_FILE, 4 + 2 * OF_FILE}
     finally:
         ended.set()

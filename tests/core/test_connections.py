@@ -18,7 +18,7 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
 from earshot.core.connections import DEAD, HEAD, PRIVATE, believed_proxies, limit_connections
-from earshot.core.http import address_of
+from earshot.core.limits import address_of
 from tests.support.serving import close
 
 pytestmark = pytest.mark.slow

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import soundfile
 import torch
-from tests.systems.words.test_averaged_states import save as save_speech_model
 
 from earshot.core.errors import InputError
 from earshot.models.vocoder import Vocoder, VocoderConfig
@@ -19,6 +18,7 @@ from earshot.systems.voice_conversion import VQVAEConversion
 from earshot.systems.voice_conversion.live.networks import VQVAENetworks
 from earshot.systems.words import Words
 from tests.support.word_arrays import write_arrays
+from tests.systems.words.test_averaged_states import save as save_speech_model
 from training.common import loop
 from training.common.checkpoints import write_weights
 from training.common.front_end import front_end_of, prepared_with

@@ -13,7 +13,7 @@ from fastapi import APIRouter, Depends, HTTPException, Request, Response
 from fastapi.responses import FileResponse, HTMLResponse, StreamingResponse
 
 from earshot.core.errors import InputError
-from earshot.core.http import RateLimit, address_of
+from earshot.core.limits import RateLimit, address_of
 from earshot.study.library import BusyError, Opened, TestLibrary
 from earshot.study.preview import Previews
 from earshot.study.publishing import published
@@ -42,7 +42,6 @@ UNHEARD: Final = "Listen to every sound before you answer."
 KEEP: Final = {"Cache-Control": "private, max-age=86400, immutable"}
 MAX_DRAWING: Final = 2  # requests of a test that draw trials, one of them while another is stored
 MAX_SENDING: Final = 4  # blocks of sounds to one address that are made at a time
-MANY: Final = "Many people began this test from your network just now. Try again in a minute."
 
 
 def router(library: TestLibrary) -> APIRouter:
@@ -50,9 +49,7 @@ def router(library: TestLibrary) -> APIRouter:
     routes = APIRouter(route_class=PlainErrors, include_in_schema=False)
     store = library.store
     raters = Raters(store, cache(Previews))  # made when somebody tries a test
-    newcomers = RateLimit(burst=30, per_minute=6)  # of one address: a class, then one in 10 s
-
-    visits = RateLimit(burst=100, per_minute=30)  # of one address, that are counted
+    newcomers, visits = RateLimit.of("raters"), RateLimit.of("visits")
     listening: WeakValueDictionary[str, CapacityLimiter] = WeakValueDictionary()  # by address
     lines: WeakValueDictionary[str, CapacityLimiter] = WeakValueDictionary()  # by test
 
@@ -149,7 +146,7 @@ def router(library: TestLibrary) -> APIRouter:
                 token, known = raters.member(opened, said, body.signed, body.claim)
                 said = panel.signed(test.panel, body.signed) if test.panel.signed else said
             if not known and (wait := newcomers.take(address)):
-                raise HTTPException(429, MANY, {"Retry-After": str(math.ceil(wait))})
+                raise HTTPException(429, newcomers.refusal, {"Retry-After": str(math.ceil(wait))})
             hashes = panel.hashes(test.panel, opened.key, said)
             token, claim = token or secrets.token_urlsafe(16), claimed(opened, body.claim) or None
             try:

@@ -10,11 +10,10 @@ import uvicorn
 from fastapi import APIRouter, FastAPI
 from starlette.middleware import Middleware
 
-from earshot.core.bodies import CutStalledBodies, LimitBodies
 from earshot.core.connections import limit_connections
 from earshot.core.errors import InputError
-from earshot.core.headers import SafeHeaders
-from earshot.core.pacing import TakeTurns
+from earshot.core.http import CutStalledBodies, LimitBodies, SafeHeaders
+from earshot.core.limits import TakeTurns
 from earshot.study.design.yaml_lines import SpecError
 from earshot.study.library import TestLibrary
 from earshot.study.storage.store import Store

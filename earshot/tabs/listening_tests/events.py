@@ -13,9 +13,9 @@ from gradio.components import Component
 from jinja2 import Environment
 from markupsafe import Markup
 
-from earshot.core.bodies import MB
 from earshot.core.errors import InputError
-from earshot.core.http import RateLimit, address_of
+from earshot.core.limits import RateLimit, address_of
+from earshot.core.uploads import MB
 from earshot.study import preview
 from earshot.study.design import Test, folder, spec
 from earshot.study.design.form import Form
@@ -38,18 +38,7 @@ test</a>
 <a href="{results}" target="_blank" rel="noopener">What others said</a></div></div>
 """
 NO_TEST: Final = "Upload your sounds first: this YAML is the example’s."
-MAX_OPENED: Final = 5  # tests of one address, a day
-MAX_PREVIEWS: Final = 30
 MAX_ADDRESS: Final = 300  # characters of a page's: a QR code holds more, which no camera reads
-MINUTES_OF_A_DAY: Final = 24 * 60
-MANY: Final = (
-    f"One network opens {MAX_OPENED} tests a day here, and yours has. Come back tomorrow, or "
-    "download yours and serve it yourself."
-)
-MANY_PREVIEWS: Final = (
-    f"{MAX_PREVIEWS} previews and changes a day are made for one network. Come back tomorrow."
-)
-MANY_MEGABYTES: Final = "Too much was made for your network. Try again in a few minutes."
 PREVIEW: Final = (
     "This is the test as a rater takes it. Nothing is stored, and nobody else can come before you "
     "open it to raters."
@@ -113,9 +102,8 @@ class StudyEvents:
     ) -> None:
         self.tests, self.drafts, self.workspaces = tests, drafts, workspaces
         self.components = components
-        self._openings = RateLimit(MAX_OPENED, MAX_OPENED / MINUTES_OF_A_DAY)
-        self._trials = RateLimit(MAX_PREVIEWS, MAX_PREVIEWS / MINUTES_OF_A_DAY)
-        self._megabytes = RateLimit(burst=1_000, per_minute=50)  # as of uploads
+        self._openings, self._trials = RateLimit.of("tests"), RateLimit.of("previews")
+        self._megabytes = RateLimit.of("files of tests, MB")
 
     def from_upload(self, values: Mapping[Component, Any], request: gr.Request) -> Update:
         """Make a test of the sounds that were uploaded, and of the form. Where the same ones are a
@@ -167,16 +155,13 @@ class StudyEvents:
         if workspace and workspace.open and not self.tests.store.raters(workspace.open):
             self.tests.permission.check(key)
             return self._changed(workspace, yaml, request)
-        return self._published(workspace, yaml, key, request, self._openings, MANY, OPEN, links)
+        return self._published(workspace, yaml, key, request, self._openings, OPEN, links)
 
     def preview(
         self, workspace: Workspace | None, yaml: str, key: str, request: gr.Request
     ) -> Update:
         """Show the test as raters would take it, storing nothing; nobody else can come."""
-        many, said = MANY_PREVIEWS, PREVIEW
-        return self._published(
-            workspace, yaml, key, request, self._trials, many, said, preview_link
-        )
+        return self._published(workspace, yaml, key, request, self._trials, PREVIEW, preview_link)
 
     def _published(
         self,
@@ -185,7 +170,6 @@ class StudyEvents:
         key: str,
         request: gr.Request,
         limit: RateLimit,
-        many: str,
         said: str,
         shown: Callable[[TestLibrary, str, str], str],
     ) -> Update:
@@ -196,7 +180,7 @@ class StudyEvents:
             return self._report(test, problems)
         address = address_of(request.request) if request.request else ""
         if limit.take(address):
-            raise InputError(many)
+            raise InputError(limit.refusal)
         try:
             if workspace.preview:
                 workspace.preview.delete()
@@ -221,7 +205,7 @@ class StudyEvents:
         if test is None or problems:
             return self._report(test, problems)
         if self._trials.take(address_of(request.request) if request.request else ""):
-            raise InputError(MANY_PREVIEWS)
+            raise InputError(self._trials.refusal)
         change(workspace.folder, workspace.open, self.tests)
         shown = links(self.tests, workspace.open, _page(request))
         return self._report(test, []) | {
@@ -264,7 +248,7 @@ class StudyEvents:
         address = address_of(request.request) if request.request else ""
         if any(self._megabytes.take(address) for _ in range(size(made) // MB)):
             shutil.rmtree(made)
-            raise InputError(MANY_MEGABYTES)
+            raise InputError(self._megabytes.refusal)
 
     def _shown(self, workspace: Workspace, yaml: str) -> Update:
         """Show the test, and what is wrong with it; in the form too, for another YAML than the

@@ -20,8 +20,8 @@ from gradio import processing_utils
 from gradio.utils import get_upload_folder
 from gradio_client.utils import is_http_url_like, strip_invalid_filename_characters
 
-from earshot.core.bodies import CHARGED, MANY, MB, has_room
-from earshot.core.http import RateLimit
+from earshot.core.limits import RateLimit
+from earshot.core.uploads import CHARGED, MB, has_room
 
 MAX_BYTES: Final = 100_000_000
 SECONDS: Final = 20.0  # for all files of a request
@@ -42,7 +42,7 @@ class Addresses:
         self._places = asyncio.Semaphore(MAX_AT_ONCE)
         self._turns: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
         self._files: set[str] = set()
-        self._megabytes = RateLimit(burst=1_000, per_minute=50)  # of one address
+        self._megabytes = RateLimit.of("uploaded MB")
 
     def install(self, files: set[str]) -> None:
         """Let Gradio fetch nothing by itself from now on, for any of its inputs. files: where it
@@ -93,7 +93,7 @@ class Addresses:
                 await _download(url, folder / name)
             size = (folder / name).stat().st_size + CHARGED
             if self._megabytes.take(visitor, amount=size / MB):
-                raise gr.Error(MANY, print_exception=False)
+                raise gr.Error(self._megabytes.refusal, print_exception=False)
         except BaseException as error:
             shutil.rmtree(folder, ignore_errors=True)
             failed = isinstance(error, httpx.HTTPError | httpx.InvalidURL | ValueError | OSError)

@@ -10,13 +10,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from earshot.core.pacing import BURST, PER_MINUTE
+from earshot.core.limits import BUDGETS
 from earshot.tabs.shared.tool_server import FILES, ToolServer, docstring
 
+CALLS: Final = BUDGETS["calls"]
 RULES: Final = (
     "An error is a sentence that says what is wrong with the input and what to do. Calls wait in "
     "line as visitors do; those of one address may take three quarters of it. An address elsewhere "
-    f"gets {BURST} answers at once, then {PER_MINUTE} a minute: calls that come faster wait."
+    f"gets {CALLS.burst} answers at once, then {CALLS.per_minute} a minute: calls that come faster "
+    "wait."
 )
 # HTML is escaped, and Markdown is not.
 TEMPLATES: Final = Environment(

@@ -47,10 +47,9 @@ from starlette.formparsers import MultiPartException
 from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse
 
-from earshot.core.bodies import MB, OF_FILE, SPARE
-from earshot.core.http import RateLimit
-from earshot.core.pacing import Turns
+from earshot.core.limits import RateLimit, Turns
 from earshot.core.paths import ASSETS
+from earshot.core.uploads import MB, OF_FILE, SPARE
 from earshot.tabs.shared.addresses import Addresses
 
 UPLOADS: Final = ("/gradio_api/upload",)  # where files are sent to
@@ -58,7 +57,6 @@ UPLOADS: Final = ("/gradio_api/upload",)  # where files are sent to
 STRANGE_ERRORS: Final = (LookupError, TypeError, ValueError, AttributeError)
 STRANGE: Final = "This request names what is not there. See /agents.md for what is."
 NO_ROOM: Final = "This server has no room for results just now. Try again in an hour."
-MANY: Final = "Much was made for your network, and this server is short of room. Try again later."
 SHORT: Final = 5 * SPARE  # of the disk: with less, an address gets little more
 NOT_OWN: Final = "This file was not uploaded here, or is no longer there. Upload it again."
 MAX_UNREAD: Final = 20  # messages of a session, of up to 0.8 MB each
@@ -413,7 +411,7 @@ def write_results_whole() -> None:
     answers of raters besides, and for those to whom little of it went. The same sound or picture
     has the same place, and would be written there again while a page, anybody's, is reading it.
     """
-    megabytes = RateLimit(burst=200, per_minute=20)  # for one address
+    megabytes = RateLimit.of("results, MB")
     for save in WRITERS:
         setattr(processing_utils, save.__name__, _whole(save, megabytes))
 
@@ -436,7 +434,7 @@ def _whole(save: Callable[..., str], megabytes: RateLimit) -> Callable[..., str]
             place = cache.resolve() / written.parent.name / written.name
             size = 0 if place.exists() else written.stat().st_size + OF_FILE
             if whose and megabytes.take(whose, amount=size / MB) and free < SHORT:
-                raise gr.Error(MANY, print_exception=False)
+                raise gr.Error(megabytes.refusal, print_exception=False)
             place.parent.mkdir(exist_ok=True)
             written.replace(place)
         return str(place)

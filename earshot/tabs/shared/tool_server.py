@@ -30,8 +30,8 @@ from mcp.server import Server
 from starlette.requests import Request
 
 from earshot.core.errors import InputError
-from earshot.core.http import address_of
-from earshot.core.json_limits import MAX_BYTES, check_json
+from earshot.core.json_limits import MAX_JSON_BYTES, check_json
+from earshot.core.limits import address_of
 from earshot.tabs.shared.docstrings import Doc, read_docstring
 from earshot.tabs.shared.events import OUR_FAULT
 from earshot.tabs.shared.gradio_internals import made_for, upload_folder
@@ -335,7 +335,7 @@ def _json(value: Any) -> Any:
     path = _served(value)
     try:
         with path.open("rb") as file:
-            text = file.read(MAX_BYTES + 1)
+            text = file.read(MAX_JSON_BYTES + 1)
         check_json(text)
         return json.loads(text)
     except (OSError, ValueError) as error:

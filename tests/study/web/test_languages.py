@@ -10,6 +10,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from benchmarks.support.listening import Rater, write_test
+from earshot.core.limits import BUDGETS
 from earshot.study import invitations
 from earshot.study.design import DESIGNS
 from earshot.study.design.scales import ASKED_BY, KNOWN
@@ -48,7 +49,7 @@ SENTENCES = (
     checks.WRONG_TOKEN,
     raters.NOBODY,
     routes.UNHEARD,
-    routes.MANY,
+    BUDGETS["raters"].refusal,
 )
 
 

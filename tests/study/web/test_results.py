@@ -216,7 +216,7 @@ def test_files_are_refused_before_pages(
         for end in ("/ratings.csv", "", "/compare")
     )
     now = time.monotonic()
-    monkeypatch.setattr("earshot.core.http.time", SimpleNamespace(monotonic=lambda: now))
+    monkeypatch.setattr("earshot.core.limits.time", SimpleNamespace(monotonic=lambda: now))
     assert all(file().status_code == 200 for _ in range(60))
     now += 10
     assert [file().status_code for _ in range(2)] == [200, 429]  # six a minute

@@ -12,7 +12,7 @@ from gradio.components import Component
 from benchmarks.support.listening import write_test
 from earshot.app import launch, site
 from earshot.core.errors import InputError
-from earshot.core.http import RateLimit
+from earshot.core.limits import BUDGETS, RateLimit
 from earshot.study.design.folder import describe
 from earshot.study.design.form import Form
 from earshot.study.design.spec import load
@@ -20,7 +20,7 @@ from earshot.study.library import TestLibrary
 from earshot.study.maker import Maker
 from earshot.tabs import listening_tests
 from earshot.tabs.listening_tests import events, form, workspace
-from earshot.tabs.listening_tests.events import MAX_OPENED, StudyComponents, StudyEvents
+from earshot.tabs.listening_tests.events import StudyComponents, StudyEvents
 from earshot.tabs.listening_tests.workspace import Workspace
 from earshot.tabs.shared.drafts import Drafts
 from earshot.tabs.shared.sessions import SessionStore
@@ -60,11 +60,11 @@ def test_address_opens_no_sixth_test(
     monkeypatch.setattr(events, "publish", lambda folder, *_: published.append(folder) or "x")
     monkeypatch.setattr(events, "links", lambda *_: "")
     request = gr.Request(headers={"referer": "http://here"})
-    for _ in range(MAX_OPENED):
+    for _ in range(BUDGETS["tests"].burst):
         handlers.open(Workspace(folder), yaml, "", request)
-    with pytest.raises(InputError, match=f"opens {MAX_OPENED} tests a day"):
+    with pytest.raises(InputError, match="opens 5 tests a day"):
         handlers.open(Workspace(folder), yaml, "", request)
-    assert len(published) == MAX_OPENED == 5
+    assert len(published) == BUDGETS["tests"].burst == 5
 
 
 def test_unopened_test_is_not_counted(
@@ -76,7 +76,7 @@ def test_unopened_test_is_not_counted(
         raise InputError("no room")
 
     monkeypatch.setattr(events, "publish", full)
-    for _ in range(2 * MAX_OPENED):
+    for _ in range(2 * BUDGETS["tests"].burst):
         with pytest.raises(InputError, match="no room"):
             yaml = (folder / "test.yaml").read_text()
             handlers.open(Workspace(folder), yaml, "", gr.Request(headers={}))
@@ -183,7 +183,8 @@ def test_megabytes_of_an_address_are_limited(
         lambda: handlers.from_upload(brought, request),
         lambda: handlers.download(made, "", request),
     ):
-        monkeypatch.setattr(handlers, "_megabytes", RateLimit(burst=2, per_minute=1))
+        few = BUDGETS["files of tests, MB"]._replace(burst=2, per_minute=1)
+        monkeypatch.setattr(handlers, "_megabytes", RateLimit(*few))
         with pytest.raises(InputError, match="Too much was made"):
             again()
     assert {*tmp_path.glob("earshot-test-*/fine")} == {made.folder / "fine"}

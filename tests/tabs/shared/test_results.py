@@ -13,9 +13,9 @@ from gradio import processing_utils
 from gradio.state_holder import SessionState
 from PIL import Image
 
+from earshot.core.limits import BUDGETS
 from earshot.tabs.shared import gradio_internals
 from earshot.tabs.shared.gradio_internals import (
-    MANY,
     WRITERS,
     charge_results,
     content_addressed,
@@ -99,7 +99,7 @@ def test_results_without_end_leave_room(tmp_path: Path, monkeypatch: pytest.Monk
         try:
             run(page.process_api(0, [], SessionState(page), request=request))
         except gr.Error as error:
-            assert error.message == MANY and not error.print_exception
+            assert error.message == BUDGETS["results, MB"].refusal and not error.print_exception
             return False
         return True
 

@@ -20,7 +20,7 @@ from gradio.routes import App
 from gradio.state_holder import SessionState
 from gradio_client import utils as client_utils
 
-from earshot.core.http import address_of
+from earshot.core.limits import address_of
 from earshot.tabs.shared import gradio_internals, sessions
 from earshot.tabs.shared.gradio_internals import (
     MAX_TRACKED,

@@ -13,7 +13,8 @@ from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 
 from earshot.core.errors import InputError
-from earshot.core.http import RateLimit, SmallRequest, address_of
+from earshot.core.http import SmallRequest
+from earshot.core.limits import RateLimit, address_of
 from earshot.study import preregistration, publishing
 from earshot.study.library import BusyError, Opened, TestLibrary, parsed
 from earshot.study.storage.database import UNAVAILABLE
@@ -24,7 +25,6 @@ from earshot.study.web.results.reports import Reports
 
 NOT_TYPED: Final = "To delete a test, type its name as it is in the link."
 NOT_READ: Final = "The server cannot read the answers at the moment. Try again in a few seconds."
-MANY: Final = "Results were asked for many times from your network just now. Try again in a minute."
 GONE: Final = ("The test is deleted", "Nothing of it is left.")
 EMPTIED: Final = ("All answers are deleted", "Raters may begin the test anew.")
 PRIVATE: Final = {
@@ -51,19 +51,19 @@ def router(library: TestLibrary) -> APIRouter:
     reopen and delete. The report of a public test, and nothing else of it, is shown without the
     key.
     """
-    # Of one address; a file, or a comparison, takes longer to make than a page.
-    asked, taken = RateLimit(burst=60, per_minute=60), RateLimit(burst=60, per_minute=6)
+    pages_of_results = RateLimit.of("pages of results")
+    files_of_results = RateLimit.of("files of results")  # and comparisons
 
     def limit(rate: RateLimit, request: Request) -> None:
         if rate.take(address_of(request)):
             again = {"Retry-After": str(RETRY)}
-            raise RefusalError(rater_page.message("One moment", MANY, 429, again))
+            raise RefusalError(rater_page.message("One moment", rate.refusal, 429, again))
 
     async def limited(request: Request) -> None:
-        limit(asked, request)
+        limit(pages_of_results, request)
 
     async def limited_files(request: Request) -> None:
-        limit(taken, request)
+        limit(files_of_results, request)
 
     routes = APIRouter(
         route_class=PagesThatSayWhy, include_in_schema=False, dependencies=[Depends(limited)]

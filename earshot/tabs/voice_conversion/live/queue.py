@@ -6,7 +6,7 @@ from bisect import insort
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
-from earshot.core.pacing import Turns
+from earshot.core.limits import Turns
 
 OnWait = Callable[[int, float], Awaitable[None]]
 

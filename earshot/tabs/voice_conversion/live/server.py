@@ -19,7 +19,7 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from earshot.core.errors import InputError
-from earshot.core.http import RateLimit, address_of
+from earshot.core.limits import RateLimit, address_of
 from earshot.media.workers.protocol import WorkerError
 from earshot.systems.voice_conversion.live import LiveProcess, LiveProcesses
 from earshot.tabs.voice_conversion.live.queue import LiveQueue
@@ -36,7 +36,6 @@ LENGTH: Final = struct.Struct("<I")
 
 OVER: Final = "Your two minutes are over. Press Live again for two more."
 FULL: Final = "Too many people are waiting already. Try again in a few minutes."
-MANY: Final = "Too many live conversions come from your network. Try again in a minute."
 BROKEN: Final = "Something went wrong on our side. Press Live again."
 CLOSED: Final = 1000  # as they were asked to
 REFUSED: Final = 1008
@@ -53,7 +52,7 @@ class LiveServer:
         """Keep the processes. tickets: that the page gets."""
         self._processes, self._tickets = processes, tickets
         self._queue = LiveQueue(most, seconds)
-        self._newcomers = RateLimit(burst=30, per_minute=30)  # of one address
+        self._newcomers = RateLimit.of("live conversions")
         self._sockets: Counter[str] = Counter()
 
     def routes(self) -> list[BaseRoute]:
@@ -133,7 +132,7 @@ class LiveServer:
     @contextmanager
     def _counted(self, address: str) -> Iterator[None]:
         if self._newcomers.take(address) or self._sockets[address] >= MAX_PER_ADDRESS:
-            raise RefusedError(MANY)
+            raise RefusedError(self._newcomers.refusal)
         self._sockets[address] += 1
         try:
             yield

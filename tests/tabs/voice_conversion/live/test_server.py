@@ -13,8 +13,9 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection
 
 from benchmarks.support.live import CHUNK, HELLO, RATE, Echoes, ServedLive, sound, told
+from earshot.core.limits import BUDGETS
 from earshot.tabs.shared.own_voice import OWN
-from earshot.tabs.voice_conversion.live.server import BROKEN, MANY, MAX_PER_ADDRESS, OVER
+from earshot.tabs.voice_conversion.live.server import BROKEN, MAX_PER_ADDRESS, OVER
 from earshot.tabs.voice_conversion.live.visitor import OVERDUE
 from earshot.tabs.voice_conversion.speaking import NO_OWN
 from tests.support.own_voice import visit_with_voice
@@ -255,7 +256,7 @@ def test_address_may_have_few_sockets(served: Served) -> None:
         sockets.append(served.join(None))
         with suppress(ConnectionClosed):  # it is refused already
             sockets[-1].send(HELLO)
-        if told(sockets[-1]) == {"state": "ended", "message": MANY}:
+        if told(sockets[-1]) == {"state": "ended", "message": BUDGETS["live conversions"].refusal}:
             sockets.pop().close()
             refused += 1
     # Those whose network is lost, for they say nothing, make room for others meanwhile.

@@ -1,6 +1,9 @@
-"""The pace of requests: who sends many, or fast, keeps nobody else waiting."""
+"""Budgets, turns and the pace of requests: an address that sends many, or fast, keeps no other
+waiting.
+"""
 
 import asyncio
+import re
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine
@@ -16,10 +19,41 @@ from starlette.responses import PlainTextResponse, StreamingResponse
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
-from earshot.core import pacing
-from earshot.core.http import RateLimit
-from earshot.core.pacing import PaceCalls, TakeTurns
+from earshot.core import limits
+from earshot.core.limits import BUDGETS, PaceCalls, RateLimit, TakeTurns, address_of
 from tests.support.loops import run
+
+
+def test_rate_limit_after_pause_allows_again() -> None:
+    limit = RateLimit(burst=2, per_minute=6)
+    assert [limit.take("a", 0), limit.take("a", 0)] == [0, 0]
+    assert limit.take("a", 0) == 10 and limit.take("b", 0) == 0
+    assert limit.take("a", 10) == 0 and limit.take("a", 10) == 10
+
+
+@pytest.mark.parametrize("name", BUDGETS)
+def test_refusal_of_budget_names_its_own_numbers(name: str) -> None:
+    budget = BUDGETS[name]
+    numbers = {float(number) for number in re.findall(r"\d+", budget.refusal)}
+    assert numbers <= {budget.burst, budget.per_minute}
+
+
+@pytest.mark.parametrize(
+    ("host", "counted"),
+    [
+        ("192.0.2.1", "192.0.2.1"),
+        ("::ffff:192.0.2.1", "192.0.2.1"),
+        ("2001:db8:0:1::1", "2001:db8:0:1::/64"),
+        ("2001:db8:0:1:ffff::2", "2001:db8:0:1::/64"),
+        ("fe80::1%eth0", "fe80::/64"),
+        ("::1", "::1"),
+        ("::ffff:127.0.0.1", "127.0.0.1"),
+        ("testclient", "testclient"),
+    ],
+)
+def test_addresses_of_one_host_are_one(host: str, counted: str) -> None:
+    assert address_of(Request({"type": "http", "client": (host, 1)})) == counted
+
 
 FAST = 600.0  # a minute
 SLOW = 6.0
@@ -40,8 +74,8 @@ def test_fast_calls_wait() -> None:
     """Calls that come faster are answered in full."""
     begun = time.monotonic()
     program = client("192.0.2.1", FAST)
-    said = [program.post("/call/convert", content=str(n)).text for n in range(5)]
-    assert said == ["0", "1", "2", "3", "4"]
+    answers = [program.post("/call/convert", content=str(n)).text for n in range(5)]
+    assert answers == ["0", "1", "2", "3", "4"]
     assert time.monotonic() - begun >= 0.25  # three waited for a tenth of a second each
 
 
@@ -63,7 +97,7 @@ def test_call_waiting_long_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A call that would wait long is refused with a sentence."""
-    monkeypatch.setattr(pacing, "MAX_WAIT", 1.0)
+    monkeypatch.setattr(limits, "MAX_WAIT", 1.0)
     program = client("192.0.2.1", SLOW)
     replies = [program.post("/call/convert") for _ in range(3)]
     assert [reply.status_code for reply in replies] == [200, 200, 429]
@@ -84,8 +118,8 @@ def in_a_thread(check: Callable[..., Coroutine[None, None, None]]) -> Callable[.
     """Make a test of one that waits: Playwright's loop may run in this thread."""
 
     @wraps(check)
-    def test(**given: object) -> None:
-        run(check(**given))
+    def test(**fixtures: object) -> None:
+        run(check(**fixtures))
 
     return test
 
