@@ -11,8 +11,8 @@ from pathlib import Path
 import torch
 
 from benchmarks.voice_conversion import REPEATS, median
+from earshot.media.encode import add_audio, encode_video
 from earshot.media.video import Frame, frames
-from earshot.media.video.encode import add_audio, encode_video
 from earshot.media.video.face import track_face
 from earshot.media.video.lips import crop_mouth
 from earshot.systems.lip_to_speech import LipToSpeech

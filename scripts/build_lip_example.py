@@ -4,7 +4,7 @@ Run as `python -m scripts.build_lip_example`, with the trained checkpoints in pl
 """
 
 from earshot.core.paths import CHECKPOINTS
-from earshot.media.video.encode import SilentVideo
+from earshot.media.encode import SilentVideo
 from earshot.systems.lip_to_speech import LipToSpeech
 from earshot.tabs.lip_to_speech import MODEL
 from earshot.tabs.lip_to_speech.example import SOURCE, write_finished

@@ -17,8 +17,8 @@ from earshot.core.console import explained, text_of
 from earshot.core.errors import InputError
 from earshot.core.files import write
 from earshot.core.paths import CHECKPOINTS
-from earshot.media.audio.encode import FORMATS, encode_audio
 from earshot.media.audio.load import load, loudness, match_loudness
+from earshot.media.encode import FORMATS, encode_audio
 from earshot.systems.voice_conversion import settings
 from earshot.systems.voice_conversion.units import Units
 

@@ -16,7 +16,7 @@ from earshot.cli.files import Job
 from earshot.core.console import explained
 from earshot.core.files import write
 from earshot.core.paths import CHECKPOINTS
-from earshot.media.audio.encode import FORMATS, encode_audio
+from earshot.media.encode import FORMATS, encode_audio
 
 if TYPE_CHECKING:
     from earshot.systems.lip_to_speech.result import LipReading

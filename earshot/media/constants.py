@@ -24,11 +24,7 @@ MFCC_FLOOR: Final = 1e-5  # power: about 70 dB under speech at -23 LUFS
 N_CEPSTRA: Final = 13
 DELTA_WIDTH: Final = 9  # frames that Δ and ΔΔ are fitted to
 
-# Fundamental frequencies that pYIN searches.
-PITCH_MIN: Final = 65.0  # Hz
-PITCH_MAX: Final = 450.0  # Hz
-
-# The log-F0 of a voice, before much of it was heard.
+# The log-F0 of a voice of which there are few frames yet.
 LOG_F0_VARIANCE: Final = 0.05  # of most people's speech
 LOG_F0_BELIEF: Final = 50.0  # frames' worth of belief in that
 

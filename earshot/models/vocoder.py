@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from earshot.media.audio.mel import hz_to_mel
+from earshot.media.audio.spectrum import hz_to_mel
 from earshot.media.constants import HOP_LENGTH, N_FFT, N_MELS, SAMPLE_RATE
 
 

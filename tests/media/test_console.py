@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from earshot.core.console import without_native_notes
-from earshot.media.video.decode import Frame
+from earshot.media.video import Frame
 from earshot.media.video.face import track_face
 
 

@@ -23,8 +23,8 @@ from earshot.core.console import explained
 from earshot.core.errors import InputError
 from earshot.core.files import replacing, write
 from earshot.core.paths import ROOT
-from earshot.media.audio.encode import FORMATS, MADE_BY, encode_audio
 from earshot.media.audio.load import load
+from earshot.media.encode import FORMATS, MADE_BY, encode_audio
 from synthetic.videos import RATE, beep, onset
 from tests.support.sounds import write_sound
 

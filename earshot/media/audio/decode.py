@@ -25,8 +25,6 @@ ORDER: Final = (
     "(T, channels) or (channels, T), integers or floats."
 )
 MAX_CHANNELS: Final = 64  # of an array; a side that is longer is time
-
-
 CANCELLED: Final = (
     "The channels of the recording cancel each other, for one is inverted: the louder one was used."
 )
@@ -110,13 +108,13 @@ def decode_mono(source: Source, max_seconds: float) -> Mono:
 def _messages(
     source: str | Path | bytes, max_seconds: float, mono: bool, channel: int | None = None
 ) -> list[tuple[dict, np.ndarray]]:
-    """Collect what the worker says, and count it: it may have been taken over by the file."""
-    messages, kept = [], 0
+    """Collect the worker's messages, and count their samples: the file may have taken it over."""
+    messages, count = [], 0
     options = {"max_seconds": max_seconds, "mono": mono, "channel": channel}
     for header, block in stream("audio", source, **options):
         assert block is not None
-        kept += block.size
-        check_values(kept, mono)
+        count += block.size
+        check_values(count, mono)
         messages.append((header, block))
     return messages
 

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from earshot.media.audio.sound_features import SAMPLE_RATE
-from earshot.media.audio.stft import stft
+from earshot.media.audio.spectrum import stft
 
 THEIR_RATE: Final = 44_100  # Hz
 THEIR_N_FFT: Final = 2048  # samples; half of it is the hop length

@@ -11,8 +11,7 @@ import librosa
 import numpy as np
 from scipy.fft import dct
 
-from earshot.media.audio.mel import centres, filterbank
-from earshot.media.audio.stft import stft
+from earshot.media.audio.spectrum import centres, filterbank, stft
 from earshot.media.constants import DELTA_WIDTH as DELTA_WIDTH
 from earshot.media.constants import HOP_LENGTH as HOP_LENGTH
 from earshot.media.constants import (
@@ -22,15 +21,12 @@ from earshot.media.constants import (
     MFCC_WINDOW,
     N_CEPSTRA,
     NYQUIST,
-    PITCH_MAX,
-    PITCH_MIN,
 )
 from earshot.media.constants import N_FFT as N_FFT
 from earshot.media.constants import N_MELS as N_MELS
 from earshot.media.constants import SAMPLE_RATE as SAMPLE_RATE
 
 LOG_FLOOR: Final = 1e-5  # magnitude under which the log-mel spectrogram is flat
-PITCH_WINDOW: Final = 1024  # samples: 64 ms
 MATCH_ROUNDS: Final = 6
 MAX_LOG_GAIN: Final = 2.3  # nepers in a round: 20 dB
 SMOOTHING_STD: Final = 0.85  # in fundamental frequencies
@@ -116,20 +112,6 @@ def filtered(waveform: np.ndarray, mel: np.ndarray, pitch: np.ndarray) -> np.nda
         spectrum *= np.pad(gains, ((0, 0), (0, spectrum.shape[1] - len(mel))), mode="edge")
         waveform = librosa.istft(spectrum, hop_length=HOP_LENGTH, length=len(waveform))
     return waveform.astype(np.float32)
-
-
-def pitch(waveform: np.ndarray) -> np.ndarray:
-    """Track the fundamental frequency in Hz by pYIN, 0 where unvoiced: (T,) → (S,)."""
-    f0, voiced, _ = librosa.pyin(
-        waveform,
-        fmin=PITCH_MIN,
-        fmax=PITCH_MAX,
-        sr=SAMPLE_RATE,
-        frame_length=PITCH_WINDOW,
-        hop_length=HOP_LENGTH,
-        resolution=0.2,  # semitones
-    )
-    return np.where(voiced, f0, 0.0).astype(np.float32)[: n_frames(len(waveform))]
 
 
 @cache

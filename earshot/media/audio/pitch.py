@@ -1,7 +1,8 @@
 """Log-F0 contours of speech: normalised cross-correlation and a best path, as RAPT (Talkin 1995).
 
-Fifteen times as fast as pYIN (features.pitch), and it does not take silence for a
-voice of 65 Hz. Frames are those of features.py: frame t is centred on t * HOP_LENGTH.
+Fifteen times as fast as pYIN, and it does not take silence for a voice of 65 Hz. Frames are those
+of features.py: frame t is centred on t * HOP_LENGTH.
+
 Shapes: T samples, S frames, C candidate pitches, L lags.
 """
 

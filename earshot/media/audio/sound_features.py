@@ -7,8 +7,7 @@ from typing import Final
 import numpy as np
 from scipy.sparse import csr_array
 
-from earshot.media.audio.mel import filterbank
-from earshot.media.audio.stft import stft
+from earshot.media.audio.spectrum import filterbank, stft
 
 SAMPLE_RATE: Final = 32_000  # Hz
 N_FFT: Final = 1024  # samples: 32 ms

@@ -50,14 +50,14 @@ def words(waveform: np.ndarray) -> list[tuple[float, float]]:
     noise = np.minimum(np.percentile(bands, QUIET_SHARE, axis=0), bands.max() - RANGE)
     above = np.maximum(bands - noise, 0.0)
     level = above.mean(axis=1)
-    harmonicity, pitch = _pitch(waveform)
+    harmonicity, pitch = _harmonicity(waveform)
     voiced = (harmonicity > VOICED) & (level > SOUND)
     near_voice = maximum_filter1d(voiced.astype(np.uint8), 2 * round(REACH * FRAMES) + 1) > 0
     active = (level > SOUND) & near_voice
     cents = 1200 * np.abs(np.diff(np.log2(pitch), append=np.inf))
     change = _change(above)
     masked = np.exp(noise / DECIBELS).sum() / np.exp(bands / DECIBELS).sum(axis=1)
-    found = []
+    segments = []
     for start, end in _joined(active, level):
         frames = np.arange(start, end)
         voiced_frames = frames[voiced[start:end]]
@@ -72,8 +72,8 @@ def words(waveform: np.ndarray) -> list[tuple[float, float]]:
             + HARMONIC * np.median(harmonicity[voiced_frames] / clear)
         )
         if end - start < MIN_FRAMES or (liveliness > LIVELINESS and gliding > TUNE):
-            found.append((start / FRAMES, end / FRAMES))
-    return found
+            segments.append((start / FRAMES, end / FRAMES))
+    return segments
 
 
 def levelled(waveform: np.ndarray) -> np.ndarray:
@@ -102,9 +102,10 @@ def _change(above: np.ndarray) -> np.ndarray:
     return np.abs(shape[2 * LAG :] - shape[: -2 * LAG]).mean(axis=1)
 
 
-def _pitch(waveform: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Find the best peak of each frame's autocorrelation, divided by that of its window (Boersma
-    1993), and the frequency in Hz to which it belongs: (T,) → (S,), (S,).
+def _harmonicity(waveform: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Measure how periodic each frame is, whether or not it is voiced, by the best peak of its
+    autocorrelation, divided by that of its window (Boersma 1993), and the frequency in Hz to which
+    the peak belongs: (T,) → (S,), (S,). track_pitch tells F0, and of voiced frames only.
     """
     padded = np.pad(waveform, PITCH_WINDOW // 2)
     frames = np.lib.stride_tricks.sliding_window_view(padded, PITCH_WINDOW)[::HOP_LENGTH]

@@ -1,9 +1,14 @@
-"""One phoneme inventory, in IPA, for English, Arabic and Mandarin; parsers of IPA, ARPAbet, pinyin.
+"""One phoneme inventory, in IPA, for English, Arabic and Mandarin; parsers of IPA, ARPAbet, pinyin,
+and of words in Chinese and in Arabic script.
 
 English is broad General American. The dictionaries used do not mark stress, so ʌ and ə are one
-phoneme here. Mandarin tones are phonemes of their own that follow their syllable.
+phoneme here. Mandarin tones are phonemes of their own that follow their syllable. Chinese
+characters are read by pypinyin's dictionary of phrases. Arabic is written without its short vowels:
+where they are marked they are read; usual words are in a list; else the vowel between two
+consonants is taken to be a, which is the most frequent.
 """
 
+import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -146,3 +151,120 @@ def _syllable(syllable: str) -> tuple[str, ...]:
     if initial:
         phonemes = (INITIALS[initial], *phonemes)
     return phonemes if tone == "5" else (*phonemes, TONES[int(tone) - 1])
+
+
+CHINESE_SCRIPT: Final = re.compile(r"[\u3400-\u9fff]+")
+ARABIC_SCRIPT: Final = re.compile(r"[\u0621-\u063a\u0641-\u0655\u0670\u0671]+")
+
+ARABIC_CONSONANTS: Final = dict.fromkeys("أإؤئ", "ʔ") | dict(
+    zip(
+        "بتثجحخدذرزسشصضطظعغفقكلمنهويء",
+        "b t θ ʒ ħ x d ð r z s ʃ sˤ dˤ tˤ ðˤ ʕ ɣ f q k l m n h w j ʔ".split(),
+        strict=True,
+    )
+)
+SHORT_VOWELS: Final = {"\u064e": "a", "\u064f": "u", "\u0650": "i"}
+NUNATION: Final = {"\u064b": "an", "\u064c": "un", "\u064d": "in"}
+LONG_VOWELS: Final = {"ا": "aː", "ى": "aː", "و": "uː", "ي": "iː", "\u0670": "aː"}
+NO_VOWEL, DOUBLED = "\u0652", "\u0651"
+SUN_LETTERS: Final = frozenset("تثدذرزسشصضطظلن")  # letters that the article's l becomes
+# Usual words as they are written → as they are spoken.
+USUAL_WORDS: Final[dict[str, str]] = dict(
+    zip(
+        (
+            "مرحبا شكرا سلام نعم لا كتاب قلم قلب كلب بيت باب ماء خبز قهوة شاي شمس قمر واحد اثنان "
+            "ثلاثة أربعة خمسة صوت كلمة مدينة ولد بنت"
+        ).split(),
+        (
+            "marħaban ʃukran salaːm naʕam laː kitaːb qalam qalb kalb bajt baːb maːʔ xubz qahwa "
+            "ʃaːj ʃams qamar waːħid iθnaːn θalaːθa arbaʕa xamsa sˤawt kalima madiːna walad bint"
+        ).split(),
+        strict=True,
+    )
+)
+
+
+def from_chinese(text: str) -> tuple[str, ...]:
+    """Read Chinese characters as phonemes, with their tones.
+
+    Raises InputError for a character that has no known reading.
+    """
+    from pypinyin import Style, lazy_pinyin  # late, for its dictionary takes a second
+
+    syllables = lazy_pinyin(text, style=Style.TONE3, neutral_tone_with_five=True, v_to_u=True)
+    for syllable in syllables:
+        if CHINESE_SCRIPT.match(syllable):
+            raise InputError(
+                f"“{syllable}” has no reading here. Write it in pinyin, as bei3 jing1."
+            )
+    return from_pinyin(" ".join(syllables))
+
+
+def from_arabic(text: str) -> tuple[tuple[str, ...], bool]:
+    """Read words in Arabic script as phonemes, and return whether they are certain: the words are
+    usual, or their vowels are marked.
+    """
+    phonemes: list[str] = []
+    certain = True
+    for word in text.split():
+        word = unicodedata.normalize("NFC", word).replace("\u0640", "")  # the stroke that stretches
+        marked = any(letter in SHORT_VOWELS or letter in NUNATION for letter in word)
+        certain &= marked or word in USUAL_WORDS
+        usual = USUAL_WORDS.get(word)
+        phonemes += from_ipa(usual) if usual else _spelled(word, marked)
+    return tuple(phonemes), certain
+
+
+def _spelled(word: str, marked: bool) -> list[str]:
+    """Read the phonemes of a word by its letters. marked: whether its short vowels are written."""
+    phonemes: list[str] = []
+    letters = list(word)
+    for i, letter in enumerate(letters):
+        following = next((c for c in letters[i + 1 :] if c != DOUBLED), "")
+        if i == 1 and word.startswith("ال") and letter == "ل":
+            phonemes.append(ARABIC_CONSONANTS[following] if following in SUN_LETTERS else "l")
+        elif letter in SHORT_VOWELS:
+            phonemes.append(SHORT_VOWELS[letter])
+        elif letter in NUNATION:
+            phonemes += NUNATION[letter]
+        elif letter == "آ":
+            phonemes += ["ʔ", "aː"]
+        elif letter == "ة":
+            phonemes += [] if phonemes and phonemes[-1] == "a" else ["a"]
+        elif letter in "اٱ" and i == 0:
+            phonemes.append("a")
+        elif letter in LONG_VOWELS and _is_long(phonemes, following, letter):
+            if phonemes and phonemes[-1] in SHORT_VOWELS.values():
+                phonemes.pop()
+            phonemes.append(LONG_VOWELS[letter])
+        elif letter == DOUBLED:
+            _double(phonemes)
+        elif letter in ARABIC_CONSONANTS:
+            # Without marks: a vowel after every other consonant, maktuːb, madrasa.
+            closed = bool(phonemes) and phonemes[-1] not in ARABIC_CONSONANTS.values()
+            phonemes.append(ARABIC_CONSONANTS[letter])
+            between = following in ARABIC_CONSONANTS and following not in LONG_VOWELS
+            if not marked and between and not closed:
+                phonemes.append("a")
+        elif letter != NO_VOWEL:
+            raise InputError(f"“{letter}” has no sound here. Write the word in IPA, as /marħaban/.")
+    return phonemes
+
+
+def _double(phonemes: list[str]) -> None:
+    """Double the last consonant, unless the article's has become its like already."""
+    place = max(i for i, phoneme in enumerate(phonemes) if phoneme in ARABIC_CONSONANTS.values())
+    if place == 0 or phonemes[place - 1] != phonemes[place]:
+        phonemes.insert(place, phonemes[place])
+
+
+def _is_long(phonemes: list[str], following: str, letter: str) -> bool:
+    """Whether و or ي is a long vowel: after a consonant or its own short vowel, and before
+    none.
+    """
+    if letter not in "وي":
+        return True
+    own = {"و": "u", "ي": "i"}[letter]
+    marks = {*SHORT_VOWELS, *LONG_VOWELS, NO_VOWEL, DOUBLED}
+    after = bool(phonemes) and (phonemes[-1] == own or phonemes[-1] in ARABIC_CONSONANTS.values())
+    return after and following not in marks

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from earshot.core.errors import InputError
 
-MAX_BYTES: Final = 20_000_000
+MAX_FILE_BYTES: Final = 20_000_000
 MAX_COLUMNS: Final = 1000
 MAX_CELLS: Final = 5_000_000
 MAX_ROWS: Final = 200_000  # which readers keep
@@ -130,12 +130,12 @@ def sheet(path: Path) -> Sheet:
 
     Raises InputError where it is none, or too large.
     """
-    if path.stat().st_size > MAX_BYTES:
-        raise InputError(f"This file has more than {MAX_BYTES / 1e6:g} MB.")
+    if path.stat().st_size > MAX_FILE_BYTES:
+        raise InputError(f"This file has more than {MAX_FILE_BYTES / 1e6:g} MB.")
     content = path.read_bytes()
-    for mark, said in OTHERS.items():
+    for mark, sentence in OTHERS.items():
         if content[:20].lstrip().lower().startswith(mark.lower()):
-            raise InputError(said)
+            raise InputError(sentence)
     text = _decoded(content).rstrip("\x1a\0")  # the end of a file to DOS
     if "\0" in text:
         raise InputError(NO_CSV)
@@ -181,7 +181,7 @@ def _decoded(content: bytes) -> str:
 
 
 def _fits(text: str, dialect: Mapping[str, Any]) -> bool:
-    """Say whether a text is a table in this dialect."""
+    """Whether a text is a table in this dialect."""
     length = 0
     try:
         for _, cells in _records(text, dialect):

@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from earshot.core.console import without_native_notes
-from earshot.media.video.decode import Frame
+from earshot.media.video import Frame
 
 N_POINTS: Final = 468
 # Landmarks that speech hardly moves, with their positions in a frontal face, in units from the

@@ -29,11 +29,11 @@ TURNED: Final = 0.35  # of a full profile
 
 @dataclass(frozen=True, eq=False)
 class Quality:
-    """Capture quality per frame, (N,) each: found, whether a face was found; size in pixels of the
+    """Capture quality per frame, (N,) each: seen, whether a face is; size in pixels of the
     video between the outer corners of the eyes; turn, from −1 (one profile) over 0 (frontal) to 1
     (the other); light, from 0 to 1, of the bright parts around the mouth."""
 
-    found: np.ndarray
+    seen: np.ndarray
     size: np.ndarray
     turn: np.ndarray
     light: np.ndarray
@@ -44,9 +44,7 @@ class Quality:
             "Your face is small in the picture: come closer.": np.median(self.size) < SMALL,
             "It is dark: turn towards a light.": np.median(self.light) < DARK,
             "You look to the side: face the camera.": np.median(abs(self.turn)) > TURNED,
-            "The face was lost now and then: keep hands and hair away from it.": np.any(
-                ~self.found
-            ),
+            "The face was lost now and then: keep hands and hair away from it.": np.any(~self.seen),
         }
         return tuple(hint for hint, applies in hints.items() if applies)
 
@@ -76,15 +74,15 @@ def crop_mouth(track: FaceTrack) -> MouthClip:
     Where the pictures stop and go on later, as after a pause, the mouth stays as it was. Raises
     InputError for no face, two faces, a face that is lost for too long, or too few frames.
     """
-    found = np.isfinite(track.points[:, 0])
+    seen = np.isfinite(track.points[:, 0])
     times = track.times
     steps = np.diff(times)
     jumps = np.flatnonzero(steps > MAX_GAP)
-    _check(track, found, np.concatenate([[0.0], np.cumsum(np.where(steps > MAX_GAP, 0, steps))]))
-    known = np.flatnonzero(found)
-    points = _filled(times, times[known], track.points[known])
+    _check(track, seen, np.concatenate([[0.0], np.cumsum(np.where(steps > MAX_GAP, 0, steps))]))
+    frames_seen = np.flatnonzero(seen)
+    points = _filled(times, times[frames_seen], track.points[frames_seen])
     origins, turns = pose(points)
-    mouth = ((points[:, list(LIPS)].mean(axis=1) - origins) / turns)[known]
+    mouth = ((points[:, list(LIPS)].mean(axis=1) - origins) / turns)[frames_seen]
     # One position of the mouth in the face for the whole video, so that jaw movement stays.
     middle = complex(np.median(mouth.real), np.median(mouth.imag))
     rate = len(times) / (times[-1] - times[0] - steps[jumps].sum() + 1 / VIDEO_RATE)
@@ -96,21 +94,21 @@ def crop_mouth(track: FaceTrack) -> MouthClip:
             (centres[i] - track.origins[i]) * track.zooms[i],
             turns[i] * track.zooms[i],
         )
-        for i in known
+        for i in frames_seen
     ]
     # From the beginning of the file: before its first picture the mouth rests as it is there.
     grid = np.arange(round((times[-1] + 1 / VIDEO_RATE) * VIDEO_RATE)) / VIDEO_RATE
     for jump in jumps:
         grid[(grid > times[jump]) & (grid < times[jump + 1])] = times[jump]
     outline = _filled(grid, times, points)
-    frames = _filled(grid, times[known], np.array(crops, np.float32))
+    frames = _filled(grid, times[frames_seen], np.array(crops, np.float32))
     # The bright parts only: dark skin in good light is no dark video.
-    light = np.percentile(track.patches[known], BRIGHT, axis=(1, 2)) / 255
+    light = np.percentile(track.patches[frames_seen], BRIGHT, axis=(1, 2)) / 255
     quality = Quality(
-        found=_filled(grid, times, found.astype(float)) > 0.5,
+        seen=_filled(grid, times, seen.astype(float)) > 0.5,
         size=2 * abs(_filled(grid, times, turns)),
         turn=_turn(outline),
-        light=_filled(grid, times[known], light),
+        light=_filled(grid, times[frames_seen], light),
     )
     return MouthClip(
         crops=np.round(frames).astype(np.uint8),
@@ -121,23 +119,23 @@ def crop_mouth(track: FaceTrack) -> MouthClip:
     )
 
 
-def _check(track: FaceTrack, found: np.ndarray, shown: np.ndarray) -> None:
-    """Check that one face is seen throughout. shown: how long pictures were shown before each
-    frame, in seconds (R,).
+def _check(track: FaceTrack, seen: np.ndarray, before: np.ndarray) -> None:
+    """Check that one face is seen throughout. before: how long pictures lasted before each frame,
+    in seconds (R,).
     """
     if track.faces > 1:
         raise InputError("There are two faces in the picture. Let only one person be seen.")
-    if not found.any():
+    if not seen.any():
         raise InputError(
             "No face can be found.",
             "Face the camera, with light on your face, not behind you.",
         )
     if np.mean(np.diff(track.times) > MAX_GAP) > MAX_GAPS:
         raise InputError("This video has too few pictures to read lips: use 10 a second or more.")
-    seen = shown[found]  # before the first face, and after the last, the mouth rests
-    lost = 1 - found[np.argmax(found) : len(found) - np.argmax(found[::-1])].mean()
-    glimpse = not found.all() and np.ptp(seen) < MIN_SEEN
-    if glimpse or lost > MAX_LOST or np.diff(seen).max(initial=0) > MAX_GAP:
+    moments = before[seen]  # before the first face, and after the last, the mouth rests
+    lost = 1 - seen[np.argmax(seen) : len(seen) - np.argmax(seen[::-1])].mean()
+    glimpse = not seen.all() and np.ptp(moments) < MIN_SEEN
+    if glimpse or lost > MAX_LOST or np.diff(moments).max(initial=0) > MAX_GAP:
         raise InputError(
             "The face is lost for too long.",
             "Stay in the picture, facing the camera, and keep hands away from the mouth.",
@@ -161,13 +159,13 @@ def _smooth(values: np.ndarray, width: float) -> np.ndarray:
     return parts[:, 0] + 1j * parts[:, 1]
 
 
-def _filled(times: np.ndarray, known: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Interpolate values (R, …) at the times ``known`` linearly at ``times``."""
-    after = np.clip(np.searchsorted(known, times), 1, max(len(known) - 1, 1))
+def _filled(times: np.ndarray, at: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Interpolate values (R, …), at the times ``at``, linearly at ``times``."""
+    after = np.clip(np.searchsorted(at, times), 1, max(len(at) - 1, 1))
     before = after - 1
-    after = np.minimum(after, len(known) - 1)
-    gap = np.maximum(known[after] - known[before], 1e-9)
-    share = np.clip((times - known[before]) / gap, 0, 1).reshape(-1, *[1] * (values.ndim - 1))
+    after = np.minimum(after, len(at) - 1)
+    gap = np.maximum(at[after] - at[before], 1e-9)
+    share = np.clip((times - at[before]) / gap, 0, 1).reshape(-1, *[1] * (values.ndim - 1))
     return (1 - share) * values[before] + share * values[after]
 
 

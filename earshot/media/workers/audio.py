@@ -28,8 +28,7 @@ from earshot.media.workers.container import (
     is_picture,
     open_container,
 )
-from earshot.media.workers.cut import MAX_MISSING, ends_early
-from earshot.media.workers.parts import parts
+from earshot.media.workers.structure import MAX_MISSING, ends_early, parts
 
 # Playlists stay out: they can name other files and addresses.
 FORMATS: Final = (
@@ -100,7 +99,7 @@ class _Track:
         self._mix = Mix(channel)
         self._rate, self._channels = 0, 1
         self._samples = 0  # of a channel so far
-        self._kept = 0  # of all channels that are kept
+        self._count = 0  # of all channels that are kept
         self._blocks: list[np.ndarray] = []  # that wait for a message: AAC gives 1,024 at a time
         self._size = self._values = self._clipped = 0  # of these blocks
         self._tail: list[np.ndarray] = []  # what lies after the declared end
@@ -158,12 +157,12 @@ class _Track:
         return self._samples / max(self._rate, 1)
 
     def last(self) -> Message:
-        """Give what is left, with what there is to tell of all."""
-        header, blocks = self._message() if self._blocks else ({}, np.zeros((1, 0), np.float32))
-        told = {
+        """Return the message of what is left, with a header about all."""
+        counts, blocks = self._message() if self._blocks else ({}, np.zeros((1, 0), np.float32))
+        header = {
             "values": 0,
             "clipped": 0,
-            **header,
+            **counts,
             "sample_rate": self._rate,
             "damaged": self.damaged,
             "lossless": self._lossless,
@@ -172,7 +171,7 @@ class _Track:
             "tracks": self._tracks,
             "louder": self._mix.louder if self._mono else None,
         }
-        return told, blocks
+        return header, blocks
 
     def _sound(self, block: np.ndarray, lossless: bool, end: float) -> Iterator[Message]:
         """Keep a block; what lies after the declared end only if it is more than padding."""
@@ -201,8 +200,8 @@ class _Track:
         self._clipped += clipped
         self._blocks.append(self._mix(block) if self._mono else block)
         self._size += self._blocks[-1].size
-        self._kept += self._blocks[-1].size
-        check_values(self._kept, self._mono)
+        self._count += self._blocks[-1].size
+        check_values(self._count, self._mono)
         if self._size >= MESSAGE_VALUES:
             yield self._message()
 
@@ -347,7 +346,7 @@ def _choose_track(file: BinaryIO, budget: Budget) -> tuple[int, int]:
 
 
 def _declared_end(container: InputContainer, index: int, timeline: Timeline) -> float:
-    """Tell when the sound ends by the file's own account (s), infinite where it says nothing."""
+    """Return when the sound ends by the file's own account (s), infinite where there is none."""
     stream, name = container.streams.audio[index], container.format.name
     if name in ("aac", "mp3", "amr"):  # no header, or one that is not to be trusted
         return math.inf
@@ -361,5 +360,5 @@ def _declared_end(container: InputContainer, index: int, timeline: Timeline) -> 
 
 
 def _is_tag(data: bytes) -> bool:
-    """Tell whether a packet of MP3 is none of its sound: text, or the table of a second file."""
+    """Whether a packet of MP3 is none of its sound: text, or the table of a second file."""
     return any(tag in data[:256] for tag in TAGS)

@@ -61,17 +61,17 @@ def open_container(file: BinaryIO, formats: str, unreadable: str) -> InputContai
 
 
 def _other(file: BinaryIO) -> str:
-    """Say what a file is that is no recording, if we know it."""
+    """Return what a file is that is no recording, or ""."""
     file.seek(0)
     head = file.read(4096)
     if head[4:8] == b"ftyp":
         return UNFINISHED
     start = head.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
-    return next((said for mark, said in OTHERS.items() if start.startswith(mark)), "")
+    return next((sentence for mark, sentence in OTHERS.items() if start.startswith(mark)), "")
 
 
 def is_picture(stream: Stream) -> bool:
-    """Tell whether a stream is the cover of an album, and no video."""
+    """Whether a stream is the cover of an album, and no video."""
     return bool(stream.disposition & Disposition.attached_pic)
 
 

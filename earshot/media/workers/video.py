@@ -16,7 +16,7 @@ from earshot.media.workers.container import (
     is_picture,
     open_container,
 )
-from earshot.media.workers.parts import parts
+from earshot.media.workers.structure import parts
 
 FORMATS: Final = "asf,avi,flv,matroska,mov,mpeg,mpegts,ogg"
 MAX_PIXELS: Final = 4096 * 4096  # of a picture that is decoded

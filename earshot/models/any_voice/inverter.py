@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from earshot.media.audio.mel import filterbank
+from earshot.media.audio.spectrum import filterbank
 from earshot.models.any_voice.voices import Voices
 from earshot.models.layers import attend
 

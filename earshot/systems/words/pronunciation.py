@@ -10,8 +10,16 @@ from typing import Final, Literal
 import torch
 
 from earshot.core.errors import InputError
-from earshot.media.text.phonemes import ARPABET, from_arpabet, from_ipa, from_pinyin
-from earshot.media.text.scripts import ARABIC, CHINESE, from_arabic, from_chinese
+from earshot.media.text.phonemes import (
+    ARABIC_SCRIPT,
+    ARPABET,
+    CHINESE_SCRIPT,
+    from_arabic,
+    from_arpabet,
+    from_chinese,
+    from_ipa,
+    from_pinyin,
+)
 from earshot.models.words.g2p import G2P, LETTERS, G2PConfig
 from earshot.pretrained.checkpoint import kind_of, load_weights, locate, read_config
 from earshot.systems.words.dictionary import pronunciations
@@ -78,10 +86,10 @@ class Pronouncer:
         return pronunciation
 
     def _read(self, text: str) -> Pronunciation:
-        if CHINESE.search(text):
-            return Pronunciation(from_chinese(_one_script(text, CHINESE)), "Chinese")
-        if ARABIC.search(text):
-            phonemes, certain = from_arabic(_one_script(text, ARABIC))
+        if CHINESE_SCRIPT.search(text):
+            return Pronunciation(from_chinese(_one_script(text, CHINESE_SCRIPT)), "Chinese")
+        if ARABIC_SCRIPT.search(text):
+            phonemes, certain = from_arabic(_one_script(text, ARABIC_SCRIPT))
             return Pronunciation(phonemes, "Arabic" if certain else "Arabic guess")
         if BRACKETED.fullmatch(text) or IPA_LETTER.search(text):
             return Pronunciation(from_ipa(text), "IPA")
@@ -160,7 +168,7 @@ def _check(text: str) -> None:
     if len(text) > MAX_CHARACTERS:
         raise InputError(f"That is too long: {MAX_CHARACTERS} characters are the most.")
     for letter in letters:
-        readable = any(kind.match(letter) for kind in (IPA_LETTER, CHINESE, ARABIC))
+        readable = any(kind.match(letter) for kind in (IPA_LETTER, CHINESE_SCRIPT, ARABIC_SCRIPT))
         if not (readable or unicodedata.name(letter, "").startswith("LATIN")):
             raise InputError(
                 f"“{letter}” is of another script. Write the word in English letters, in IPA, in "

@@ -222,7 +222,7 @@ class LipEvents:
         asked: str,
         progress: gr.Progress,
     ) -> VisitorVideo:
-        from earshot.media.video.encode import SilentVideo  # late, for it loads av
+        from earshot.media.encode import SilentVideo  # late, for it loads av
 
         pipeline, silent = self.pipeline(), SilentVideo()
         progress(0.2, desc="Tracking the face")

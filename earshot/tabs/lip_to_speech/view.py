@@ -111,7 +111,7 @@ class VisitorVideo:
 
     def result(self) -> LipResult:
         """Make the result that the tab shows of the video."""
-        from earshot.media.video.encode import add_audio  # late, for it loads av
+        from earshot.media.encode import add_audio  # late, for it loads av
 
         speech, reading = self.speech.speech, self.speech.reading
         seconds = reading.mouth.seconds

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 from PIL import Image
 
-from earshot.media.audio.mel import hz_to_mel
+from earshot.media.audio.spectrum import hz_to_mel
 from earshot.media.constants import NYQUIST
 
 TICKS = (500, 1_000, 2_000, 4_000, 8_000)  # Hz

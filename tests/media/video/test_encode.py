@@ -6,10 +6,9 @@ import av
 import numpy as np
 import pytest
 
-from earshot.media.audio.encode import MADE_BY
 from earshot.media.audio.load import load
+from earshot.media.encode import MADE_BY, add_audio, encode_video
 from earshot.media.video import Frame, frames
-from earshot.media.video.encode import add_audio, encode_video
 
 RATE = 16_000
 TIMES = (0.0, 0.05, 0.09, 0.2, 0.24, 0.5, 0.9)  # as uneven as a webcam's

@@ -97,8 +97,8 @@ def test_short_gap_of_tracker_is_interpolated() -> None:
     seen = lost(face_track(np.arange(50) / 25, opening=0.4), slice(20, 25))
     mouth = crop_mouth(seen)
     assert len(mouth.crops) == 50
-    assert not mouth.quality.found[21:24].any()
-    assert mouth.quality.found[:19].all()
+    assert not mouth.quality.seen[21:24].any()
+    assert mouth.quality.seen[:19].all()
     assert np.isfinite(mouth.outline).all()
 
 
@@ -135,5 +135,5 @@ def test_recording_pause_keeps_mouth_still() -> None:
 def test_black_around_sentence_is_resting_mouth(rows: slice) -> None:
     """Rudrabha/Wav2Lip#532: a video with frames without a face was refused as a whole."""
     mouth = crop_mouth(lost(face_track(np.arange(75) / 25, opening=0.4), rows))
-    assert len(mouth.crops) == 75 and mouth.quality.found.mean() == pytest.approx(0.5, abs=0.2)
+    assert len(mouth.crops) == 75 and mouth.quality.seen.mean() == pytest.approx(0.5, abs=0.2)
     assert not np.ptp(mouth.crops[rows], axis=0).any()

@@ -228,7 +228,7 @@ def test_file_of_many_cells_is_refused(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(limits, "MAX_ROWS", 3)
     with pytest.raises(InputError, match="more than 3 rows"):
         read(file)
-    monkeypatch.setattr(limits, "MAX_BYTES", 100)
+    monkeypatch.setattr(limits, "MAX_FILE_BYTES", 100)
     with pytest.raises(InputError, match="MB"):
         read(file)
 

@@ -14,8 +14,8 @@ from earshot.core.errors import InputError
 from earshot.core.paths import ROOT
 from earshot.media.audio.intelligibility import intelligibility
 from earshot.media.constants import SAMPLE_RATE, VIDEO_RATE
+from earshot.media.encode import encode_video
 from earshot.media.video import Frame, frames
-from earshot.media.video.encode import encode_video
 from earshot.pretrained.voice import Voice
 from earshot.systems.lip_to_speech import LipToSpeech
 from earshot.systems.lip_to_speech.result import FaceVoice

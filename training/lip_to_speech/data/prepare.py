@@ -24,6 +24,7 @@ from earshot.media.video.face import track_face
 from earshot.media.video.lips import MouthClip, crop_mouth
 from training.common.corpora import LEVEL, Item, grid_words, speech_items, waveforms
 from training.common.processes import in_processes
+from training.common.pyin import pyin
 from training.lip_to_speech.data.synthetic_heads import Line, lines
 
 SECONDS: Final = 3
@@ -114,7 +115,7 @@ def voiced_pitch(waveform: np.ndarray) -> np.ndarray:
     """
     loudness = np.exp(features.log_mel(waveform)).sum(axis=1)
     speech = loudness > loudness.max() * 10 ** (-SPEECH_RANGE / 20)
-    return np.where(speech, features.pitch(waveform), 0).astype(np.float32)
+    return np.where(speech, pyin(waveform), 0).astype(np.float32)
 
 
 def sentence(item: Item) -> np.ndarray:

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from earshot.media.audio.mel import hz_to_mel, mel_to_hz
+from earshot.media.audio.spectrum import hz_to_mel, mel_to_hz
 from earshot.media.constants import NYQUIST
 
 TOP_MEL = float(hz_to_mel(NYQUIST))

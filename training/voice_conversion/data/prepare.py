@@ -20,6 +20,7 @@ from earshot.media.audio.load import to_int16
 from earshot.media.constants import FRAMES_PER_SECOND, HOP_LENGTH, N_FFT, N_MELS
 from earshot.pretrained.speech_encoder import SpeechEncoder
 from training.common.corpora import TARGET_VOICES, Item, speech_items, waveforms
+from training.common.pyin import pyin
 
 CUT = 4 * HOP_LENGTH  # samples in the longest unit
 
@@ -68,7 +69,7 @@ def _write_voices(items: list[Item], path: Path, front_end: SpeechEncoder | None
         columns["waveform"].append(to_int16(waveform))
         columns["log_bands"].append(features.log_bands(waveform).astype(np.float16))
         columns["log_mel"].append(mel.astype(np.float16))
-        columns["pitch"].append(features.pitch(waveform))
+        columns["pitch"].append(pyin(waveform))
         columns["voice"].append(np.full(len(mel), TARGET_VOICES.index(item.speaker), np.int8))
         _add_features(columns, waveform, front_end)
     _write(columns, path)

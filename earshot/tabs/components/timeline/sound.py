@@ -43,6 +43,6 @@ class SoundLanes:
 
 def wav(speech: "Speech") -> bytes:
     """Write the sound as a WAV file that says who made it."""
-    from earshot.media.audio.encode import encode_audio  # late, for it loads scipy and FFmpeg
+    from earshot.media.encode import encode_audio  # late, for it loads scipy and FFmpeg
 
     return encode_audio(speech.waveform, speech.sample_rate, ".wav")

@@ -1,0 +1,205 @@
+"""The structure of a recording by its bytes, where FFmpeg says nothing: whether several were joined
+by writing one file behind another, and whether one breaks off.
+
+Of joined files FFmpeg reads the first only (RIFF, MP4), or stops where the second has other
+settings (Ogg, whose chains are files in their own right). Each part is a window on the file; what
+FFmpeg reads on through by itself, such as WebM, MPEG-TS and MP3, is one part.
+"""
+
+import io
+from collections.abc import Callable, Iterator
+from typing import BinaryIO, Final, Literal, cast
+
+MAX_PARTS: Final = 1000
+OGG_HEAD: Final = 27  # bytes of a page before its table of segments
+OGG_FIRST: Final = 2  # flag of the first page of a stream
+# How WAV files begin, by which of the bytes of a number comes first.
+RIFF: Final[dict[bytes, Literal["little", "big"]]] = {b"RIFF": "little", b"RIFX": "big"}
+BOXES: Final = (b"moov", b"moof", b"mdat")  # of MP4: what a file has after its `ftyp`
+
+
+def parts(file: BinaryIO) -> list[BinaryIO]:
+    """List the recordings in a file, in order; most have one, which is the file."""
+    size = file.seek(0, io.SEEK_END)
+    file.seek(0)
+    head = file.read(8)
+    file.seek(0)
+    if head[:4] == b"OggS":
+        starts = list(_ogg(file, size))
+    elif head[:4] in RIFF:
+        starts = list(_riff(file, size))
+    elif head[4:] == b"ftyp":
+        starts = list(_boxes(file, size))
+    else:
+        starts = [0]
+    if len(starts) < 2:
+        file.seek(0)
+        return [file]
+    ends = [*starts[1:], size]
+    windows = [_Part(file, start, end) for start, end in zip(starts, ends, strict=True)]
+    return [cast(BinaryIO, window) for window in windows[:MAX_PARTS]]
+
+
+def _ogg(file: BinaryIO, size: int) -> Iterator[int]:
+    """Find where first pages follow others; streams that play together have theirs in a row."""
+    position, heads = 0, False
+    while position + OGG_HEAD < size:
+        file.seek(position)
+        head = file.read(OGG_HEAD)
+        if head[:4] != b"OggS":  # damaged: FFmpeg looks for the next page
+            return
+        first = bool(head[5] & OGG_FIRST)
+        if first and not heads:
+            yield position
+        heads = first
+        position += OGG_HEAD + head[26] + sum(file.read(head[26]))
+
+
+def _riff(file: BinaryIO, size: int) -> Iterator[int]:
+    position = 0
+    while position + 12 < size:
+        file.seek(position)
+        head = file.read(8)
+        if head[:4] not in RIFF:
+            return
+        yield position
+        length = int.from_bytes(head[4:], RIFF[head[:4]])
+        position += 8 + length + length % 2
+
+
+def _boxes(file: BinaryIO, size: int) -> Iterator[int]:
+    position, filled = 0, True
+    while position + 8 <= size:
+        file.seek(position)
+        head = file.read(16)
+        length, kind = int.from_bytes(head[:4], "big"), head[4:8]
+        if length == 1:
+            length = int.from_bytes(head[8:], "big")
+        if kind == b"ftyp" and filled:
+            yield position
+            filled = False
+        filled |= kind in BOXES
+        if length < 8:  # to the end, or damaged
+            return
+        position += length
+
+
+class _Part(io.RawIOBase):
+    """The bytes of a file from start to end, as a file."""
+
+    def __init__(self, file: BinaryIO, start: int, end: int) -> None:
+        self._file, self._start, self._size = file, start, end - start
+        self._position = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
+        base = (0, self._position, self._size)[whence]
+        self._position = max(0, base + offset)
+        return self._position
+
+    def tell(self) -> int:
+        return self._position
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        left = max(0, self._size - self._position)
+        count = left if size is None or size < 0 else min(size, left)
+        self._file.seek(self._start + self._position)
+        data = self._file.read(count)
+        self._position += len(data)
+        return data
+
+
+MAX_MISSING: Final = 0.25  # seconds before the declared end, and 1 %, that no one misses
+WAV_UNKNOWN: Final = 2**30  # bytes; programs that write into a pipe declare some huge length
+W64: Final = b"riff"  # how Sony's WAV with sizes of 64 bits begins
+CAF: Final = b"caff"
+FLV: Final = b"FLV"
+VOC: Final = b"Creative Voice File"
+OGG_TAIL: Final = 65_536  # bytes, more than one page
+OGG_LAST_PAGE: Final = b"\x04"  # the highest flag of a page
+MP3_HEAD: Final = 4096  # bytes in which the table of an MP3 begins
+
+
+def ends_early(file: BinaryIO) -> bool:
+    """Whether a recording of a common format is cut off, where FFmpeg does not."""
+    file.seek(0)
+    head = file.read(MP3_HEAD)
+    size = file.seek(0, io.SEEK_END)
+    if head[4:8] == b"ftyp":
+        return _mp4_is_cut(file)
+    if order := RIFF.get(head[:4]):
+        declared = int.from_bytes(head[4:8], order) + 8
+        rate = int.from_bytes(head[28:32], order) if head[12:16] == b"fmt " else 0  # bytes/s
+        return size + MAX_MISSING * rate < declared < WAV_UNKNOWN
+    if head[:4] == W64:
+        return size < int.from_bytes(head[16:24], "little") < WAV_UNKNOWN
+    if head[:4] == b"OggS":
+        file.seek(max(0, size - OGG_TAIL))
+        tail = file.read()
+        page = tail.rfind(b"OggS")
+        return tail[page + 5 : page + 6] < OGG_LAST_PAGE
+    if head[:3] == FLV:
+        return _flv_is_cut(file, size)
+    if head[: len(VOC)] == VOC:
+        return _ends_within(file, size, int.from_bytes(head[20:22], "little"), 4, _voc_length)
+    if head[:4] == CAF:
+        return _ends_within(file, size, 8, 12, _caf_length)
+    table = max(head.find(b"Xing"), head.find(b"Info"))
+    if table > 0 and head[:2] in (b"ID", b"\xff\xfb", b"\xff\xf3", b"\xff\xfa", b"\xff\xf2"):
+        flags = int.from_bytes(head[table + 4 : table + 8], "big")
+        place = table + 8 + 4 * (flags & 1)
+        declared = int.from_bytes(head[place : place + 4], "big") if flags & 2 else 0
+        return size < 0.99 * declared
+    return False
+
+
+def _flv_is_cut(file: BinaryIO, size: int) -> bool:
+    """Whether what lies before the last size of a tag, which ends a file, is no such tag."""
+    file.seek(max(0, size - 4))
+    length = int.from_bytes(file.read(4), "big")
+    file.seek(max(0, size - 4 - length))
+    return int.from_bytes(file.read(4)[1:], "big") + 11 != length  # bytes of a tag's head
+
+
+def _ends_within(
+    file: BinaryIO, size: int, end: int, head: int, length: Callable[[bytes], int]
+) -> bool:
+    """Whether a file of blocks, the first of which begins at ``end``, ends within one.
+
+    length: reads the length of a block (bytes) from its head; negative: there is none, or no more.
+    """
+    while end < size:
+        file.seek(end)
+        block = length(file.read(head))
+        if block < 0:
+            return False
+        end += head + block
+    return end > size
+
+
+def _caf_length(head: bytes) -> int:
+    return int.from_bytes(head[4:], "big", signed=True)
+
+
+def _voc_length(head: bytes) -> int:
+    return int.from_bytes(head[1:], "little") if head[0] else -1
+
+
+def _mp4_is_cut(file: BinaryIO) -> bool:
+    """Whether a file of boxes, as MP4 is, ends within one of them."""
+    size, end = file.seek(0, io.SEEK_END), 0
+    while end + 8 <= size:
+        file.seek(end)
+        head = file.read(16)
+        length = int.from_bytes(head[:4], "big")
+        if length == 1:
+            length = int.from_bytes(head[8:], "big")
+        if length < 8:  # to the end, or damaged
+            return False
+        end += length
+    return end > size
