@@ -14,8 +14,8 @@ from earshot.app import launch
 from earshot.core.errors import InputError
 from earshot.media.workers.protocol import WorkerError
 from earshot.systems.voice_conversion.live import Choice, LiveProcesses
+from earshot.tabs.shared.services import Tickets
 from earshot.tabs.voice_conversion.live.server import LiveServer
-from earshot.tabs.voice_conversion.live.tickets import Tickets
 
 RATE: Final = 16_000
 HELLO: Final = json.dumps({"rate": RATE, "voice": "TF2"})

@@ -16,6 +16,7 @@ from earshot.app.health import Health
 from earshot.core.limits import address_of
 from earshot.systems.voice_conversion.live import LiveProcesses
 from earshot.tabs import listening_tests, voice_conversion
+from earshot.tabs.shared.services import Tickets
 from earshot.tabs.shared.temporary import temporary_folder
 
 
@@ -31,9 +32,7 @@ def main() -> None:
         tests = listening_tests.opened(Path(chosen.studies), chosen.database)
         health = Health()
         health.watch({"model": lambda: None})
-        live = voice_conversion.LiveServer(
-            LiveProcesses(Path("nowhere")), voice_conversion.Tickets(), 1
-        )
+        live = voice_conversion.LiveServer(LiveProcesses(Path("nowhere")), Tickets(), 1)
         with gr.Blocks() as page:
             inputs = [gr.File(), *(gr.Textbox() for _ in range(4))]
             gr.Button().click(convert, inputs, gr.Number(), api_name="convert")

@@ -64,6 +64,7 @@ from earshot.tabs.shared.gradio_internals import (
     write_results_whole,
 )
 from earshot.tabs.shared.page import HEAD, KIOSK
+from earshot.tabs.shared.services import Tickets
 from earshot.tabs.shared.temporary import temporary_folder
 from earshot.tabs.shared.theme import CSS, theme
 
@@ -130,7 +131,7 @@ def launch(
     tests: "TestLibrary | None" = None,
     folder: Path = CHECKPOINTS,
     health: Health | None = None,
-    tickets: voice_conversion.Tickets | None = None,
+    tickets: Tickets | None = None,
     processes: LiveProcesses | None = None,
 ) -> str:
     """Serve the page → its address on this machine. Returns at once unless block is true.
@@ -140,9 +141,7 @@ def launch(
     conversion."""
     processes = processes or LiveProcesses(live_checkpoint(folder))
     opened = threading.Event()
-    live = voice_conversion.LiveServer(
-        processes, tickets or voice_conversion.Tickets(), chosen.live
-    )
+    live = voice_conversion.LiveServer(processes, tickets or Tickets(), chosen.live)
     spare_own_address(os.environ, chosen.host)
     sys.setswitchinterval(SWITCH)
     keep_uploads_apart()
@@ -240,7 +239,7 @@ def main() -> None:
         except UNAVAILABLE as error:
             print(f"{NO_TESTS} ({str(error).splitlines()[0]})", file=sys.stderr)
             tests = None
-        health, tickets = Health(), voice_conversion.Tickets()
+        health, tickets = Health(), Tickets()
         # Its own process loads the first live conversion on another core while the page is built.
         processes = LiveProcesses(live_checkpoint(CHECKPOINTS))
         if processes.checkpoint.exists():

@@ -13,10 +13,9 @@ from earshot.app.options import DELETE
 from earshot.core.paths import ASSETS, CHECKPOINTS
 from earshot.pretrained.hub_download import HubPermission
 from earshot.tabs import lip_to_speech, listening_tests, sound_search, voice_conversion, words
-from earshot.tabs.shared.drafts import Drafts
 from earshot.tabs.shared.jobs import stop_jobs
-from earshot.tabs.shared.own_voice import LentVoice
 from earshot.tabs.shared.page import FOOTER, HEADER, model_cards
+from earshot.tabs.shared.services import Drafts, Services, Tickets
 
 if TYPE_CHECKING:
     from earshot.study.library import TestLibrary
@@ -41,7 +40,7 @@ def build(
     tests: "TestLibrary | None" = None,
     publishing: bool = True,
     health: Health | None = None,
-    tickets: voice_conversion.Tickets | None = None,
+    tickets: Tickets | None = None,
     hub: HubPermission = HubPermission(),  # noqa: B008  (frozen)
     index_backend: str | None = None,
     delete_after: int = DELETE,
@@ -75,32 +74,29 @@ def build(
     kept = often, delete_after - often
     with Site(title="Earshot", analytics_enabled=False, delete_cache=kept) as page:
         gr.HTML(HEADER, apply_default_css=False)
-        drafts = Drafts() if tests else None
-        own_voice = LentVoice()
+        services = Services(
+            drafts=Drafts() if tests else None,
+            tests=tests,
+            publishing=publishing,
+            tickets=tickets or Tickets(),
+            allow_reference=allow_reference,
+            transcriber=words_of,
+            hub=hub,
+            device=device,
+        )
         # Wrapped, for what Gradio takes to be too long goes into a menu, on phones even two tabs.
         with gr.Tabs(overflow_behavior="wrap"):
             with gr.Tab("Voice conversion"):
-                voice_conversion.build(
-                    convert,
-                    conversions,
-                    drafts,
-                    tickets,
-                    hub,
-                    device,
-                    tests,
-                    allow_reference,
-                    words_of,
-                    own_voice,
-                )
+                voice_conversion.build(convert, conversions, services)
             with gr.Tab("Words"):
-                words.build(embeddings, word_index, drafts, hub, device)
+                words.build(embeddings, word_index, services)
             with gr.Tab("Sound search"):
-                sound_search.build(search, sounds, drafts, hub, device)
+                sound_search.build(search, sounds, services)
             with gr.Tab("Lip to speech"):
-                lip_to_speech.build(lips, drafts, own_voice)
-            if tests and drafts:
+                lip_to_speech.build(lips, services)
+            if tests:
                 with gr.Tab("Listening tests"):
-                    listening_tests.build(tests, drafts, publishing)
+                    listening_tests.build(services)
         with gr.Accordion("Model cards", open=False):
             gr.Markdown(model_cards(folder))
         gr.HTML(FOOTER, apply_default_css=False)

@@ -12,8 +12,8 @@ from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 from earshot.app import launch, site
 from earshot.media.audio.load import wav_bytes
 from earshot.systems.sound_search import SoundSearch
+from earshot.tabs.shared.services import Tickets
 from earshot.tabs.sound_search import MODELS
-from earshot.tabs.voice_conversion import Tickets
 from tests.browser.visit import FLAGS, Visit
 from tests.support.serving import close
 from tests.support.sounds import write_library

@@ -10,9 +10,9 @@ from playwright.sync_api import Browser, expect
 
 from earshot.app import launch
 from earshot.media.audio.load import load
-from earshot.pretrained.hub_download import HubPermission
 from earshot.systems.words import spoken_word
 from earshot.tabs.components import hub_picker
+from earshot.tabs.shared.services import Services
 from earshot.tabs.words.baseline import baseline_section
 from tests.browser.visit import SIZES, Visit
 from tests.support.fake_words import RATE, FakeLibrary
@@ -31,7 +31,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         # No voice activity detector takes the library's tones for speech.
         patch.setattr(spoken_word, "find_word", lambda path, cut: load(path, RATE))
         with gr.Blocks(title="Words") as page:
-            baseline_section(lambda: library, HubPermission(), "cpu")
+            baseline_section(lambda: library, Services(device="cpu"))
         yield launch.launch(page, launch.options([], {}), block=False)
         close(page)
 

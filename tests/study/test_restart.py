@@ -11,7 +11,7 @@ from benchmarks.support.postgres import Postgres
 from earshot.study.web.server import app
 from earshot.tabs import listening_tests
 from earshot.tabs.listening_tests.tab import EXAMPLE, NO_DATABASE, NO_DISK
-from earshot.tabs.shared.drafts import Drafts
+from earshot.tabs.shared.services import Drafts, Services
 
 
 @pytest.mark.slow
@@ -37,9 +37,9 @@ def test_space_without_lasting_disk_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tests = listening_tests.opened(tmp_path, None)
-    assert NO_DISK not in texts(listening_tests.build(tests, Drafts()))
+    assert NO_DISK not in texts(listening_tests.build(Services(Drafts(), tests)))
     monkeypatch.setenv("SPACE_ID", "someone/earshot")
-    assert NO_DISK + NO_DATABASE in texts(listening_tests.build(tests, Drafts()))
+    assert NO_DISK + NO_DATABASE in texts(listening_tests.build(Services(Drafts(), tests)))
 
 
 def texts(page: gr.Blocks) -> str:

@@ -13,7 +13,7 @@ from earshot.tabs.components.timeline.timeline import nothing
 from earshot.tabs.lip_to_speech.example import FINISHED, NOTE, SOURCE, read_finished
 from earshot.tabs.lip_to_speech.view import LipResult, VisitorVideo, landmarks
 from earshot.tabs.shared.events import Update, say
-from earshot.tabs.shared.own_voice import OWN, LentVoice, Owner
+from earshot.tabs.shared.services import OWN, LentVoice, Owner
 from earshot.tabs.shared.sessions import SessionStore, delete_after_use
 
 if TYPE_CHECKING:

@@ -13,7 +13,6 @@ from earshot.tabs.lip_to_speech import api
 from earshot.tabs.lip_to_speech.coach import ASKED, coach, spelled
 from earshot.tabs.lip_to_speech.events import FACE, SET, LipComponents, LipEvents, LipVisit
 from earshot.tabs.lip_to_speech.view import draft_item
-from earshot.tabs.shared.drafts import Drafts
 from earshot.tabs.shared.events import (
     EMPTIED,
     HIDDEN,
@@ -22,8 +21,8 @@ from earshot.tabs.shared.events import (
     on_model,
     reporting,
 )
-from earshot.tabs.shared.own_voice import OWN, LentVoice
 from earshot.tabs.shared.parts import how_it_works, main_button, missing_model
+from earshot.tabs.shared.services import OWN, Services
 from earshot.tabs.shared.sessions import SessionStore
 
 if TYPE_CHECKING:
@@ -58,15 +57,13 @@ COMPARE: Final = "Compare with the original audio"
 
 def build(
     pipeline: Callable[[], "LipToSpeech"] | None,
-    drafts: Drafts | None = None,
-    own_voice: LentVoice | None = None,
+    services: Services,
 ) -> gr.Blocks:
-    """Build the tab. pipeline: gives the model, loaded when first asked for; None where there is
-    none. drafts: of listening tests; own_voice: of the visitor, if another tab of the page makes
-    one."""
+    """Build the tab. pipeline: returns the model, loaded when first asked for; None where there is
+    none."""
     with gr.Blocks(title="Lip to speech") as tab:
         if pipeline:
-            _layout(tab, pipeline, drafts, own_voice)
+            _layout(tab, pipeline, services)
         else:
             missing_model("lip_to_speech", MODEL, "videos")
     return tab
@@ -75,10 +72,9 @@ def build(
 def _layout(
     tab: gr.Blocks,
     pipeline: Callable[[], "LipToSpeech"],
-    drafts: Drafts | None,
-    own_voice: LentVoice | None,
+    services: Services,
 ) -> None:
-    lent = own_voice and own_voice.visit
+    lent = services.voice.visit
     owner = lent or gr.State(None)
     sessions = SessionStore(LipVisit)
     visit = sessions.state()
@@ -113,8 +109,8 @@ def _layout(
             with gr.Row(elem_classes="under-timeline"):
                 numbers = gr.HTML(elem_classes="numbers")
                 compare = gr.Button(COMPARE, size="sm", scale=0, visible=False)
-                if drafts:
-                    drafts.button(visit, lambda held: draft_item(held and held.video))
+                if services.drafts:
+                    services.drafts.button(visit, lambda held: draft_item(held and held.video))
             with gr.Row(elem_classes="lip-voice"):
                 with gr.Column(min_width=220):
                     voice = gr.Dropdown(_voices(lent), value=FACE, label="Voice")

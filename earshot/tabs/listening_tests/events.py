@@ -26,8 +26,8 @@ from earshot.study.shipped import EXAMPLE
 from earshot.study.storage.store import BEGUN
 from earshot.tabs.listening_tests.form import FormFields
 from earshot.tabs.listening_tests.workspace import Preview, Workspace
-from earshot.tabs.shared.drafts import Drafts
 from earshot.tabs.shared.events import Update, answering, say
+from earshot.tabs.shared.services import Drafts
 from earshot.tabs.shared.sessions import SessionStore
 
 TRY: Final = """

@@ -19,11 +19,10 @@ from earshot.tabs.listening_tests.events import (
     example,
 )
 from earshot.tabs.listening_tests.workspace import Workspace
-from earshot.tabs.shared.drafts import CSS as DRAFTS_CSS
-from earshot.tabs.shared.drafts import Drafts
 from earshot.tabs.shared.events import HIDDEN, LONG_QUEUE, PRIVATE, on_model, reporting, say
 from earshot.tabs.shared.jobs import stoppable
 from earshot.tabs.shared.parts import how_it_works, main_button
+from earshot.tabs.shared.services import DRAFTS_CSS, Drafts, Services
 from earshot.tabs.shared.sessions import SessionStore
 
 INTRO: Final = """
@@ -60,12 +59,11 @@ def routes(tests: TestLibrary) -> list[BaseRoute]:
     return [route for router in server.routers(tests) for route in router.routes]
 
 
-def build(tests: TestLibrary, drafts: Drafts, publishing: bool = True) -> gr.Blocks:
-    """Build the tab. tests: those that are open here; drafts: what visitors add in the other tabs;
-    publishing: whether visitors may open tests of their own to raters here.
-    """
+def build(services: Services) -> gr.Blocks:
+    """Build the tab, for a page that has tests and drafts."""
+    assert services.tests and services.drafts
     with gr.Blocks(title="Listening tests") as tab:
-        _layout(tab, tests, drafts, publishing)
+        _layout(tab, services.tests, services.drafts, services.publishing)
     return tab
 
 
@@ -90,7 +88,7 @@ def _layout(tab: gr.Blocks, tests: TestLibrary, drafts: Drafts, publishing: bool
             )
             gr.HTML(HINT)
             with gr.Accordion("Your draft", open=False):
-                drafts.shown.render()
+                drafts.listing.render()
                 use = gr.Button("Make a test of these", size="sm")
             with gr.Accordion("Change a test that is open", open=False):
                 gr.HTML(CHANGE)

@@ -10,10 +10,8 @@ import gradio as gr
 from gradio.components import Component
 from gradio.events import Dependency
 
-from earshot.pretrained.hub_download import HubPermission
 from earshot.tabs.components.hub_picker import HubModels, HubPicker, Kind, hub_picker
 from earshot.tabs.components.map.map import sound_map
-from earshot.tabs.shared.drafts import Drafts
 from earshot.tabs.shared.events import HIDDEN, PRIVATE, QUICK_QUEUE, on_model, reporting
 from earshot.tabs.shared.parts import (
     how_it_works,
@@ -22,6 +20,7 @@ from earshot.tabs.shared.parts import (
     query_input,
     sound_input,
 )
+from earshot.tabs.shared.services import Drafts, Services
 from earshot.tabs.shared.sessions import TIME_TO_LIVE, SessionStore
 from earshot.tabs.sound_search.api import SoundAPI
 from earshot.tabs.sound_search.cards import sound_cards
@@ -76,16 +75,13 @@ laion/clap-htsat-unfused</code>"""
 def build(
     pipeline: Callable[[], "SoundSearch"] | None,
     demo: DemoLibrary,
-    drafts: Drafts | None = None,
-    hub: HubPermission = HubPermission(),  # noqa: B008  (frozen)
-    device: str = "auto",
+    services: Services,
 ) -> gr.Blocks:
     """Build the tab. pipeline: returns the model, loaded at the first call; None if there is none.
-    demo: the library, whose route the page's server needs; drafts: of listening tests; hub: whether
-    visitors may search by a CLAP of the hub, on this device."""
+    demo: the library, whose route the page's server needs."""
     with gr.Blocks(title="Sound search") as tab:
         if pipeline:
-            _tab(tab, pipeline, demo, drafts, _claps(demo.folder, hub, device))
+            _tab(tab, pipeline, demo, services)
         else:
             missing_model("sound_search", MODELS[0], "sounds", OTHER_MODEL)
     return tab
@@ -95,13 +91,13 @@ def _tab(
     tab: gr.Blocks,
     pipeline: Callable[[], "SoundSearch"],
     demo: DemoLibrary,
-    drafts: Drafts | None,
-    claps: HubModels[Engine],
+    services: Services,
 ) -> None:
+    claps = _claps(demo.folder, services)
     sessions = SessionStore(lambda: VisitorLibrary(pipeline()))
     own = sessions.state()
     collections = gr.State({}, time_to_live=TIME_TO_LIVE)
-    parts, ui = _layout(drafts, claps, own, collections)
+    parts, ui = _layout(services.drafts, claps, own, collections)
     events = SoundEvents(pipeline, demo, ui, claps)
     jobs = _wire(tab, events, ui, parts)
     OwnSoundEvents(events, parts.own, own, sessions).wire(ui.shown)
@@ -114,15 +110,15 @@ def _tab(
     SoundAPI(pipeline, demo).declare(*ui.query_inputs)
 
 
-def _claps(index: Path, hub: HubPermission, device: str) -> HubModels[Engine]:
+def _claps(index: Path, services: Services) -> HubModels[Engine]:
     """Offer the CLAP models of the hub, each with a library of its own."""
 
     def load(name: str, folder: Path) -> Engine:
         from earshot.systems.sound_search import SoundSearch  # late, for it loads torch
 
-        return SoundSearch.from_pretrained(folder, device), DemoLibrary(index)
+        return SoundSearch.from_pretrained(folder, services.device), DemoLibrary(index)
 
-    return HubModels(CLAPS, hub, load)
+    return HubModels(CLAPS, services.hub, load)
 
 
 @dataclass(frozen=True)

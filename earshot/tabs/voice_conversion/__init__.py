@@ -1,6 +1,6 @@
 """Voice conversion: speech → units, which can be edited → the same words in another voice."""
 
-from earshot.tabs.voice_conversion.live import LiveServer, Tickets
+from earshot.tabs.voice_conversion.live import LiveServer
 from earshot.tabs.voice_conversion.tab import MODELS, build
 
-__all__ = ["MODELS", "LiveServer", "Tickets", "build"]
+__all__ = ["MODELS", "LiveServer", "build"]

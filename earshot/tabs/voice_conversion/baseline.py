@@ -13,8 +13,8 @@ from earshot.tabs.components.hub_picker import HubModels, HubPicker, Kind, hub_p
 from earshot.tabs.components.timeline.lanes import Lane
 from earshot.tabs.components.timeline.sound import SoundLanes
 from earshot.tabs.components.timeline.timeline import TimelineSpec, timeline
-from earshot.tabs.shared.drafts import Drafts
 from earshot.tabs.shared.events import Update, on_model, reporting
+from earshot.tabs.shared.services import Drafts
 from earshot.tabs.voice_conversion.events import draft_item
 from earshot.tabs.voice_conversion.view import ConversionResult
 

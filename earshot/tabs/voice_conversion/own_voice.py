@@ -26,7 +26,7 @@ from earshot.tabs.shared.events import (
     say,
 )
 from earshot.tabs.shared.jobs import stoppable
-from earshot.tabs.shared.own_voice import OWN
+from earshot.tabs.shared.services import OWN
 from earshot.tabs.shared.sessions import SessionStore, delete_after_use
 from earshot.tabs.voice_conversion.speaking import NO_OWN, OwnVoice, ReferenceVoice, VoiceVisit
 

@@ -13,7 +13,7 @@ from gradio.components import Component
 from earshot.core.errors import InputError
 from earshot.systems.voice_conversion import settings
 from earshot.tabs.components.voice_cards import VOICES, Card
-from earshot.tabs.shared.own_voice import OWN
+from earshot.tabs.shared.services import OWN, Owner
 
 if TYPE_CHECKING:
     from earshot.systems.voice_conversion import AnyVoiceConversion, Voice
@@ -106,7 +106,7 @@ class Speaking:
     model: str | None = None
     vocoder: str = settings.VOCODERS[0]
     intonation: str = settings.INTONATIONS[0]
-    visit: VoiceVisit | None = None
+    visit: Owner | None = None
 
     def __post_init__(self) -> None:
         """Raise InputError for what a program may send in place of names."""
@@ -127,8 +127,8 @@ class Speaking:
     @property
     def label(self) -> str:
         """Name the voice as people call it."""
-        made = self.visit.own if self.visit else None
-        cards = {OWN: made.voice.name if made else "your voice"}
+        own = self.visit.voice.name if self.visit and self.visit.own else "your voice"
+        cards = {OWN: own}
         cards |= {voice: card.name for voice, card in VOICES.items()}
         return self._of([cards.get(voice, voice) for voice in self.voices])
 

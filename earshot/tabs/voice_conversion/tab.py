@@ -7,15 +7,11 @@ from typing import TYPE_CHECKING, Final, cast
 import gradio as gr
 
 from earshot.core.paths import ASSETS
-from earshot.pretrained.hub_download import HubPermission
-from earshot.study.library import TestLibrary
 from earshot.study.shipped import VOTE
 from earshot.systems.voice_conversion import settings
-from earshot.tabs.components.hub_picker import HubModels
 from earshot.tabs.components.microphone_check import microphone_check
 from earshot.tabs.components.timeline.timeline import timeline
 from earshot.tabs.components.voice_cards import VOICES, Card, voice_cards
-from earshot.tabs.shared.drafts import Drafts
 from earshot.tabs.shared.events import (
     CONVERSION_QUEUE,
     HIDDEN,
@@ -25,17 +21,17 @@ from earshot.tabs.shared.events import (
     reporting,
 )
 from earshot.tabs.shared.jobs import stoppable
-from earshot.tabs.shared.own_voice import OWN, LentVoice
 from earshot.tabs.shared.parts import how_it_works, main_button, missing_model, sound_input
+from earshot.tabs.shared.services import OWN, Services
 from earshot.tabs.voice_conversion import api
-from earshot.tabs.voice_conversion.baseline import Baseline, BaselinePanel, baselines
+from earshot.tabs.voice_conversion.baseline import BaselinePanel, baselines
 from earshot.tabs.voice_conversion.events import (
     ConversionComponents,
     ConversionEvents,
     Models,
     draft_item,
 )
-from earshot.tabs.voice_conversion.live import LivePanel, Tickets
+from earshot.tabs.voice_conversion.live import LivePanel
 from earshot.tabs.voice_conversion.own_voice import OwnVoicePanel
 from earshot.tabs.voice_conversion.speaking import (
     ALONE,
@@ -47,7 +43,6 @@ from earshot.tabs.voice_conversion.transcripts import TranscriptPanel
 from earshot.tabs.voice_conversion.vote import vote_panel
 
 if TYPE_CHECKING:
-    from earshot.pretrained.transcription import Transcriber
     from earshot.systems.voice_conversion import AnyVoiceConversion
     from earshot.systems.voice_conversion.converter import VoiceConversion
 
@@ -95,38 +90,14 @@ STEP: Final = '<h3 class="step">Your speech <span>up to 60 s</span></h3>'
 
 def build(
     pipelines: Callable[[str], "VoiceConversion"],
-    models: Sequence[str] = tuple(MODELS),
-    drafts: Drafts | None = None,
-    tickets: Tickets | None = None,
-    hub: HubPermission = HubPermission(),  # noqa: B008  (frozen)
-    device: str = "auto",
-    tests: TestLibrary | None = None,
-    allow_reference: bool = False,
-    transcriber: "Callable[[], Transcriber] | None" = None,
-    lent: LentVoice | None = None,
+    models: Sequence[str],
+    services: Services,
 ) -> gr.Blocks:
     """Build the tab. pipelines gives a model's pipeline by name, loaded when first asked for;
-    models are the names that it knows out of MODELS, the default first; drafts: of listening tests;
-    tickets: of the LiveServer; hub: whether visitors may hear SpeechT5 next to ours, on this
-    device; tests: listening tests, with the vote; allow_reference: whether a recording of anybody
-    may be uploaded as the voice to speak in; transcriber: gives what writes down the words of a
-    conversion, None where they are not shown; lent: told where a visitor's own voice is held.
-    """
+    models are the names that it knows out of MODELS, the default first."""
     with gr.Blocks(title="Voice conversion") as tab:
         if models:
-            baseline = baselines(hub, device)
-            known = Models(pipelines, models)
-            _layout(
-                tab,
-                known,
-                drafts,
-                tickets or Tickets(),
-                baseline,
-                tests,
-                allow_reference,
-                transcriber,
-                lent,
-            )
+            _layout(tab, Models(pipelines, models), services)
         else:
             missing_model("voice_conversion", "any-voice", "speech")
     return tab
@@ -135,13 +106,7 @@ def build(
 def _layout(
     tab: gr.Blocks,
     models: Models,
-    drafts: Drafts | None,
-    tickets: Tickets,
-    baseline: HubModels[Baseline],
-    tests: TestLibrary | None,
-    allow_reference: bool,
-    transcriber: "Callable[[], Transcriber] | None",
-    lent: LentVoice | None,
+    services: Services,
 ) -> None:
     gr.HTML(INTRO.format(about=ANY_VOICE if models.any_voice else FIVE_VOICES))
     result = gr.State(None, time_to_live=3600)
@@ -149,7 +114,7 @@ def _layout(
         with gr.Column(scale=1, min_width=300, elem_classes="room-input"):
             audio, message = _speech_input()
             chips = _example_chips()
-            own_card = ANY_CARD if allow_reference else OWN_CARD
+            own_card = ANY_CARD if services.allow_reference else OWN_CARD
             voice = voice_cards(
                 {name: VOICES[name] for name in models.voices},
                 settings.DEFAULT_VOICE,
@@ -157,9 +122,9 @@ def _layout(
                 label="New voice",
                 own=(OWN, own_card) if models.any_voice else None,
             )
-            own = OwnVoicePanel.layout(allow_reference)
-            if lent and models.any_voice:
-                lent.visit = own.visit
+            own = OwnVoicePanel.layout(services.allow_reference)
+            if models.any_voice:
+                services.voice.visit = own.visit
             convert, stop = main_button("Convert", ready=False)
             every = gr.Button("Hear it in all voices", size="sm")
             live = LivePanel.layout() if models.live else None
@@ -170,19 +135,19 @@ def _layout(
             )
             with gr.Row(elem_classes="under-timeline"):
                 numbers = gr.HTML(elem_classes="numbers")
-                if drafts:
-                    drafts.button(result, draft_item)
+                if services.drafts:
+                    services.drafts.button(result, draft_item)
                 units_file = gr.UploadButton("Load units", file_types=[".json"], size="sm", scale=0)
-            words = TranscriptPanel.layout(transcriber) if transcriber else None
-            if tests and VOTE.name in tests.files():
-                vote_panel(tests)
+            words = TranscriptPanel.layout(services.transcriber) if services.transcriber else None
+            if services.tests and VOTE.name in services.tests.files():
+                vote_panel(services.tests)
             with gr.Accordion("What bits cost", open=False):
                 with gr.Row(elem_classes="rates-button"):
                     compare = gr.Button("Run every rate", size="sm", scale=0, min_width=160)
                     halt = gr.Button("Stop", size="sm", scale=0, min_width=160, visible=False)
                 rates_message = gr.HTML()
                 rates = timeline("rates", RATES)
-            BaselinePanel(baseline, result, drafts)
+            BaselinePanel(baselines(services.hub, services.device), result, services.drafts)
     model, other, share, intonation, vocoder = _options(models, own_card)
     how_it_works(__file__)
 
@@ -216,7 +181,7 @@ def _layout(
     if live:
         # What is said next to their own voice changes when it was made.
         changes = [part.change for part in (voice, other, share, model, intonation, own.message)]
-        live.wire(models.names, chosen, changes, tickets)
+        live.wire(models.names, chosen, changes, services.tickets)
         triggers.append(live.keeping(audio, message).success)
     handlers = [
         *((trigger, events.convert) for trigger in triggers),

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Final
 import gradio as gr
 import numpy as np
 
-from earshot.pretrained.hub_download import HubPermission
 from earshot.tabs.components.hub_picker import HubModels, Kind, hub_picker
 from earshot.tabs.components.map.map import Chart, Point, show, sound_map
 from earshot.tabs.shared.events import Update
+from earshot.tabs.shared.services import Services
 from earshot.tabs.words.map import SOUNDS, first_sound, named
 
 if TYPE_CHECKING:
@@ -87,15 +87,15 @@ class ModelComparison:
         return Chart(f"Map of {len(points)} recordings by {name}", points, tuple(SOUNDS))
 
 
-def baseline_section(library: Callable[[], "WordLibrary"], hub: HubPermission, device: str) -> None:
+def baseline_section(library: Callable[[], "WordLibrary"], services: Services) -> None:
     """Build the folded section: choose a model, and see the map that it makes."""
 
     def load(name: str, folder: Path) -> "SpeechEncoder":
         from earshot.pretrained.speech_encoder import SpeechEncoder  # late, for it loads torch
 
-        return SpeechEncoder.from_pretrained(str(folder), device)
+        return SpeechEncoder.from_pretrained(str(folder), services.device)
 
-    models = HubModels(KIND, hub, load)
+    models = HubModels(KIND, services.hub, load)
     with gr.Accordion("Compare with a pretrained speech model", open=False):
         gr.HTML(HINT)
         if (picker := hub_picker(models, "Model")) is None:

@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 import gradio as gr
 
 from earshot.core.loading import once
-from earshot.pretrained.hub_download import HubPermission
 from earshot.tabs.components.map.map import sound_map
 from earshot.tabs.components.timeline.timeline import TEMPLATE
-from earshot.tabs.shared.drafts import Drafts
 from earshot.tabs.shared.events import HIDDEN, PRIVATE, QUICK_QUEUE, on_model, reporting
 from earshot.tabs.shared.parts import (
     how_it_works,
@@ -20,6 +18,7 @@ from earshot.tabs.shared.parts import (
     query_input,
     sound_input,
 )
+from earshot.tabs.shared.services import Drafts, Services
 from earshot.tabs.words.api import WordAPI
 from earshot.tabs.words.baseline import baseline_section
 from earshot.tabs.words.compare import compare_section
@@ -56,23 +55,20 @@ ARPAbet (K AE T), as pinyin with tones (bei3 jing1).</p>"""
 def build(
     pipeline: Callable[[], "Words"] | None,
     index: Path,
-    drafts: Drafts | None = None,
-    hub: HubPermission = HubPermission(),  # noqa: B008  (frozen)
-    device: str = "auto",
+    services: Services,
 ) -> gr.Blocks:
     """Build the tab.
 
     pipeline: returns the model, loaded on first use; None where there is no checkpoint. index: the
-    folder of the library's index, next to that of its sounds. drafts: of listening tests. hub:
-    whether visitors may load speech models of the hub, on this device.
+    folder of the library's index, next to that of its sounds.
     """
     sounds = index.with_suffix("")
     gr.set_static_paths([sounds])
     with gr.Blocks(title="Words") as tab:
         if pipeline:
             library = library_getter(pipeline, index)
-            baseline = partial(baseline_section, library, hub, device)
-            _layout(tab, pipeline, library, sounds, drafts, baseline)
+            baseline = partial(baseline_section, library, services)
+            _layout(tab, pipeline, library, sounds, services.drafts, baseline)
         else:
             missing_model("words", MODEL, "words")
     return tab

@@ -38,7 +38,7 @@ from earshot.tabs.lip_to_speech.events import (
     LipVisit,
 )
 from earshot.tabs.lip_to_speech.view import LipResult, VisitorVideo, draft_item
-from earshot.tabs.shared.own_voice import OWN
+from earshot.tabs.shared.services import OWN, Services
 from earshot.tabs.shared.sessions import SessionStore
 from earshot.tabs.voice_conversion.speaking import VoiceVisit
 from tests.support.serving import close
@@ -74,7 +74,7 @@ def visit(answer: dict) -> LipVisit:
 
 @pytest.fixture(scope="module")
 def client(pipeline: LipToSpeech) -> Iterator[Client]:
-    page = lip_to_speech.build(lambda: pipeline)
+    page = lip_to_speech.build(lambda: pipeline, Services())
     address = launch.launch(page, launch.options([], {}), block=False)
     yield Client(address, verbose=False)
     close(page)
@@ -86,7 +86,7 @@ def test_options_are_those_of_the_pipeline() -> None:
 
 
 def test_tab_without_checkpoint_explains_training() -> None:
-    page = lip_to_speech.build(None)
+    page = lip_to_speech.build(None, Services())
     (said,) = [block for block in page.blocks.values() if isinstance(block, gr.HTML)]
     assert "python -m training.lip_to_speech train" in str(said.value)
 

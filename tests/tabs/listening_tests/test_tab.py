@@ -22,7 +22,7 @@ from earshot.tabs import listening_tests
 from earshot.tabs.listening_tests import events, form, workspace
 from earshot.tabs.listening_tests.events import StudyComponents, StudyEvents
 from earshot.tabs.listening_tests.workspace import Workspace
-from earshot.tabs.shared.drafts import Drafts
+from earshot.tabs.shared.services import Drafts
 from earshot.tabs.shared.sessions import SessionStore
 
 pytestmark = pytest.mark.slow

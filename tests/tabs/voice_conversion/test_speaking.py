@@ -13,7 +13,7 @@ from earshot.core.paths import ASSETS
 from earshot.media.audio.load import load, wav_bytes
 from earshot.systems.voice_conversion import Voice, settings
 from earshot.systems.voice_conversion.converters import Converters
-from earshot.tabs.shared.own_voice import OWN
+from earshot.tabs.shared.services import OWN, Services
 from earshot.tabs.voice_conversion import tab
 from earshot.tabs.voice_conversion.own_voice import OwnVoicePanel, _Events
 from earshot.tabs.voice_conversion.speaking import OwnVoice, ReferenceVoice, Speaking, VoiceVisit
@@ -62,7 +62,7 @@ def functions(page: gr.Blocks) -> set[str]:
 
 
 def page(models: Converters, allow_reference: bool) -> gr.Blocks:
-    return tab.build(models, [*settings.MODELS], allow_reference=allow_reference)
+    return tab.build(models, [*settings.MODELS], Services(allow_reference=allow_reference))
 
 
 def test_page_takes_anybodys_recording_if_allowed(models: Converters) -> None:

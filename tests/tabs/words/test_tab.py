@@ -21,6 +21,7 @@ from earshot.media.text.phonemes import PHONEMES
 from earshot.tabs.shared.confidence import certainty
 from earshot.tabs.shared.events import reporting
 from earshot.tabs.shared.html import macro
+from earshot.tabs.shared.services import Services
 from earshot.tabs.words import api, tab
 from earshot.tabs.words.cut import cut_value
 from earshot.tabs.words.events import WordComponents, WordEvents
@@ -90,7 +91,7 @@ def client(events: WordEvents, folder: Path) -> Iterator[Client]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("earshot.tabs.words.tab.library_getter", lambda *_: events.library)
         with gr.Blocks() as page:
-            tab.build(events.pipeline, folder / "words.index")
+            tab.build(events.pipeline, folder / "words.index", Services())
     address = launch.launch(page, launch.options([], {}), block=False)
     yield Client(address, verbose=False)
     close(page)

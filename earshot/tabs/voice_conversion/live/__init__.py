@@ -2,6 +2,5 @@
 
 from earshot.tabs.voice_conversion.live.panel import LivePanel
 from earshot.tabs.voice_conversion.live.server import LiveServer
-from earshot.tabs.voice_conversion.live.tickets import Tickets
 
-__all__ = ["LivePanel", "LiveServer", "Tickets"]
+__all__ = ["LivePanel", "LiveServer"]

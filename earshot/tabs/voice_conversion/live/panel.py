@@ -14,8 +14,9 @@ from earshot.systems.voice_conversion import settings
 from earshot.tabs.shared.events import HIDDEN, reporting
 from earshot.tabs.shared.gradio_internals import event_data
 from earshot.tabs.shared.icons import icon
+from earshot.tabs.shared.services import Tickets
 from earshot.tabs.shared.sessions import is_upload
-from earshot.tabs.voice_conversion.live.tickets import Tickets
+from earshot.tabs.voice_conversion.live.visitor import wish_of
 from earshot.tabs.voice_conversion.speaking import Speaking, SpeakingInputs
 
 FOLDER: Final = Path(__file__).parent
@@ -85,7 +86,7 @@ class LivePanel:
         tickets: of the server."""
 
         def asked(values: dict[Component, Any]) -> dict[str, Any]:
-            return wished(models, tickets, inputs.read(values))
+            return wish_or_error(models, tickets, inputs.read(values))
 
         told = self.panel.ask(asked, inputs.components, self.wish, **HIDDEN)
         told.then(None, self.wish, [], js=TELL, **HIDDEN)
@@ -106,16 +107,16 @@ class LivePanel:
         return self.panel.keep(reporting(keep, message), outputs=outputs, **HIDDEN)
 
 
-def wished(models: Sequence[str], tickets: Tickets, speaking: Speaking) -> dict[str, Any]:
+def wish_or_error(models: Sequence[str], tickets: Tickets, speaking: Speaking) -> dict[str, Any]:
     """Write what the page tells the socket, with a note for the visitor; or the error there is."""
     if settings.CONTINUOUS not in models:
-        return {"wish": tickets.write(Speaking(speaking.voice)), "note": ""}
+        return {"wish": wish_of(Speaking(speaking.voice), tickets), "note": ""}
     note = ""
     model = speaking.model
     if model and settings.MODELS[model] != settings.ANY_VOICE:
         note = f"{model} is for recordings. Live goes by {settings.CONTINUOUS} content."
         speaking = replace(speaking, model=settings.CONTINUOUS)
     try:
-        return {"wish": tickets.write(speaking), "note": note}
+        return {"wish": wish_of(speaking, tickets), "note": note}
     except InputError as error:
         return {"error": str(error)}

@@ -22,8 +22,8 @@ from earshot.core.errors import InputError
 from earshot.core.limits import RateLimit, address_of
 from earshot.media.workers.protocol import WorkerError
 from earshot.systems.voice_conversion.live import LiveProcess, LiveProcesses
+from earshot.tabs.shared.services import Tickets
 from earshot.tabs.voice_conversion.live.queue import LiveQueue
-from earshot.tabs.voice_conversion.live.tickets import Tickets
 from earshot.tabs.voice_conversion.live.visitor import FULL_SCALE, RefusedError, Visitor
 
 SECONDS: Final = 120.0  # of a visit

@@ -1,4 +1,4 @@
-"""The messages from a visitor's socket: their microphone, and how they want to be heard."""
+"""The messages between a page and the socket: sound, and how the visitor wants to speak."""
 
 import asyncio
 import json
@@ -10,19 +10,50 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from earshot.core.errors import InputError
 from earshot.systems.voice_conversion.live.choice import Choice, check_rate
-from earshot.tabs.shared.own_voice import OWN
-from earshot.tabs.voice_conversion.live.tickets import Tickets
-from earshot.tabs.voice_conversion.speaking import Speaking
+from earshot.tabs.shared.services import OWN, Tickets
+from earshot.tabs.voice_conversion.speaking import NO_OWN, Speaking
 
-MAX_BYTES: Final = 65_536  # of a message: a third of a second at 96 kHz
+MAX_MESSAGE_BYTES: Final = 65_536  # a third of a second at 96 kHz
 MAX_BACKLOG: Final = 0.2  # seconds of input that may wait
 FULL_SCALE: Final = 32_768  # of samples of 16 bits
 POSITION: Final = 4  # bytes, before the samples: how many were recorded before them
+# The fields of Speaking that a message has, but for the ticket, which stands for the visit.
+KINDS: Final[dict[str, Any]] = {
+    "voice": str,
+    "other": str,
+    "share": (int, float),
+    "model": str | None,
+    "intonation": str,
+    "ticket": str | None,
+}
 OVERDUE: Final = "Your own voice was lent for three minutes, and they are over. Press Live again."
 
 
 class RefusedError(Exception):
     """A message that no page of ours sends; its text is for the person who wrote it."""
+
+
+def wish_of(speaking: Speaking, tickets: Tickets) -> dict[str, Any]:
+    """Write the message of a page whose visitor wants to speak so, with a ticket where it takes
+    their own voice. Raises InputError where they have none."""
+    ticket = None
+    if OWN in speaking.voices:
+        if not speaking.visit or not speaking.visit.own:
+            raise InputError(NO_OWN)
+        ticket = tickets.issue(speaking.visit)
+    return {name: getattr(speaking, name) for name in KINDS if name != "ticket"} | {
+        "ticket": ticket
+    }
+
+
+def read_wish(message: Any, tickets: Tickets) -> Speaking | None:
+    """Read what wish_of wrote, from a JSON value; None where it is something else."""
+    if not isinstance(message, dict) or not {"voice"} <= message.keys() <= KINDS.keys():
+        return None
+    if not all(isinstance(value, KINDS[name]) for name, value in message.items()):
+        return None
+    fields = {name: value for name, value in message.items() if name != "ticket"}
+    return Speaking(**fields, visit=tickets.redeem(message.get("ticket")))
 
 
 class Visitor:
@@ -51,7 +82,7 @@ class Visitor:
         and InputError for a rate that no device has.
         """
         match _read(await _next(socket)):
-            case {"rate": int(rate), **rest} if speaking := tickets.read(rest):
+            case {"rate": int(rate), **rest} if speaking := read_wish(rest, tickets):
                 check_rate(rate)
                 return cls(socket, rate, speaking, tickets)
         raise RefusedError("The first message is to tell the rate and the voice.")
@@ -102,11 +133,11 @@ class Visitor:
                 self._samples -= oldest
                 self.dropped += oldest
             return
-        said = _read(message)
-        if said == {"stop": True}:
+        wish = _read(message)
+        if wish == {"stop": True}:
             self.gone = True
         # Its ticket is redeemed at once, for the line may be longer than it is good for.
-        elif speaking := self._tickets.read(said):
+        elif speaking := read_wish(wish, self._tickets):
             self._speaking = speaking
         else:
             raise RefusedError("Nothing but sound, a voice, and stop can be sent.")
@@ -116,12 +147,11 @@ async def _next(socket: WebSocket) -> bytes | str:
     message = await socket.receive()
     if message["type"] == "websocket.disconnect":
         raise WebSocketDisconnect(message.get("code", 1000))
-    data = message.get("bytes")
-    text = message.get("text")
-    found = data if data is not None else text
-    if found is None or len(found) > MAX_BYTES:
-        raise RefusedError(f"A message has at most {MAX_BYTES} bytes.")
-    return found
+    data, text = message.get("bytes"), message.get("text")
+    content = data if data is not None else text
+    if content is None or len(content) > MAX_MESSAGE_BYTES:
+        raise RefusedError(f"A message has at most {MAX_MESSAGE_BYTES} bytes.")
+    return content
 
 
 def _read(message: bytes | str) -> Any:

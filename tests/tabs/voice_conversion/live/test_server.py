@@ -14,7 +14,7 @@ from websockets.sync.client import ClientConnection
 
 from benchmarks.support.live import CHUNK, HELLO, RATE, Echoes, ServedLive, sound, told
 from earshot.core.limits import BUDGETS
-from earshot.tabs.shared.own_voice import OWN
+from earshot.tabs.shared.services import OWN
 from earshot.tabs.voice_conversion.live.server import BROKEN, MAX_PER_ADDRESS, OVER
 from earshot.tabs.voice_conversion.live.visitor import OVERDUE
 from earshot.tabs.voice_conversion.speaking import NO_OWN
