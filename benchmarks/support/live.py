@@ -12,7 +12,7 @@ from websockets.sync.client import ClientConnection, connect
 
 from earshot.app import launch
 from earshot.core.errors import InputError
-from earshot.media.workers.protocol import WorkerError
+from earshot.media.workers.processes import WorkerError
 from earshot.systems.voice_conversion.live import Choice, LiveProcesses
 from earshot.tabs.shared.services import Tickets
 from earshot.tabs.voice_conversion.live.server import LiveServer
@@ -27,7 +27,7 @@ class Echo:
     """A conversion that gives back what it hears, at once, and remembers what it was asked."""
 
     def __init__(self) -> None:
-        self.ready = self.alive = True
+        self.ready = True
         self.voices: list[object] = []
         self.busy = threading.Event()  # set while a push is to take long
         self.pushed = threading.Event()  # set when one has begun

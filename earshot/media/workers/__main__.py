@@ -15,7 +15,7 @@ import numpy as np
 
 from earshot.core.errors import InputError
 from earshot.media.workers.audio import decode_audio
-from earshot.media.workers.protocol import receive, send, send_array
+from earshot.media.workers.processes import receive, send, send_array
 from earshot.media.workers.video import decode_video
 
 MEMORY: Final = 1536 * 2**20  # bytes of address space; PyAV and numpy take 250 MB of it

@@ -3,20 +3,15 @@
 import atexit
 import logging
 import os
-import subprocess
-import sys
-import threading
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
-from earshot.core import cancellation
 from earshot.core.errors import InputError, StoppedError
-from earshot.core.paths import ROOT
-from earshot.media.workers.protocol import POLL, Answers, WorkerError, send
+from earshot.media.workers.processes import Pool, WorkerError, WorkerProcess
 
 MAX_WORKERS: Final = max(4, os.cpu_count() or 1)  # at once; further files wait
 MAX_IDLE: Final = 2
@@ -39,37 +34,31 @@ logger = logging.getLogger("earshot")
 Message = tuple[dict[str, Any], np.ndarray | None]
 
 
-class Worker:
-    """One process, ``python -m earshot.media.workers``."""
+class Worker(WorkerProcess):
+    """A process that decodes one file after the other."""
 
     def __init__(self) -> None:
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "earshot.media.workers"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env={**os.environ, **ENVIRONMENT},
-            cwd=ROOT,  # where `python -m` looks first, wherever the program was started
-        )
+        super().__init__("earshot.media.workers", environment=ENVIRONMENT)
         self.files = 0
-        self._ready = False
 
     @property
-    def alive(self) -> bool:
-        return self.process.poll() is None
+    def usable(self) -> bool:
+        """Whether it can decode another file."""
+        return super().usable and self.files < MAX_FILES
 
     def ask(self, task: str, source: Path | bytes, options: dict[str, Any]) -> Iterator[Message]:
-        """Ask about one file: the messages, up to the last. Raises InputError for what the worker
-        says about the file, and WorkerError for what happens to the worker."""
-        self._wait_until_ready()
+        """Ask about one file: the messages, up to the last. Raises InputError for what is wrong
+        with the file, and WorkerError for what happens to the worker."""
+        try:
+            self.wait_until_ready(START_SECONDS)
+        except WorkerError as error:
+            code = self.process.poll()
+            raise RuntimeError(f"No decoding worker can be started: {error} ({code}).") from error
         self.files += 1
         data = source if isinstance(source, bytes) else b""
         path = None if isinstance(source, bytes) else os.path.abspath(source)
-        request = {"task": task, "path": path, "size": len(data), "options": options}
-        try:
-            send(self._pipe(self.process.stdin), request, data)
-        except BrokenPipeError:
-            raise WorkerError("it ended") from None
-        answers = Answers(self._pipe(self.process.stdout), WAIT_SECONDS)
+        self.send({"task": task, "path": path, "size": len(data), "options": options}, data)
+        answers = self.answers(WAIT_SECONDS)
         while True:
             header, array = answers.next()
             match header:
@@ -84,98 +73,24 @@ class Worker:
 
     def close(self) -> None:
         """End the process, at once, whatever it does."""
-        self.process.kill()
-        self.process.wait()
+        super().close()
         for pipe in (self.process.stdin, self.process.stdout):
-            try:
-                self._pipe(pipe).close()
-            except BrokenPipeError:  # what was not sent yet
-                continue
-
-    def _wait_until_ready(self) -> None:
-        if self._ready:
-            return
-        try:
-            Answers(self._pipe(self.process.stdout), START_SECONDS).next()
-        except WorkerError as error:
-            code = self.process.poll()
-            raise RuntimeError(f"No decoding worker can be started: {error} ({code}).") from error
-        self._ready = True
-
-    @staticmethod
-    def _pipe(pipe: IO[bytes] | None) -> Any:
-        assert pipe is not None
-        return pipe
+            assert pipe
+            with suppress(BrokenPipeError):  # what was not sent yet
+                pipe.close()
 
 
-class Pool:
-    """A pool that lends workers; it makes them as they are needed, and a new one for each that
-    broke.
-    """
-
-    def __init__(self) -> None:
-        self._idle: list[Worker] = []
-        self._count = 0
-        self._closed = False
-        self._changed = threading.Condition()
-
-    def warm_up(self) -> None:
-        """Start a worker, if none waits; returns at once."""
-        with self._changed:
-            if not self._idle and self._count < MAX_WORKERS:
-                self._idle.append(self._start())
-
-    def take(self) -> Worker:
-        """Lend a worker for one file; wait while all are busy. Raises StoppedError where the job is
-        stopped before."""
-        with self._changed:
-            while True:
-                while self._idle:
-                    worker = self._idle.pop()
-                    if worker.alive:
-                        return worker
-                    self._count -= 1
-                if self._count < MAX_WORKERS:
-                    return self._start()
-                cancellation.check()
-                self._changed.wait(POLL)
-
-    def give_back(self, worker: Worker, healthy: bool) -> None:
-        """Take a worker back; one that is not healthy is ended, and replaced if none waits."""
-        keep = healthy and worker.files < MAX_FILES and len(self._idle) < MAX_IDLE
-        if not keep:
-            worker.close()
-        with self._changed:
-            if keep:
-                self._idle.append(worker)
-            else:
-                self._count -= 1
-            self._changed.notify()
-            if not keep and not self._idle and not self._closed:
-                with suppress(OSError):  # the next file starts one
-                    self._idle.append(self._start())
-
-    def close(self) -> None:
-        """End the workers that wait."""
-        with self._changed:
-            self._closed = True
-            while self._idle:
-                self._idle.pop().close()
-                self._count -= 1
-
-    def _start(self) -> Worker:
-        worker = Worker()
-        self._count += 1
-        return worker
+def _new_pool() -> Pool[Worker]:
+    return Pool(Worker, MAX_WORKERS, MAX_IDLE)
 
 
-_pool = Pool()
+_pool = _new_pool()
 
 
 def _forget() -> None:
     """Start anew in a forked process, which must not talk to its parent's workers."""
     global _pool
-    _pool = Pool()
+    _pool = _new_pool()
 
 
 os.register_at_fork(after_in_child=_forget)

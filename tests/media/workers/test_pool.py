@@ -17,21 +17,22 @@ from earshot.core.paths import ROOT
 from earshot.media.audio.load import load, wav_bytes
 from earshot.media.video import frames
 from earshot.media.workers import pool
-from earshot.media.workers.pool import Pool, Worker
-from earshot.media.workers.protocol import LENGTH, Answers, WorkerError, send, send_array
+from earshot.media.workers.pool import Worker
+from earshot.media.workers.processes import LENGTH, Answers, Pool, WorkerError, send, send_array
 from tests.support.videos import write_pictures
 
 pytestmark = pytest.mark.slow
 
+Workers = Pool[Worker]
 WAV = wav_bytes(np.sin(np.arange(16_000)), 16_000)
 OPTIONS = {"max_seconds": 60.0, "mono": True}
 
 
 @pytest.fixture
 def worker() -> Iterator[Worker]:
-    made = Worker()
-    yield made
-    made.close()
+    process = Worker()
+    yield process
+    process.close()
 
 
 @pytest.fixture
@@ -41,15 +42,15 @@ def video(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[Pool]:
+def fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[Workers]:
     """A pool of this test's own."""
-    made = Pool()
-    monkeypatch.setattr(pool, "_pool", made)
-    yield made
-    made.close()
+    workers = Pool(Worker, pool.MAX_WORKERS, pool.MAX_IDLE)
+    monkeypatch.setattr(pool, "_pool", workers)
+    yield workers
+    workers.close()
 
 
-def test_stream_after_crash_says_so(fresh: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stream_after_crash_says_so(fresh: Workers, monkeypatch: pytest.MonkeyPatch) -> None:
     """The next file is read as before."""
     ask = Worker.ask
 
@@ -66,7 +67,7 @@ def test_stream_after_crash_says_so(fresh: Pool, monkeypatch: pytest.MonkeyPatch
     assert load(WAV).seconds == 1.0
 
 
-def test_stream_reuses_worker_of_good_file(fresh: Pool) -> None:
+def test_stream_reuses_worker_of_good_file(fresh: Workers) -> None:
     """A file that is no sound leaves it in use, too."""
     load(WAV)
     first = fresh.take()
@@ -78,21 +79,21 @@ def test_stream_reuses_worker_of_good_file(fresh: Pool) -> None:
     first.close()
 
 
-def test_frames_left_midway_spare_next_video(video: Path, fresh: Pool) -> None:
+def test_frames_left_midway_spare_next_video(video: Path, fresh: Workers) -> None:
     seen = frames(video, 30)
     next(seen)
     del seen
     assert len(list(frames(video, 30))) == 50
 
 
-def test_frames_of_two_videos_stay_apart(video: Path, fresh: Pool) -> None:
+def test_frames_of_two_videos_stay_apart(video: Path, fresh: Workers) -> None:
     """The videos are read at once."""
     for one, other in zip(frames(video, 30), frames(video, 30), strict=True):
         assert one.time == other.time
         assert np.array_equal(one.image, other.image)
 
 
-def test_frames_of_a_stopped_job_end(video: Path, fresh: Pool) -> None:
+def test_frames_of_a_stopped_job_end(video: Path, fresh: Workers) -> None:
     job = Job(60)
     with running(job):
         seen = frames(video, 30)
@@ -102,17 +103,17 @@ def test_frames_of_a_stopped_job_end(video: Path, fresh: Pool) -> None:
             list(seen)
 
 
-def test_take_waits_for_free_worker(fresh: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool, "MAX_WORKERS", 1)
-    held, done = fresh.take(), []
+def test_take_waits_for_free_worker(fresh: Workers, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fresh, "max_workers", 1)
+    busy, done = fresh.take(), []
     waiting = threading.Thread(target=lambda: done.append(fresh.take()))
     waiting.start()
     waiting.join(0.2)
     assert not done
-    fresh.give_back(held, healthy=True)
+    fresh.give_back(busy, healthy=True)
     waiting.join(10)
-    assert done == [held]
-    held.close()
+    assert done == [busy]
+    busy.close()
 
 
 def test_worker_cannot_lift_its_limits(worker: Worker) -> None:
@@ -151,7 +152,7 @@ def test_load_from_elsewhere_finds_worker(tmp_path: Path) -> None:
     assert (run.stdout.strip(), run.stderr) == ("1.0", "")
 
 
-def test_stream_in_fork_has_own_workers(fresh: Pool) -> None:
+def test_stream_in_fork_has_own_workers(fresh: Workers) -> None:
     load(WAV)
     child = os.fork()
     if child == 0:
@@ -160,25 +161,25 @@ def test_stream_in_fork_has_own_workers(fresh: Pool) -> None:
     assert load(WAV).seconds == 1.0
 
 
-def test_worker_that_cannot_start_is_bug(fresh: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_worker_that_cannot_start_is_bug(fresh: Workers, monkeypatch: pytest.MonkeyPatch) -> None:
     """The file is not to blame for it."""
     monkeypatch.setattr(sys, "executable", "/bin/false")
     with pytest.raises(RuntimeError, match="No decoding worker"):
         load(WAV)
 
 
-def test_failed_start_takes_no_place(fresh: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_start_takes_no_place(fresh: Workers, monkeypatch: pytest.MonkeyPatch) -> None:
     """As where the machine has no process, or file, left for a moment."""
     with monkeypatch.context() as patch:
-        patch.setattr(pool, "Worker", Path("/").read_bytes)
+        patch.setattr(fresh, "start", Path("/").read_bytes)
         for _ in range(pool.MAX_WORKERS + 1):
             with pytest.raises(OSError):
                 load(WAV)
     assert load(WAV).seconds == 1.0
 
 
-def test_wait_for_worker_ends_with_job(fresh: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool, "MAX_WORKERS", 0)
+def test_wait_for_worker_ends_with_job(fresh: Workers, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fresh, "max_workers", 0)
     with running(Job(0.1)), pytest.raises(StoppedError, match="took longer"):
         load(WAV)
 

@@ -1,6 +1,6 @@
 """python -m earshot.systems.voice_conversion.live CHECKPOINT: live conversions, one by one.
 
-Reads messages of earshot.media.workers.protocol from its input, answers to its output, and ends
+Reads messages of earshot.media.workers.processes from its input, answers to its output, and ends
 with its input. {"begin": rate, "choice": …} begins a session; {"samples": T, "choice": …}, followed
 by T samples in float32, is answered by what is to be played. A choice is a document of Choice.
 """
@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from earshot.core.errors import InputError
-from earshot.media.workers.protocol import receive, send, send_array
+from earshot.media.workers.processes import receive, send, send_array
 from earshot.systems.voice_conversion.live.choice import Choice
 from earshot.systems.voice_conversion.live.networks import LiveNetworks, load_networks
 from earshot.systems.voice_conversion.live.session import LiveSession

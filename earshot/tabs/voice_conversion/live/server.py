@@ -20,7 +20,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from earshot.core.errors import InputError
 from earshot.core.limits import RateLimit, address_of
-from earshot.media.workers.protocol import WorkerError
+from earshot.media.workers.processes import WorkerError
 from earshot.systems.voice_conversion.live import LiveProcess, LiveProcesses
 from earshot.tabs.shared.services import Tickets
 from earshot.tabs.voice_conversion.live.queue import LiveQueue

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from earshot.core.errors import InputError
-from earshot.media.workers.protocol import WorkerError
+from earshot.media.workers.processes import WorkerError
 from earshot.systems.voice_conversion import Voice
 from earshot.systems.voice_conversion.live import (
     Choice,
@@ -60,14 +60,14 @@ def test_session_in_unknown_voice_is_refused(networks: LiveNetworks) -> None:
 
 
 def test_process_gives_what_a_session_gives(process: LiveProcess, networks: LiveNetworks) -> None:
-    said = (0.1 * np.random.default_rng(0).standard_normal(8000)).astype(np.float32)
+    speech = (0.1 * np.random.default_rng(0).standard_normal(8000)).astype(np.float32)
     own = Voice("your voice", np.linspace(-1.7, 1.7, 8, dtype=np.float32), 5.0, 0.2)
     choice = Choice("SF1", own, 0.5, "units-64", "predicted")
     process.begin(16_000, choice)
-    told, spoken = process.push(said, choice)
-    alone = LiveSession(networks, 16_000, choice).push(said)
+    header, spoken = process.push(speech, choice)
+    alone = LiveSession(networks, 16_000, choice).push(speech)
     np.testing.assert_allclose(spoken, alone.samples, atol=1e-3)
-    assert (told["units"], told["behind"]) == (alone.units, alone.behind)
+    assert (header["units"], header["behind"]) == (alone.units, alone.behind)
 
 
 def test_process_goes_on_after_refusing_voice(process: LiveProcess) -> None:
@@ -87,6 +87,6 @@ def test_processes_replace_one_that_ended(tiny_checkpoints: Path) -> None:
         first.begin(16_000, Choice())
     processes.give_back(first, healthy=True)
     second = processes.take()
-    assert second is not first and second.alive
+    assert second is not first and second.usable
     processes.give_back(second, healthy=False)
-    assert not second.alive
+    assert not second.usable
