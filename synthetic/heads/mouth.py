@@ -42,45 +42,45 @@ class Viseme:
 
 
 REST: Final = Viseme(Pose(), 0.6, 0.6)
-PRESSED: Final = Viseme(Pose(-0.08, 0.56, 0.02), 4.0, 0.3)
-TUCKED: Final = Viseme(Pose(0.05, 0.57, 0.03, 0.0, 0.6, 0.2, 1.0), 4.0, 0.4)
-TOOTHED: Final = Viseme(Pose(0.1, 0.58, 0.05, 0.0, 0.3, 1.0), 2.0, 0.3)
-HISSED: Final = Viseme(Pose(0.09, 0.6, 0.03, 0.0, 1.0, 0.3), 2.5, 0.4)
-RIDGED: Final = Viseme(Pose(0.13, 0.58, 0.07, 0.0, 0.5, 0.8), 1.2, 0.25)
-BACKED: Final = Viseme(Pose(0.16, 0.57, 0.1, 0.0, 0.2, 0.4), 0.8, 0.2)
-PUSHED: Final = Viseme(Pose(0.13, 0.52, 0.04, 0.7, 0.8, 0.3), 2.0, 2.0)
-SPREAD: Final = Viseme(Pose(0.17, 0.66, 0.07, 0.0, 0.6, 0.6))
-MIDDLE: Final = Viseme(Pose(0.26, 0.61, 0.16, 0.0, 0.4, 0.4))
-OPEN: Final = Viseme(Pose(0.38, 0.58, 0.28, 0.0, 0.3, 0.2))
-WIDE: Final = Viseme(Pose(0.36, 0.63, 0.24, 0.0, 0.5, 0.2))
-SLACK: Final = Viseme(Pose(0.24, 0.56, 0.15, 0.1, 0.2, 0.3), 0.8, 0.6)
-ROUND: Final = Viseme(Pose(0.26, 0.52, 0.17, 0.75, 0.0, 0.2), 1.2, 2.0)
-PUCKERED: Final = Viseme(Pose(0.11, 0.5, 0.06, 1.0, 0.0, 0.2), 1.5, 3.0)
+BILABIAL: Final = Viseme(Pose(-0.08, 0.56, 0.02), 4.0, 0.3)
+LABIODENTAL: Final = Viseme(Pose(0.05, 0.57, 0.03, 0.0, 0.6, 0.2, 1.0), 4.0, 0.4)
+DENTAL: Final = Viseme(Pose(0.1, 0.58, 0.05, 0.0, 0.3, 1.0), 2.0, 0.3)
+SIBILANT: Final = Viseme(Pose(0.09, 0.6, 0.03, 0.0, 1.0, 0.3), 2.5, 0.4)
+ALVEOLAR: Final = Viseme(Pose(0.13, 0.58, 0.07, 0.0, 0.5, 0.8), 1.2, 0.25)
+VELAR: Final = Viseme(Pose(0.16, 0.57, 0.1, 0.0, 0.2, 0.4), 0.8, 0.2)
+POSTALVEOLAR: Final = Viseme(Pose(0.13, 0.52, 0.04, 0.7, 0.8, 0.3), 2.0, 2.0)
+CLOSE_FRONT: Final = Viseme(Pose(0.17, 0.66, 0.07, 0.0, 0.6, 0.6))
+MID_FRONT: Final = Viseme(Pose(0.26, 0.61, 0.16, 0.0, 0.4, 0.4))
+OPEN_BACK: Final = Viseme(Pose(0.38, 0.58, 0.28, 0.0, 0.3, 0.2))
+OPEN_FRONT: Final = Viseme(Pose(0.36, 0.63, 0.24, 0.0, 0.5, 0.2))
+MID_CENTRAL: Final = Viseme(Pose(0.24, 0.56, 0.15, 0.1, 0.2, 0.3), 0.8, 0.6)
+MID_ROUNDED: Final = Viseme(Pose(0.26, 0.52, 0.17, 0.75, 0.0, 0.2), 1.2, 2.0)
+CLOSE_ROUNDED: Final = Viseme(Pose(0.11, 0.5, 0.06, 1.0, 0.0, 0.2), 1.5, 3.0)
 VISEMES: Final[dict[str, tuple[Viseme, ...]]] = {
-    **dict.fromkeys("B M P".split(), (PRESSED,)),
-    **dict.fromkeys("F V".split(), (TUCKED,)),
-    **dict.fromkeys("DH TH".split(), (TOOTHED,)),
-    **dict.fromkeys("S Z".split(), (HISSED,)),
-    **dict.fromkeys("D L N T".split(), (RIDGED,)),
-    **dict.fromkeys("G HH K NG".split(), (BACKED,)),
-    **dict.fromkeys("CH ER JH R SH ZH".split(), (PUSHED,)),
-    **dict.fromkeys("IH IY Y".split(), (SPREAD,)),
-    **dict.fromkeys("AO UH".split(), (ROUND,)),
-    **dict.fromkeys("UW W".split(), (PUCKERED,)),
-    "AA": (OPEN,),
-    "AE": (WIDE,),
-    "AH": (SLACK,),
-    "EH": (MIDDLE,),
-    "AW": (OPEN, PUCKERED),
-    "AY": (OPEN, SPREAD),
-    "EY": (MIDDLE, SPREAD),
-    "OW": (ROUND, PUCKERED),
-    "OY": (ROUND, SPREAD),
+    **dict.fromkeys("B M P".split(), (BILABIAL,)),
+    **dict.fromkeys("F V".split(), (LABIODENTAL,)),
+    **dict.fromkeys("DH TH".split(), (DENTAL,)),
+    **dict.fromkeys("S Z".split(), (SIBILANT,)),
+    **dict.fromkeys("D L N T".split(), (ALVEOLAR,)),
+    **dict.fromkeys("G HH K NG".split(), (VELAR,)),
+    **dict.fromkeys("CH ER JH R SH ZH".split(), (POSTALVEOLAR,)),
+    **dict.fromkeys("IH IY Y".split(), (CLOSE_FRONT,)),
+    **dict.fromkeys("AO UH".split(), (MID_ROUNDED,)),
+    **dict.fromkeys("UW W".split(), (CLOSE_ROUNDED,)),
+    "AA": (OPEN_BACK,),
+    "AE": (OPEN_FRONT,),
+    "AH": (MID_CENTRAL,),
+    "EH": (MID_FRONT,),
+    "AW": (OPEN_BACK, CLOSE_ROUNDED),
+    "AY": (OPEN_BACK, CLOSE_FRONT),
+    "EY": (MID_FRONT, CLOSE_FRONT),
+    "OW": (MID_ROUNDED, CLOSE_ROUNDED),
+    "OY": (MID_ROUNDED, CLOSE_FRONT),
 }
 LEAD: Final = 0.03  # s by which articulation leads the sound
 REACH: Final = 0.02  # s added to the time constant of dominance, half the phone's duration
-HELD: Final = 0.02  # s: least time that closed lips stay closed, to both sides of their middle
-OPENS: Final = 5.0  # units per second
+MIN_CLOSURE: Final = 0.02  # s: closed lips stay closed, to both sides of their middle
+OPENING_SPEED: Final = 5.0  # units per second
 REST_PARTS: Final = 3  # into which a silence is cut, so that it begins and ends soon
 
 
@@ -95,14 +95,14 @@ def poses(phones: Sequence[Phone], times: np.ndarray) -> list[Pose]:
     curves = {}
     for name in (field.name for field in fields(Pose)):
         weights = lips if name in ("width", "rounding") else height
-        wanted = np.array([getattr(viseme.pose, name) for viseme, _, _ in parts])
-        curves[name] = weights @ wanted / weights.sum(axis=1)
+        targets = np.array([getattr(viseme.pose, name) for viseme, _, _ in parts])
+        curves[name] = weights @ targets / weights.sum(axis=1)
     # Bilabials close however short they are, in the frame nearest to them.
     for viseme, start, end in parts:
-        if viseme is PRESSED:
-            outside = np.abs(times - (start + end) / 2 + LEAD) - max((end - start) / 4, HELD)
-            opened = viseme.pose.opening + OPENS * np.clip(outside, 0, None)
-            curves["opening"] = np.minimum(curves["opening"], opened)
+        if viseme is BILABIAL:
+            outside = np.abs(times - (start + end) / 2 + LEAD) - max((end - start) / 4, MIN_CLOSURE)
+            opening = viseme.pose.opening + OPENING_SPEED * np.clip(outside, 0, None)
+            curves["opening"] = np.minimum(curves["opening"], opening)
     return [Pose(*map(float, values)) for values in zip(*curves.values(), strict=True)]
 
 
