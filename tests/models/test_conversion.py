@@ -47,20 +47,20 @@ def test_content_ignores_size_of_states() -> None:
 
 def test_seeded_inverter_gives_golden_output() -> None:
     contour = torch.tensor([[[1.0, 0.1]] * 5 + [[0.0, 0.0]] * 5])
-    made = filled(Inverter(SMALL))(wave(1, 5, 4), contour, voices(1), torch.tensor([0]))
-    assert made.shape == (1, 10, 80)
-    assert made[0, 3, :4].tolist() == pytest.approx(INVERTER_OUTPUT, abs=1e-4)
+    mel = filled(Inverter(SMALL))(wave(1, 5, 4), contour, voices(1), torch.tensor([0]))
+    assert mel.shape == (1, 10, 80)
+    assert mel[0, 3, :4].tolist() == pytest.approx(INVERTER_OUTPUT, abs=1e-4)
 
 
 def test_mel_depends_on_voice_and_bottleneck() -> None:
     inverter = filled(Inverter(SMALL))
     contour, two = torch.zeros(2, 10, 2), voices(2)
     content = wave(1, 5, 4).expand(2, -1, -1)
-    made = inverter(content, contour, two, torch.tensor([0, 0]))
-    assert not torch.allclose(made[0], made[1])
+    mel = inverter(content, contour, two, torch.tensor([0, 0]))
+    assert not torch.allclose(mel[0], mel[1])
     same = Voices(two.vector[:1].expand(2, -1), two.pitch_mean, two.pitch_std)
-    made = inverter(content, contour, same, torch.tensor([0, 3]))
-    assert not torch.allclose(made[0], made[1])
+    mel = inverter(content, contour, same, torch.tensor([0, 3]))
+    assert not torch.allclose(mel[0], mel[1])
 
 
 def test_contour_and_voice_have_their_shapes() -> None:

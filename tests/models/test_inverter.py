@@ -47,5 +47,5 @@ def test_inverter_without_voicing_equals_zero_contour() -> None:
     inverter.contour.output.weight.data[0] = 0.0
     inverter.contour.output.bias.data[0] = -10.0
     own, _ = inverter(codes, voice)
-    given, _ = inverter(codes, voice, torch.zeros(1, 40, 2))
-    torch.testing.assert_close(own, given)
+    silent, _ = inverter(codes, voice, torch.zeros(1, 40, 2))
+    torch.testing.assert_close(own, silent)

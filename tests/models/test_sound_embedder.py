@@ -124,10 +124,10 @@ def test_patch_transformer_has_grid_of_passt(stride: int, grid: tuple[int, int])
 def test_patchout_drops_whole_rows_and_columns() -> None:
     network = PatchTransformer(SMALL_PASST).train()
     places = torch.arange(8 * 31, dtype=torch.float32).view(1, 8, 31, 1)
-    kept = network._patchout(places)[0, :, :, 0]
-    assert kept.shape == (6, 24)
-    assert (kept % 31 == kept[0] % 31).all()  # every row keeps the same columns
-    assert (kept // 31 == kept[:, :1] // 31).all()
+    rest = network._patchout(places)[0, :, :, 0]
+    assert rest.shape == (6, 24)
+    assert (rest % 31 == rest[0] % 31).all()  # every row keeps the same columns
+    assert (rest // 31 == rest[:, :1] // 31).all()
 
 
 def test_patch_transformer_refuses_too_long_sound() -> None:

@@ -6,7 +6,13 @@ import pytest
 import torch
 
 from earshot.media.constants import HOP_LENGTH, SAMPLE_RATE
-from earshot.models.vocoder import Vocoder, VocoderConfig, minimum_phase, pulse_train
+from earshot.models.vocoder import (
+    Vocoder,
+    VocoderConfig,
+    harmonic_sum,
+    minimum_phase,
+    pulse_train,
+)
 
 CONFIG = VocoderConfig(width=16, inner=16, layers=2)
 
@@ -48,6 +54,16 @@ def test_pulse_train_holds_harmonics_of_f0(hz: float) -> None:
     at = spectrum[harmonics.round().long()]
     between = spectrum[(harmonics + hz / 2).round().long()]
     assert at.min() > 10 * between.max()
+
+
+def test_harmonic_sum_equals_cosines_one_by_one() -> None:
+    half = torch.arange(1, 400, dtype=torch.double)[None] / 400 * math.pi
+    hz = torch.linspace(70, 440, 399, dtype=torch.double)[None]
+    harmonics = (SAMPLE_RATE / 2 / hz).floor()
+    numbers = torch.arange(1, int(harmonics.max()) + 1)[:, None]
+    cosines = (2 * numbers * half).cos() * (numbers <= harmonics)
+    expected = cosines.sum(dim=0, keepdim=True) * (2 / harmonics).sqrt()
+    torch.testing.assert_close(harmonic_sum(half, hz, SAMPLE_RATE), expected)
 
 
 def test_pulse_train_is_silent_where_unvoiced() -> None:

@@ -111,8 +111,8 @@ def test_search_for_a_track_ends(
             for packet in [*stream.encode(frame), *stream.encode(None)]:
                 container.mux(packet)
     with path.open("rb") as file:
-        told, _ = [*audio.decode_audio(file, 60, mono=True)][-1]
-    assert (told["track"], told["tracks"]) == (track, 3)
+        header, _ = [*audio.decode_audio(file, 60, mono=True)][-1]
+    assert (header["track"], header["tracks"]) == (track, 3)
 
 
 def test_load_of_an_offset_removes_it() -> None:
