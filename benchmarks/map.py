@@ -13,7 +13,7 @@ import gradio as gr
 import numpy as np
 from playwright.sync_api import sync_playwright
 
-from earshot.tabs.components.map.map import Chart, Point, QueryMarker, show, sound_map
+from earshot.tabs.components.map import Chart, Point, QueryMarker, show, sound_map
 
 COUNTS = (500, 5_000)
 FILES = 500  # sounds, shared by the points

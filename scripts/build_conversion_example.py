@@ -13,7 +13,7 @@ from earshot.core.paths import CHECKPOINTS, ROOT
 from earshot.media.audio.speech import Speech
 from earshot.systems.voice_conversion.converters import Converters
 from earshot.systems.voice_conversion.settings import DEFAULT_VOICE, MODELS
-from earshot.tabs.components.timeline.sound import SoundLanes
+from earshot.tabs.components.timeline import SoundLanes
 from earshot.tabs.voice_conversion.example import write_finished
 from earshot.tabs.voice_conversion.speaking import Speaking
 from earshot.tabs.voice_conversion.view import ConversionResult

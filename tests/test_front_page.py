@@ -17,9 +17,10 @@ from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
 from earshot.app import launch, site
-from earshot.app.front_page import DESCRIPTION, MAX_KEPT, FrontPage, qr_code
+from earshot.app.front_page import DESCRIPTION, MAX_KEPT, FrontPage
 from earshot.core.limits import BUDGETS
 from earshot.core.paths import ASSETS
+from earshot.core.templates import qr_code
 from tests.support.serving import close
 
 pytestmark = pytest.mark.slow

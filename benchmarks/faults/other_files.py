@@ -7,7 +7,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from earshot.app import launch, site
-from earshot.tabs.shared.temporary import temporary_folder
+from earshot.tabs.shared.sessions import temporary_folder
 
 if __name__ == "__main__":
     checkpoints, index, *arguments = sys.argv[1:]

@@ -17,7 +17,7 @@ from earshot.core.limits import address_of
 from earshot.systems.voice_conversion.live import LiveProcesses
 from earshot.tabs import listening_tests, voice_conversion
 from earshot.tabs.shared.services import Tickets
-from earshot.tabs.shared.temporary import temporary_folder
+from earshot.tabs.shared.sessions import temporary_folder
 
 
 def convert(file: str, *more: Any) -> int:

@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from earshot.core.limits import LOCAL, RateLimit, address_of
 from earshot.core.paths import ASSETS
+from earshot.core.templates import qr_code
 
 TITLE: Final = "Earshot"
 DESCRIPTION: Final = (
@@ -31,7 +32,6 @@ COMPRESSED: Final = ("/", "/config", INFO, "/gradio_api/openapi.json")
 NAMING: Final = ("host", "x-forwarded-host", "x-forwarded-proto", "x-gradio-server")
 MAX_KEPT: Final = 16  # answers
 LEVEL: Final = 5  # of 9: a fifth of the size in a sixth of the time
-MARGIN: Final = 4  # modules around a QR code
 MAX_ADDRESS: Final = 500  # characters of an address that is drawn as one
 META: Final = """<meta name="description" content="{description}">
 <meta property="og:type" content="website"><meta property="og:title" content="{title}">
@@ -122,23 +122,6 @@ class FrontPage:
 def routes() -> list[Route]:
     """List the picture that links to the page show, and the QR code of its address."""
     return [Route("/preview.png", _picture), Route("/qr.svg", _code)]
-
-
-def qr_code(text: str) -> str:
-    """Draw a text as a QR code, an SVG of one path."""
-    import cv2  # late, for it takes a moment
-
-    modules = cv2.QRCodeEncoder.create().encode(text) == 0  # dark ones, with a margin of their own
-    rows, columns = modules.any(1).nonzero()[0], modules.any(0).nonzero()[0]
-    modules = modules[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
-    side = len(modules) + 2 * MARGIN
-    squares = "".join(
-        f"M{x + MARGIN} {y + MARGIN}h1v1h-1z" for y, x in zip(*modules.nonzero(), strict=True)
-    )
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {side} {side}">'
-        f'<rect width="{side}" height="{side}" fill="#fff"/><path d="{squares}"/></svg>'
-    )
 
 
 def _own(page: bytes, address: str) -> bytes:

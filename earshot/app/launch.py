@@ -40,7 +40,6 @@ from earshot.systems.voice_conversion.settings import live_checkpoint
 from earshot.tabs import listening_tests, voice_conversion
 from earshot.tabs.shared import sessions
 from earshot.tabs.shared.addresses import Addresses
-from earshot.tabs.shared.agents import manual_route, offer_tools
 from earshot.tabs.shared.gradio_internals import (
     STRANGE_ERRORS,
     UPLOADS,
@@ -63,10 +62,10 @@ from earshot.tabs.shared.gradio_internals import (
     upload_folder,
     write_results_whole,
 )
-from earshot.tabs.shared.page import HEAD, KIOSK
+from earshot.tabs.shared.page import CSS, HEAD, KIOSK, theme
 from earshot.tabs.shared.services import Tickets
-from earshot.tabs.shared.temporary import temporary_folder
-from earshot.tabs.shared.theme import CSS, theme
+from earshot.tabs.shared.sessions import temporary_folder
+from earshot.tabs.shared.tool_server import manual_route, offer_tools
 
 if TYPE_CHECKING:
     from earshot.study.library import TestLibrary

@@ -13,7 +13,7 @@ from earshot.app.options import DELETE
 from earshot.core.paths import ASSETS, CHECKPOINTS
 from earshot.pretrained.hub_download import HubPermission
 from earshot.tabs import lip_to_speech, listening_tests, sound_search, voice_conversion, words
-from earshot.tabs.shared.jobs import stop_jobs
+from earshot.tabs.shared.events import stop_jobs
 from earshot.tabs.shared.page import FOOTER, HEADER, model_cards
 from earshot.tabs.shared.services import Drafts, Services, Tickets
 

@@ -7,8 +7,7 @@ from urllib.parse import quote
 
 import gradio as gr
 
-from earshot.tabs.shared.html import render
-from earshot.tabs.shared.images import ink_on
+from earshot.tabs.shared.html import ink_on, render
 
 # A click on a card is told even where it is chosen already: a voice clicked is a voice heard. That
 # of a voice which is yet to be made only opens what makes it.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import gradio as gr
 
 from earshot.core.errors import InputError
-from earshot.tabs.components.timeline.sound import wav
+from earshot.tabs.components.timeline import wav
 from earshot.tabs.lip_to_speech.events import FACE, SET, Chosen, LipEvents, LipVisit
 from earshot.tabs.lip_to_speech.view import VisitorVideo, read_out
 from earshot.tabs.shared.events import LONG_QUEUE, QUICK_QUEUE, answering

@@ -9,7 +9,7 @@ import numpy as np
 from gradio.components import Component
 
 from earshot.core.errors import InputError
-from earshot.tabs.components.timeline.timeline import nothing
+from earshot.tabs.components.timeline import nothing
 from earshot.tabs.lip_to_speech.example import FINISHED, NOTE, SOURCE, read_finished
 from earshot.tabs.lip_to_speech.view import LipResult, VisitorVideo, landmarks
 from earshot.tabs.shared.events import Update, say

@@ -5,8 +5,7 @@ from dataclasses import asdict
 from typing import Final
 
 from earshot.core.paths import ASSETS
-from earshot.tabs.components.timeline.lanes import Spectrogram
-from earshot.tabs.components.timeline.video_lanes import VideoStrip, Word
+from earshot.tabs.components.lanes import Spectrogram, VideoStrip, Word
 from earshot.tabs.lip_to_speech.view import LipResult
 
 SOURCE: Final = ASSETS / "heads" / "noor.mp4"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import gradio as gr
 
 from earshot.core.paths import ASSETS
-from earshot.tabs.components.timeline.timeline import timeline
+from earshot.tabs.components.timeline import timeline
 from earshot.tabs.components.voice_cards import VOICES
 from earshot.tabs.lip_to_speech import api
 from earshot.tabs.lip_to_speech.coach import ASKED, coach, spelled

@@ -8,10 +8,8 @@ import numpy as np
 from markupsafe import Markup
 
 from earshot.media.constants import VIDEO_RATE
-from earshot.tabs.components.timeline.lanes import Spectrogram
-from earshot.tabs.components.timeline.sound import SoundLanes, wav
-from earshot.tabs.components.timeline.timeline import File, TimelineSpec
-from earshot.tabs.components.timeline.video_lanes import VideoStrip, Word, WordLane
+from earshot.tabs.components.lanes import Spectrogram, VideoStrip, Word, WordLane
+from earshot.tabs.components.timeline import File, SoundLanes, TimelineSpec, wav
 from earshot.tabs.lip_to_speech.coach import spelled
 from earshot.tabs.shared.confidence import certainty
 from earshot.tabs.shared.html import figures_in_bold

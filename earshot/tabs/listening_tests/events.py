@@ -8,13 +8,13 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import urljoin
 
 import gradio as gr
-import segno
 from gradio.components import Component
 from jinja2 import Environment
 from markupsafe import Markup
 
 from earshot.core.errors import InputError
 from earshot.core.limits import RateLimit, address_of
+from earshot.core.templates import qr_code
 from earshot.core.uploads import MB
 from earshot.study import preview
 from earshot.study.design import Test, folder, spec
@@ -61,8 +61,8 @@ this.previousElementSibling.href).then(() => { this.textContent = 'Copied' })">C
 <span>{{ link.note }}</span></dd></div>
 {% endfor %}
 </dl>
-{% if code %}<img class="code" src="{{ code }}" width="180" height="180"
-alt="QR code of the link for raters">{% endif %}"""
+{% if code %}<img class="code" src="data:image/svg+xml,{{ code | urlencode }}" width="180"
+height="180" alt="QR code of the link for raters">{% endif %}"""
 )
 PROBLEMS: Final = TEMPLATES.from_string(
     """<div class="message error" role="alert"><ul>
@@ -314,8 +314,7 @@ def links(tests: TestLibrary, name: str, page: str) -> str:
     )
     results = urljoin(page, f"results/{name}?key={opened.key}")
     yours = Link("For you", results, "Whoever has it sees the results.")
-    code = segno.make(raters.address, micro=False).svg_data_uri(scale=4, border=2, light="#fff")
-    return LINKS.render(links=[raters, yours], code=code)
+    return LINKS.render(links=[raters, yours], code=qr_code(raters.address))
 
 
 def preview_link(tests: TestLibrary, name: str, page: str) -> str:

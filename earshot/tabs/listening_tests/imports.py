@@ -11,8 +11,7 @@ from earshot.study import imports
 from earshot.study.imports.p808 import CLIPS
 from earshot.study.maker import trial_maker
 from earshot.tabs.listening_tests.workspace import Workspace
-from earshot.tabs.shared.events import LONG_QUEUE, PRIVATE, reporting, say
-from earshot.tabs.shared.jobs import stoppable
+from earshot.tabs.shared.events import LONG_QUEUE, PRIVATE, reporting, say, stoppable
 from earshot.tabs.shared.sessions import SessionStore
 
 HINT: Final = """<p class="hint">The CSV that webMUSHRA writes, or the answers or votes of the P.808

@@ -19,8 +19,15 @@ from earshot.tabs.listening_tests.events import (
     example,
 )
 from earshot.tabs.listening_tests.workspace import Workspace
-from earshot.tabs.shared.events import HIDDEN, LONG_QUEUE, PRIVATE, on_model, reporting, say
-from earshot.tabs.shared.jobs import stoppable
+from earshot.tabs.shared.events import (
+    HIDDEN,
+    LONG_QUEUE,
+    PRIVATE,
+    on_model,
+    reporting,
+    say,
+    stoppable,
+)
 from earshot.tabs.shared.parts import how_it_works, main_button
 from earshot.tabs.shared.services import DRAFTS_CSS, Drafts, Services
 from earshot.tabs.shared.sessions import SessionStore

@@ -1,9 +1,12 @@
 """The events of every tab: how they run, fail and stop.
 
-What a visitor can cause is said next to the input, and leaves the rest as it was. Bugs are logged.
+A fault of the visitor's is reported next to the input, and leaves the rest as it was; bugs are
+logged. What runs is a job, with a deadline, which its visitor can stop between two steps.
 """
 
 import logging
+import threading
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from functools import wraps
@@ -17,12 +20,21 @@ from gradio.components import Component
 from gradio.events import Dependency
 from markupsafe import Markup
 
+from earshot.core.cancellation import Job, running
 from earshot.core.errors import InputError
-from earshot.tabs.shared.gradio_internals import cancelled_by_latest_event, latest_event
-from earshot.tabs.shared.jobs import stop_jobs, stoppable
+from earshot.tabs.shared.gradio_internals import (
+    cancelled_by_latest_event,
+    latest_event,
+    session_of_event,
+)
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+DEADLINE: Final = 120.0  # seconds that a job may run
+
+_jobs: defaultdict[str, set[Job]] = defaultdict(set)
+_lock = threading.Lock()
 Values = dict[Component, Any]  # of the inputs of an event, by component
 Update = dict[Block, Any]  # what a handler returns: components with their new values
 logger = logging.getLogger("earshot")
@@ -55,6 +67,53 @@ EMPTIED: Final = "() => null"
 # A name of its own, so that no handler takes the name of an endpoint.
 PRIVATE: Final[dict[str, Any]] = {"api_visibility": "private", "api_name": "private"}
 HIDDEN: Final[dict[str, Any]] = {"queue": False, "show_progress": "hidden", **PRIVATE}
+
+
+def stoppable(handler: Callable[P, T], seconds: float | None = None) -> Callable[P, T]:
+    """Run the handler, which may be a generator, as a job of the visitor whose event it is, and
+    for at most so many seconds (None: DEADLINE)."""
+
+    @wraps(handler)
+    def run(*args: P.args, **kwargs: P.kwargs) -> T:
+        with _job(seconds) as job, running(job):
+            return handler(*args, **kwargs)
+
+    @wraps(handler)
+    def stream(*args: P.args, **kwargs: P.kwargs) -> Iterator:
+        with _job(seconds) as job:
+            steps = iter(handler(*args, **kwargs))  # type: ignore[call-overload]
+            while True:
+                # Gradio may take every step in another thread.
+                with running(job):
+                    try:
+                        step = next(steps)
+                    except StopIteration:
+                        return
+                yield step
+
+    return stream if isgeneratorfunction(handler) else run  # type: ignore[return-value]
+
+
+def stop_jobs(request: gr.Request) -> None:
+    """Stop what runs for the visitor."""
+    with _lock:
+        jobs = list(_jobs.get(str(request.session_hash), ()))
+    for job in jobs:
+        job.stop()
+
+
+@contextmanager
+def _job(seconds: float | None) -> Iterator[Job]:
+    session, job = str(session_of_event()), Job(DEADLINE if seconds is None else seconds)
+    with _lock:
+        _jobs[session].add(job)
+    try:
+        yield job
+    finally:
+        with _lock:
+            _jobs[session].discard(job)
+            if not _jobs[session]:
+                del _jobs[session]
 
 
 def say(message: str, kind: str = "notice") -> str:

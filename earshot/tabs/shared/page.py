@@ -1,8 +1,12 @@
-"""The content above and below the tabs."""
+"""The page around the tabs: what stands above and below them, and its look, which is Gradio's
+variables set to paper and ink, and one accent.
+"""
 
 import re
 from pathlib import Path
 from typing import Final
+
+from gradio import themes
 
 HEADER: Final = """
 <div class="masthead"><h1><svg viewBox="0 0 32 32" aria-hidden="true"><path
@@ -23,6 +27,65 @@ KIOSK: Final = (
     f"<script>{Path(__file__).with_name('kiosk.js').read_text(encoding='utf-8')}</script>"
 )
 NO_CARDS: Final = "No model is installed yet."
+CSS = Path(__file__).with_name("style.css")
+
+SANS = ("system-ui", "-apple-system", "Segoe UI", "Roboto", "Helvetica Neue", "sans-serif")
+MONO = ("ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "monospace")
+
+# (light, dark) of each Gradio variable; the palette itself stands in style.css.
+PAPER, CARD, INK, QUIET = "var(--paper)", "var(--card)", "var(--ink)", "var(--quiet)"
+LINE, ACCENT, ON_ACCENT = "var(--line)", "var(--accent)", "var(--on-accent)"
+VARIABLES = {
+    "body_background_fill": PAPER,
+    "body_text_color": INK,
+    "body_text_color_subdued": QUIET,
+    "background_fill_primary": CARD,
+    "background_fill_secondary": PAPER,
+    "border_color_primary": LINE,
+    "border_color_accent": ACCENT,
+    "border_color_accent_subdued": ACCENT,
+    "color_accent_soft": "var(--accent-soft)",
+    "link_text_color": ACCENT,
+    "link_text_color_hover": ACCENT,
+    "link_text_color_active": ACCENT,
+    "link_text_color_visited": ACCENT,
+    "block_background_fill": CARD,
+    "block_border_color": LINE,
+    "block_label_background_fill": CARD,
+    "block_label_border_color": LINE,
+    "block_label_text_color": QUIET,
+    "block_title_text_color": INK,
+    "block_info_text_color": QUIET,
+    "input_background_fill": CARD,
+    "input_background_fill_focus": CARD,
+    "input_border_color": LINE,
+    "input_border_color_focus": ACCENT,
+    "input_placeholder_color": QUIET,
+    "button_primary_background_fill": ACCENT,
+    "button_primary_background_fill_hover": "var(--accent-strong)",
+    "button_primary_border_color": ACCENT,
+    "button_primary_border_color_hover": "var(--accent-strong)",
+    "button_primary_text_color": ON_ACCENT,
+    "button_primary_text_color_hover": ON_ACCENT,
+    "button_secondary_background_fill": CARD,
+    "button_secondary_background_fill_hover": "var(--hover)",
+    "button_secondary_border_color": LINE,
+    "button_secondary_border_color_hover": QUIET,
+    "button_secondary_text_color": INK,
+    "button_secondary_text_color_hover": INK,
+    "checkbox_background_color_selected": ACCENT,
+    "checkbox_border_color_selected": ACCENT,
+    "checkbox_label_background_fill": CARD,
+    "checkbox_label_background_fill_hover": "var(--hover)",
+    "checkbox_label_background_fill_selected": "var(--accent-soft)",
+    "checkbox_label_border_color": LINE,
+    "checkbox_label_border_color_selected": ACCENT,
+    "checkbox_label_text_color": INK,
+    "checkbox_label_text_color_selected": INK,
+    "loader_color": ACCENT,
+    "slider_color": ACCENT,
+    "table_border_color": LINE,
+}
 
 
 def model_cards(folder: Path) -> str:
@@ -32,3 +95,29 @@ def model_cards(folder: Path) -> str:
     texts = [re.sub(r"\A---\n.*?\n---\n", "", card, flags=re.DOTALL).strip() for card in cards]
     lower = [re.sub(r"^#", "###", text, flags=re.MULTILINE) for text in texts]
     return "\n\n---\n\n".join(lower) or NO_CARDS
+
+
+def theme() -> themes.Base:
+    """Set Gradio's plainest theme with system fonts and the palette of style.css."""
+    base = themes.Base(
+        font=SANS,
+        font_mono=MONO,
+        radius_size=themes.sizes.radius_md,
+        spacing_size=themes.sizes.spacing_md,
+    )
+    both = VARIABLES | {f"{name}_dark": value for name, value in VARIABLES.items()}
+    return base.set(
+        **both,
+        color_accent=ACCENT,
+        block_shadow="none",
+        block_shadow_dark="none",
+        block_border_width="1px",
+        block_border_width_dark="1px",
+        block_radius="12px",
+        button_border_width="1px",
+        button_border_width_dark="1px",
+        button_large_text_weight="600",
+        button_large_radius="10px",
+        button_small_radius="8px",
+        block_label_text_size="*text_sm",
+    )

@@ -1,15 +1,25 @@
-"""The data kept of a visitor: recordings go once they were used, the rest when they leave."""
+"""The data kept of a visitor: recordings go once they were used, the rest when they leave.
 
+What is in files lies in one folder for everything temporary of this process, which does not outlive
+it: a process that was killed leaves its folder behind, and the next one that starts deletes it.
+"""
+
+import fcntl
+import os
+import shutil
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar
+from typing import IO, TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar
 from weakref import WeakSet, WeakValueDictionary
 
 import gradio as gr
 
 from earshot.core.errors import InputError
+from earshot.core.paths import ROOT
 from earshot.tabs.shared.gradio_internals import content_addressed, current_page, upload_folder
 
 if TYPE_CHECKING:
@@ -20,6 +30,7 @@ TIME_TO_LIVE: Final = 3600  # seconds, for visitors who leave the page open
 # Seconds after which a visitor is gone for good. A connection that is lost for an instant looks
 # just like a page that is closed, and their work must not go with it.
 GRACE: Final = 300.0
+LOCK: Final = "lock"
 
 
 class Kept(Protocol):
@@ -129,3 +140,49 @@ def one_word(words: "Words", recording: str | None) -> "Spoken":
 def _clear(kept: Kept | None) -> None:
     if kept is not None:
         kept.clear()
+
+
+@contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """Make Python's and Gradio's temporary folder, inside $GRADIO_TEMP_DIR or the system's, until
+    the end. Folders of processes of this installation that live no more are deleted first."""
+    root = Path(os.environ.get("GRADIO_TEMP_DIR") or tempfile.gettempdir())
+    parent = root / f"earshot-{os.getuid()}-{sha256(str(ROOT).encode()).hexdigest()[:8]}"
+    parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    delete_abandoned(parent)
+    folder = Path(tempfile.mkdtemp(dir=parent))
+    before = os.environ.get("GRADIO_TEMP_DIR"), tempfile.tempdir
+    os.environ["GRADIO_TEMP_DIR"] = tempfile.tempdir = str(folder)
+    try:
+        with open(folder / "unlocked", "w") as lock:
+            _locked(lock)
+            # Under its name only now: a process that starts meanwhile would find it unlocked.
+            os.rename(lock.name, folder / LOCK)
+            yield folder
+    finally:
+        os.environ.pop("GRADIO_TEMP_DIR")
+        if before[0] is not None:
+            os.environ["GRADIO_TEMP_DIR"] = before[0]
+        tempfile.tempdir = before[1]
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def delete_abandoned(parent: Path) -> None:
+    """Delete the folders in the parent that no living process has locked."""
+    for folder in parent.iterdir():
+        try:
+            with open(folder / LOCK) as lock:
+                abandoned = _locked(lock)
+        except FileNotFoundError:  # it is being made now, or deleted
+            continue
+        if abandoned:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _locked(file: IO[str]) -> bool:
+    """Lock the file until it is closed, which the kernel does for a process that is killed."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

@@ -1,14 +1,16 @@
-"""Endpoints as tools of the Model Context Protocol, on Gradio's own server at /gradio_api/mcp/.
+"""Endpoints for programs: described by their docstrings, offered as tools of the Model Context
+Protocol on Gradio's own server at /gradio_api/mcp/, and explained in a manual.
 
 Gradio offers every endpoint, named after its function, and answers in the notation of Python. Here
 the tools are those of TOOLS, named as the endpoints are, and each answers with one JSON object,
 whose fields are the endpoint's returns. Nothing of GradioMCPServer is part of Gradio's public
-interface: check this when Gradio is upgraded.
+interface: check this when Gradio is upgraded. More than 400 lines: all that a program meets.
 """
 
 import base64
+import inspect
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,19 +22,21 @@ import gradio as gr
 import gradio.mcp
 from gradio import processing_utils
 from gradio.block_function import BlockFunction
-from gradio.blocks import BlockContext
+from gradio.blocks import BlockContext, Blocks
 from gradio.components import Component
 from gradio.data_classes import FileData, PredictBodyInternal
 from gradio.server_messages import ProcessCompletedMessage, ProgressMessage
 from gradio_client.utils import is_file_obj_with_meta, is_http_url_like
+from jinja2 import Environment, FileSystemLoader
 from mcp import types
 from mcp.server import Server
 from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 
 from earshot.core.errors import InputError
 from earshot.core.json_limits import MAX_JSON_BYTES, check_json
-from earshot.core.limits import address_of
-from earshot.tabs.shared.docstrings import Doc, read_docstring
+from earshot.core.limits import BUDGETS, address_of
 from earshot.tabs.shared.events import OUR_FAULT
 from earshot.tabs.shared.gradio_internals import made_for, upload_folder
 from earshot.tabs.shared.sessions import is_upload
@@ -79,6 +83,49 @@ TYPES: Final[dict[type, dict[str, Any]]] = {
 }
 
 _inbox: ContextVar[str] = ContextVar("inbox")
+CALLS: Final = BUDGETS["calls"]
+RULES: Final = (
+    "An error is a sentence that says what is wrong with the input and what to do. Calls wait in "
+    "line as visitors do; those of one address may take three quarters of it. An address elsewhere "
+    f"gets {CALLS.burst} answers at once, then {CALLS.per_minute} a minute: calls that come faster "
+    "wait."
+)
+# HTML is escaped, and Markdown is not.
+TEMPLATES: Final = Environment(
+    loader=FileSystemLoader(Path(__file__).parent),
+    autoescape=lambda name: bool(name) and ".html" in name,
+    keep_trailing_newline=True,
+)
+
+
+class Doc(NamedTuple):
+    """A docstring taken apart; of parameters and returns: name → what it says."""
+
+    summary: str
+    parameters: dict[str, str]
+    returns: dict[str, str]
+
+
+def read_docstring(function: Callable, returns: Sequence[str]) -> Doc:
+    """Take apart a docstring with Args: and Returns:, whose entries, "name: what it is", may go on
+    for several lines. returns: the names of what the function returns."""
+    text = inspect.getdoc(function) or ""
+    head, _, rest = text.partition("\nArgs:")
+    given, _, returned = rest.partition("\nReturns:")
+    parameters = list(inspect.signature(function).parameters)
+    return Doc(" ".join(head.split()), _entries(given, parameters), _entries(returned, returns))
+
+
+def _entries(section: str, names: Sequence[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    name = ""
+    for line in section.splitlines():
+        start, colon, rest = line.strip().partition(":")
+        if colon and start in names:
+            name, found[start] = start, rest.strip()
+        elif name:
+            found[name] = f"{found[name]} {line.strip()}".strip()
+    return found
 
 
 class ToolServer(gradio.mcp.GradioMCPServer):
@@ -356,3 +403,32 @@ def _served(address: str) -> Path:
 
 def _type(component: Component) -> dict[str, Any]:
     return next(schema for kind, schema in TYPES.items() if isinstance(component, kind))
+
+
+def offer_tools(page: Blocks) -> None:
+    """Describe the endpoints of a page by what they do and return, for OpenAPI and all clients;
+    launched with mcp_server=True, it offers the tools above."""
+    for block_fn in page.fns.values():
+        if block_fn.api_visibility == "public" and block_fn.fn:
+            doc = docstring(block_fn)
+            returns = " ".join(f"{name}: {text}" for name, text in doc.returns.items())
+            block_fn.api_description = f"{doc.summary} Returns {returns}"
+    gradio.mcp.GradioMCPServer = ToolServer
+
+
+def manual_route(page: Blocks) -> Route:
+    """Serve /agents.md: the tools of the page, as a page for browsers and as Markdown for agents to
+    read before they call."""
+
+    def answer(request: Request) -> Response:
+        server = page.mcp_server_obj
+        assert isinstance(server, ToolServer)
+        for_people = "text/html" in request.headers.get("accept", "")
+        kind = "html" if for_people else "md"
+        text = TEMPLATES.get_template(f"agents.{kind}.jinja").render(
+            address=request.base_url, files=FILES, rules=RULES, tools=server.described()
+        )
+        media_type = "text/html" if for_people else "text/markdown"
+        return Response(text, media_type=media_type, headers={"Vary": "Accept"})
+
+    return Route("/agents.md", answer)

@@ -12,10 +12,10 @@ from markupsafe import Markup
 
 from earshot.core.errors import InputError
 from earshot.media.constants import SOUND_SAMPLE_RATE
-from earshot.tabs.components.map.markers import marker
-from earshot.tabs.components.timeline import timeline
-from earshot.tabs.components.timeline.lanes import Heat, Lane, Spectrogram
-from earshot.tabs.components.timeline.timeline import TEMPLATE, Action, File, TimelineSpec
+from earshot.tabs.components import timeline
+from earshot.tabs.components.lanes import Heat, Lane, Spectrogram
+from earshot.tabs.components.map import marker
+from earshot.tabs.components.timeline import TEMPLATE, Action, File, TimelineSpec
 from earshot.tabs.shared.html import macro
 from earshot.tabs.sound_search.catalogue import Catalogue, title
 from earshot.tabs.sound_search.search import Search

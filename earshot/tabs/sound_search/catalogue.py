@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from earshot.sound_index.address import in_bucket, suffix_of
-from earshot.tabs.components.map.map import Chart, Point
-from earshot.tabs.shared.images import spectrogram_png
+from earshot.tabs.components.map import Chart, Point
+from earshot.tabs.shared.html import spectrogram_png
 from earshot.tabs.sound_search.families import CATEGORIES, family
 
 if TYPE_CHECKING:

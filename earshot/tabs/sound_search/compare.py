@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 import gradio as gr
 
 from earshot.core.errors import InputError
-from earshot.tabs.components.timeline.lanes import Spectrogram
-from earshot.tabs.components.timeline.timeline import Action, File, TimelineSpec, nothing, timeline
+from earshot.tabs.components.lanes import Spectrogram
+from earshot.tabs.components.timeline import Action, File, TimelineSpec, nothing, timeline
 from earshot.tabs.shared.events import HIDDEN, SHOW, Update, reporting
 from earshot.tabs.shared.gradio_internals import event_data
 from earshot.tabs.shared.sessions import TIME_TO_LIVE

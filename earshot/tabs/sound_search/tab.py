@@ -11,7 +11,7 @@ from gradio.components import Component
 from gradio.events import Dependency
 
 from earshot.tabs.components.hub_picker import HubModels, HubPicker, Kind, hub_picker
-from earshot.tabs.components.map.map import sound_map
+from earshot.tabs.components.map import sound_map
 from earshot.tabs.shared.events import HIDDEN, PRIVATE, QUICK_QUEUE, on_model, reporting
 from earshot.tabs.shared.parts import (
     how_it_works,

@@ -9,8 +9,8 @@ from gradio.components import Component
 from markupsafe import Markup
 
 from earshot.core.errors import InputError
-from earshot.tabs.components.map.map import QueryMarker, show
-from earshot.tabs.components.timeline.timeline import File
+from earshot.tabs.components.map import QueryMarker, show
+from earshot.tabs.components.timeline import File
 from earshot.tabs.shared.events import Update
 from earshot.tabs.shared.html import macro
 from earshot.tabs.sound_search.cards import PARTS, cards_value, panel

@@ -8,7 +8,7 @@ from typing import Any
 import gradio as gr
 
 from earshot.systems.voice_conversion.units import Units
-from earshot.tabs.components.timeline.sound import wav
+from earshot.tabs.components.timeline import wav
 from earshot.tabs.shared.events import CONVERSION_QUEUE, QUICK_QUEUE, answering
 from earshot.tabs.voice_conversion.events import Models
 from earshot.tabs.voice_conversion.speaking import Speaking

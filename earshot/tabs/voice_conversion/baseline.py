@@ -10,9 +10,8 @@ from earshot.core.errors import InputError
 from earshot.pretrained.hub_download import HubPermission, fetch, fetch_from_dataset
 from earshot.study.design.draft import DraftItem
 from earshot.tabs.components.hub_picker import HubModels, HubPicker, Kind, hub_picker
-from earshot.tabs.components.timeline.lanes import Lane
-from earshot.tabs.components.timeline.sound import SoundLanes
-from earshot.tabs.components.timeline.timeline import TimelineSpec, timeline
+from earshot.tabs.components.lanes import Lane
+from earshot.tabs.components.timeline import SoundLanes, TimelineSpec, timeline
 from earshot.tabs.shared.events import Update, on_model, reporting
 from earshot.tabs.shared.services import Drafts
 from earshot.tabs.voice_conversion.events import draft_item

@@ -12,9 +12,8 @@ from earshot.core.errors import InputError
 from earshot.study.design.draft import DraftItem
 from earshot.systems.voice_conversion import settings
 from earshot.systems.voice_conversion.units import Units
-from earshot.tabs.components.timeline.lanes import Lane, Spectrogram, UnitCells
-from earshot.tabs.components.timeline.sound import SoundLanes, wav
-from earshot.tabs.components.timeline.timeline import File, TimelineSpec, nothing
+from earshot.tabs.components.lanes import Lane, Spectrogram, UnitCells
+from earshot.tabs.components.timeline import File, SoundLanes, TimelineSpec, nothing, wav
 from earshot.tabs.shared.events import Update, Values, say
 from earshot.tabs.shared.gradio_internals import event_data
 from earshot.tabs.voice_conversion import edits

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from earshot.core.paths import ASSETS
 from earshot.systems.voice_conversion.units import Units
-from earshot.tabs.components.timeline.sound import SoundLanes
+from earshot.tabs.components.timeline import SoundLanes
 from earshot.tabs.voice_conversion.view import ConversionResult
 
 FINISHED: Final = ASSETS / "examples" / "finished.json"

@@ -24,8 +24,8 @@ from earshot.tabs.shared.events import (
     on_model,
     reporting,
     say,
+    stoppable,
 )
-from earshot.tabs.shared.jobs import stoppable
 from earshot.tabs.shared.services import OWN
 from earshot.tabs.shared.sessions import SessionStore, delete_after_use
 from earshot.tabs.voice_conversion.speaking import NO_OWN, OwnVoice, ReferenceVoice, VoiceVisit

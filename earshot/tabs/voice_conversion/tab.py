@@ -9,8 +9,7 @@ import gradio as gr
 from earshot.core.paths import ASSETS
 from earshot.study.shipped import VOTE
 from earshot.systems.voice_conversion import settings
-from earshot.tabs.components.microphone_check import microphone_check
-from earshot.tabs.components.timeline.timeline import timeline
+from earshot.tabs.components.timeline import timeline
 from earshot.tabs.components.voice_cards import VOICES, Card, voice_cards
 from earshot.tabs.shared.events import (
     CONVERSION_QUEUE,
@@ -19,8 +18,8 @@ from earshot.tabs.shared.events import (
     QUICK_QUEUE,
     on_model,
     reporting,
+    stoppable,
 )
-from earshot.tabs.shared.jobs import stoppable
 from earshot.tabs.shared.parts import how_it_works, main_button, missing_model, sound_input
 from earshot.tabs.shared.services import OWN, Services
 from earshot.tabs.voice_conversion import api
@@ -84,6 +83,16 @@ LOUDNESS: Final = (
 RATES: Final = "The speech above by every model, from 150 bit/s up, in the voice that you chose."
 PLAY: Final = """
 watch("value", () => props.value.files.length && new Audio(props.value.files[0].url).play());
+"""
+MICROPHONE: Final = """
+<div class="mic">
+<button type="button" class="mic-switch">Check the microphone</button>
+<div class="mic-now" hidden>
+<div class="mic-level" role="meter" aria-label="Level of the microphone" aria-valuemin="-72"
+aria-valuemax="0"><i></i><b title="Noise of the room"></b></div>
+<p><span role="status"></span> <small></small></p>
+</div>
+</div>
 """
 STEP: Final = '<h3 class="step">Your speech <span>up to 60 s</span></h3>'
 
@@ -225,8 +234,19 @@ def _speech_input() -> tuple[gr.Audio, gr.HTML]:
     """Lay out the recording to convert, and the message next to it."""
     gr.HTML(STEP)
     audio = sound_input("Speech, up to 60 s")
-    microphone_check()
+    _microphone_check()
     return audio, gr.HTML()
+
+
+def _microphone_check() -> None:
+    """Lay out a button that opens the microphone for a quarter of a minute and shows its level in
+    dBFS, with a line where the room's noise lies; no sound leaves the page."""
+    gr.HTML(
+        MICROPHONE,
+        css_template=Path(__file__).with_name("microphone_check.css").read_text(),
+        js_on_load=Path(__file__).with_name("microphone_check.js").read_text(),
+        apply_default_css=False,
+    )
 
 
 def _options(

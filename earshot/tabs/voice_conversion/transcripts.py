@@ -10,9 +10,8 @@ import gradio as gr
 from gradio.events import Dependency
 from markupsafe import Markup
 
-from earshot.tabs.shared.events import PRIVATE, Update, reporting, say
+from earshot.tabs.shared.events import PRIVATE, Update, reporting, say, stoppable
 from earshot.tabs.shared.html import render
-from earshot.tabs.shared.jobs import stoppable
 from earshot.tabs.voice_conversion.view import ConversionResult
 
 if TYPE_CHECKING:

@@ -12,9 +12,8 @@ import numpy as np
 from markupsafe import Markup
 
 from earshot.systems.voice_conversion.units import Units
-from earshot.tabs.components.timeline.lanes import Lane, UnitCells
-from earshot.tabs.components.timeline.sound import SoundLanes
-from earshot.tabs.components.timeline.timeline import Action, File, TimelineSpec
+from earshot.tabs.components.lanes import Lane, UnitCells
+from earshot.tabs.components.timeline import Action, File, SoundLanes, TimelineSpec
 from earshot.tabs.shared.html import figures_in_bold
 from earshot.tabs.voice_conversion.speaking import Speaking
 

@@ -15,7 +15,7 @@ from earshot.study.library import TestLibrary
 from earshot.study.shipped import VOTE
 from earshot.tabs.shared.events import PRIVATE, QUICK_QUEUE, reporting
 from earshot.tabs.shared.gradio_internals import event_data
-from earshot.tabs.shared.icons import icon
+from earshot.tabs.shared.html import icon
 
 HTML: Final = f"""
 <section class="vote" aria-label="A blind vote">

@@ -8,7 +8,7 @@ import gradio as gr
 import numpy as np
 
 from earshot.core.errors import InputError
-from earshot.tabs.components.timeline.timeline import File
+from earshot.tabs.components.timeline import File
 from earshot.tabs.shared.events import LONG_QUEUE, QUICK_QUEUE, answering
 from earshot.tabs.words.map import SPOKEN, WRITTEN
 from earshot.tabs.words.view import LIMIT

@@ -9,7 +9,7 @@ import gradio as gr
 import numpy as np
 
 from earshot.tabs.components.hub_picker import HubModels, Kind, hub_picker
-from earshot.tabs.components.map.map import Chart, Point, show, sound_map
+from earshot.tabs.components.map import Chart, Point, show, sound_map
 from earshot.tabs.shared.events import Update
 from earshot.tabs.shared.services import Services
 from earshot.tabs.words.map import SOUNDS, first_sound, named

@@ -10,7 +10,7 @@ import gradio as gr
 import numpy as np
 
 from earshot.media.constants import SAMPLE_RATE
-from earshot.tabs.components.timeline.lanes import Waveform
+from earshot.tabs.components.lanes import Waveform
 from earshot.tabs.shared.html import render
 from earshot.tabs.words.panel import sound_of
 

@@ -10,7 +10,7 @@ import numpy as np
 from gradio.components import Component
 
 from earshot.core.errors import InputError
-from earshot.tabs.components.map.map import Chart, show
+from earshot.tabs.components.map import Chart, show
 from earshot.tabs.shared.events import Update, say
 from earshot.tabs.shared.gradio_internals import event_data
 from earshot.tabs.words.cut import RATE, cut_value

@@ -12,8 +12,8 @@ from markupsafe import Markup
 from earshot.core.errors import InputError
 from earshot.core.paths import ASSETS
 from earshot.media.constants import SAMPLE_RATE
-from earshot.tabs.components.timeline.lanes import Waveform
-from earshot.tabs.components.timeline.timeline import File, TimelineSpec, timeline
+from earshot.tabs.components.lanes import Waveform
+from earshot.tabs.components.timeline import File, TimelineSpec, timeline
 from earshot.tabs.shared.events import (
     HIDDEN,
     LONG_QUEUE,
@@ -22,8 +22,7 @@ from earshot.tabs.shared.events import (
     reporting,
     say,
 )
-from earshot.tabs.shared.html import macro
-from earshot.tabs.shared.images import ink_on, viridis_colors
+from earshot.tabs.shared.html import ink_on, macro, viridis_colors
 from earshot.tabs.shared.parts import sound_input
 from earshot.tabs.words.panel import PANELS
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from earshot.tabs.components.map.map import Chart, Coloring, Layout, Point
+from earshot.tabs.components.map import Chart, Coloring, Layout, Point
 from earshot.tabs.words.panel import voice_name
 
 if TYPE_CHECKING:

@@ -10,9 +10,8 @@ import gradio as gr
 import numpy as np
 from markupsafe import Markup
 
-from earshot.tabs.components.timeline.timeline import TEMPLATE, File
-from earshot.tabs.shared.html import macro
-from earshot.tabs.shared.images import ink_on, viridis_colors
+from earshot.tabs.components.timeline import TEMPLATE, File
+from earshot.tabs.shared.html import ink_on, macro, viridis_colors
 
 if TYPE_CHECKING:
     from earshot.systems.words.library import LibraryWord

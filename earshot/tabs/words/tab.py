@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 import gradio as gr
 
 from earshot.core.loading import once
-from earshot.tabs.components.map.map import sound_map
-from earshot.tabs.components.timeline.timeline import TEMPLATE
+from earshot.tabs.components.map import sound_map
+from earshot.tabs.components.timeline import TEMPLATE
 from earshot.tabs.shared.events import HIDDEN, PRIVATE, QUICK_QUEUE, on_model, reporting
 from earshot.tabs.shared.parts import (
     how_it_works,

@@ -8,7 +8,7 @@ import numpy as np
 from markupsafe import Markup
 from rapidfuzz.distance import Levenshtein
 
-from earshot.tabs.components.map.map import QueryMarker
+from earshot.tabs.components.map import QueryMarker
 from earshot.tabs.shared.confidence import LIKELY, certainty
 from earshot.tabs.shared.html import macro
 from earshot.tabs.words.map import LAYOUTS, SPOKEN, WRITTEN, recordings_of

@@ -5,8 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from earshot.tabs.components.timeline.lanes import MAX_CELLS, Heat
-from earshot.tabs.shared.images import frequency_ticks, viridis_colors
+from earshot.tabs.components.lanes import MAX_CELLS, Heat
+from earshot.tabs.shared.html import frequency_ticks, viridis_colors
 
 
 def cells(heat: Heat) -> list[tuple[float, str, str]]:

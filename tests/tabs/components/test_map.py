@@ -7,19 +7,22 @@ from pathlib import Path
 
 import pytest
 
-from earshot.tabs.components.map.map import (
+from earshot.tabs.components.map import (
+    COLORS,
+    FAINT,
     HEIGHT,
     MARGIN,
     MIN_SIZE,
+    SIZE,
     WIDTH,
     Chart,
     Coloring,
     Layout,
     Point,
     QueryMarker,
+    marker,
     show,
 )
-from earshot.tabs.components.map.markers import COLORS, FAINT, SIZE, marker
 
 POINTS = [
     Point("a", 0.0, 0.0, "Rain <on> leaves", "weather", b"RIFF"),

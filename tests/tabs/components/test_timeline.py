@@ -11,11 +11,17 @@ from PIL import Image
 
 from earshot.media.audio import features
 from earshot.systems.voice_conversion.settings import MUTED
-from earshot.tabs.components.timeline import timeline
-from earshot.tabs.components.timeline.lanes import Heat, Spectrogram, UnitCells, Waveform
-from earshot.tabs.components.timeline.timeline import Action, File, TimelineSpec, time_ticks
-from earshot.tabs.components.timeline.video_lanes import VideoStrip, WordLane
-from earshot.tabs.shared.images import frequency_ticks, ink_on, spectrogram_png
+from earshot.tabs.components import timeline
+from earshot.tabs.components.lanes import (
+    Heat,
+    Spectrogram,
+    UnitCells,
+    VideoStrip,
+    Waveform,
+    WordLane,
+)
+from earshot.tabs.components.timeline import Action, File, TimelineSpec, time_ticks
+from earshot.tabs.shared.html import frequency_ticks, ink_on, spectrogram_png
 from earshot.tabs.words.find import PlacesLane
 
 COLORS = ("#000000", "#ffffff", "#1f6f4a")

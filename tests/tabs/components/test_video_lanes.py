@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from earshot.tabs.components.timeline.timeline import File, TimelineSpec
-from earshot.tabs.components.timeline.video_lanes import MAX_PICTURES, VideoStrip, Word, WordLane
+from earshot.tabs.components.lanes import MAX_PICTURES, VideoStrip, Word, WordLane
+from earshot.tabs.components.timeline import File, TimelineSpec
 
 
 def grey(data_uri: str) -> float:

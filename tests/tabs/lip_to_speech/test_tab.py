@@ -24,8 +24,7 @@ from earshot.media.workers import stream
 from earshot.pretrained.voice import Voice
 from earshot.systems.lip_to_speech import LipToSpeech
 from earshot.tabs import lip_to_speech
-from earshot.tabs.components.timeline.lanes import Spectrogram
-from earshot.tabs.components.timeline.video_lanes import VideoStrip, Word
+from earshot.tabs.components.lanes import Spectrogram, VideoStrip, Word
 from earshot.tabs.lip_to_speech import example, tab
 from earshot.tabs.lip_to_speech.coach import coach
 from earshot.tabs.lip_to_speech.events import (

@@ -8,8 +8,8 @@ import pytest
 
 from earshot.core import cancellation
 from earshot.core.errors import StoppedError
-from earshot.tabs.shared import jobs
-from earshot.tabs.shared.jobs import stop_jobs, stoppable
+from earshot.tabs.shared import events
+from earshot.tabs.shared.events import stop_jobs, stoppable
 
 
 def visitor(name: str) -> Any:
@@ -18,7 +18,7 @@ def visitor(name: str) -> Any:
 
 @pytest.fixture(autouse=True)
 def session(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "session_of_event", lambda: "a")
+    monkeypatch.setattr(events, "session_of_event", lambda: "a")
 
 
 def test_stop_jobs_ends_visitors_work() -> None:
@@ -54,11 +54,11 @@ def test_stop_jobs_ends_generator() -> None:
     with pytest.raises(StoppedError):
         next(steps)
     assert list(work()) == [0, 1, 2]
-    assert not jobs._jobs
+    assert not events._jobs
 
 
 def test_job_past_deadline_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     """The message says that it took too long."""
-    monkeypatch.setattr(jobs, "DEADLINE", -1.0)
+    monkeypatch.setattr(events, "DEADLINE", -1.0)
     with pytest.raises(StoppedError, match="longer than"):
         stoppable(cancellation.check)()

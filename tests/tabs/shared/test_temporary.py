@@ -13,11 +13,11 @@ from gradio import route_utils
 
 from earshot.core.paths import ROOT
 from earshot.tabs.shared.gradio_internals import delete_while_files_come, upload_folder
-from earshot.tabs.shared.temporary import temporary_folder
+from earshot.tabs.shared.sessions import temporary_folder
 
 CHILD = """
 import time
-from earshot.tabs.shared.temporary import temporary_folder
+from earshot.tabs.shared.sessions import temporary_folder
 with temporary_folder() as folder:
     (folder / "secret.wav").write_text("RIFF")
     print(folder, flush=True)

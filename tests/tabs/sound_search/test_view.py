@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from earshot.systems.sound_search import SoundSearch
-from earshot.tabs.components.map.map import sound_map
-from earshot.tabs.components.timeline.timeline import TEMPLATE
+from earshot.tabs.components.map import sound_map
+from earshot.tabs.components.timeline import TEMPLATE
 from earshot.tabs.sound_search.cards import cards_value
 from earshot.tabs.sound_search.families import CATEGORIES, FAMILIES, OTHER, family
 from earshot.tabs.sound_search.library import DemoLibrary, IndexedCatalogue, VisitorLibrary

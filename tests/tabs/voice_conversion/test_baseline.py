@@ -15,7 +15,7 @@ from earshot.pretrained.hub_download import HubPermission
 from earshot.systems.voice_conversion.units import Units
 from earshot.tabs.components import hub_picker
 from earshot.tabs.components.hub_picker import HubModels
-from earshot.tabs.components.timeline.sound import SoundLanes
+from earshot.tabs.components.timeline import SoundLanes
 from earshot.tabs.voice_conversion import baseline
 from earshot.tabs.voice_conversion.baseline import KIND, NAME, Baseline, BaselinePanel
 from earshot.tabs.voice_conversion.view import ConversionResult

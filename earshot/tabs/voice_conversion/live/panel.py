@@ -13,7 +13,7 @@ from earshot.core.errors import InputError
 from earshot.systems.voice_conversion import settings
 from earshot.tabs.shared.events import HIDDEN, reporting
 from earshot.tabs.shared.gradio_internals import event_data
-from earshot.tabs.shared.icons import icon
+from earshot.tabs.shared.html import icon
 from earshot.tabs.shared.services import Tickets
 from earshot.tabs.shared.sessions import is_upload
 from earshot.tabs.voice_conversion.live.visitor import wish_of

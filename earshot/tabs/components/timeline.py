@@ -9,14 +9,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
 from markupsafe import Markup
 
-from earshot.tabs.components.timeline.lanes import Lane
+from earshot.tabs.components.lanes import Lane, Spectrogram, Waveform
 from earshot.tabs.shared.gradio_internals import served_file
 from earshot.tabs.shared.html import render
+
+if TYPE_CHECKING:
+    from earshot.media.audio.speech import Speech
 
 _ids = count()
 ZOOMS: Final = (1, 2, 4, 8, 16)  # that the axis has steps of its own for
@@ -104,7 +107,7 @@ class TimelineSpec:
         axes = [(zoom, time_ticks(self.seconds, 6 * zoom)) for zoom in ZOOMS]
         lanes = [(lane, type(lane).__name__.lower()) for lane in self.lanes]
         return render(
-            "components/timeline/timeline.html",
+            "components/timeline.html",
             spec=self,
             lanes=lanes,
             axes=axes,
@@ -158,3 +161,41 @@ def time_ticks(seconds: float, most: int = 6) -> list[float]:
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(power * m for m in (1, 2, 5, 10) if power * m >= rough * (1 - 1e-9))
     return [round(i * step, 6) for i in range(math.floor(seconds / step + 1e-9) + 1)]
+
+
+@dataclass(frozen=True)
+class SoundLanes:
+    """A sound and its images: content is a WAV or Ogg file, seconds its duration."""
+
+    content: bytes
+    suffix: str
+    seconds: float
+    picture: str
+    peaks: tuple[float, ...]
+
+    @classmethod
+    def of(cls, speech: "Speech") -> "SoundLanes":
+        seconds = len(speech.waveform) / speech.sample_rate
+        return cls(
+            wav(speech),
+            "wav",
+            seconds,
+            Spectrogram.of("", speech.log_mel, seconds).picture,
+            Waveform.of("", speech.waveform, speech.sample_rate).peaks,
+        )
+
+    def lanes(self, label: str, stale: bool = False) -> list[Lane]:
+        return [
+            Waveform(label, self.peaks, self.seconds, stale),
+            Spectrogram(label, self.picture, self.seconds, stale),
+        ]
+
+    def file(self, name: str, stem: str) -> File:
+        return File(name, f"{stem}.{self.suffix}", self.content)
+
+
+def wav(speech: "Speech") -> bytes:
+    """Write the sound as a WAV file that says who made it."""
+    from earshot.media.encode import encode_audio  # late, for it loads scipy and FFmpeg
+
+    return encode_audio(speech.waveform, speech.sample_rate, ".wav")

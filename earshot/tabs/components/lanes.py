@@ -6,21 +6,29 @@ Tabs may add kinds of their own: anything with the attributes of Lane.
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 from markupsafe import Markup
 
 from earshot.media.constants import NYQUIST
 from earshot.systems.voice_conversion.settings import MUTED
-from earshot.tabs.shared.html import macro
-from earshot.tabs.shared.images import frequency_ticks, ink_on, spectrogram_png, viridis_colors
+from earshot.tabs.shared.confidence import certainty
+from earshot.tabs.shared.html import (
+    frequency_ticks,
+    grey_jpeg,
+    ink_on,
+    macro,
+    spectrogram_png,
+    viridis_colors,
+)
 
-LANES: Final = "components/timeline/lanes.html"
+LANES: Final = "components/lanes.html"
 PEAKS_PER_SECOND: Final = 100
 MAX_PEAKS: Final = 12_000  # of a waveform: two minutes in full
 QUIET: Final = 0.1  # peak under which a waveform is not scaled up to the full height
 MAX_CELLS: Final = 240  # of a heat strip; a longer one shows the maximum of several seconds a cell
+MAX_PICTURES: Final = 16  # of a video strip
 
 
 class Lane(Protocol):
@@ -142,3 +150,53 @@ class Heat:
         colors = viridis_colors(levels)
         ends = [round(min(start + step, self.seconds), 2) for start in starts]
         return macro(LANES, "heat", self.label, list(zip(starts, ends, best, colors, strict=True)))
+
+
+@dataclass(frozen=True)
+class VideoStrip:
+    """Frames of a video side by side, each at its time; data URIs."""
+
+    label: str
+    pictures: tuple[str, ...]
+    seconds: float
+    stale: bool = False
+
+    @classmethod
+    def of(cls, label: str, crops: np.ndarray, seconds: float) -> "VideoStrip":
+        """Take some of the crops (F, H, W) uint8, from the middle of equal segments of time."""
+        count = min(len(crops), MAX_PICTURES)
+        chosen = ((np.arange(count) + 0.5) * len(crops) / count).astype(int)
+        return cls(label, tuple(grey_jpeg(crops[i]) for i in chosen), seconds)
+
+    def html(self) -> Markup:
+        return macro(LANES, "strip", self.label, self.pictures)
+
+
+class Word(NamedTuple):
+    """A word read from the lips. confidence from 0 to 1; start and end in seconds."""
+
+    text: str
+    confidence: float
+    start: float
+    end: float
+
+
+@dataclass(frozen=True)
+class WordLane:
+    """Words at their times, in viridis: dark at low confidence, bright at high."""
+
+    label: str
+    words: tuple[Word, ...]
+    seconds: float
+    stale: bool = False
+
+    def html(self) -> Markup:
+        colors = viridis_colors(np.array([word.confidence for word in self.words]))
+        cells = list(map(self._cell, self.words, colors))
+        return macro(LANES, "words", self.label, cells)
+
+    def _cell(self, word: Word, color: str) -> tuple[Word, str, str, str]:
+        """Write a word, how sure it is, and the styles of its place and colours."""
+        left, width = word.start / self.seconds, (word.end - word.start) / self.seconds
+        place = f"left:{left:.2%};width:{width:.2%}"
+        return word, certainty(word.confidence), place, f"background:{color};color:{ink_on(color)}"

@@ -1,1 +1,0 @@
-"""Map: points in a plane, each with a sound."""

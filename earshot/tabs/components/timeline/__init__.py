@@ -1,1 +1,0 @@
-"""Timeline: lanes on one time axis with one playhead."""
