@@ -15,9 +15,10 @@ from PIL import Image
 from playwright.sync_api import Browser, expect, sync_playwright
 
 from benchmarks.support.listening import write_test
-from earshot.app import launch, models, site
-from earshot.core.paths import ASSETS, CHECKPOINTS
+from earshot.app import launch, site
+from earshot.core.paths import ASSETS
 from earshot.study.library import TestLibrary
+from earshot.systems.registry import Offer, registered_systems
 from earshot.tabs import listening_tests
 from tests.browser.rater_form import RaterForm
 from tests.browser.visit import FLAGS, Visit
@@ -66,7 +67,7 @@ def rates(visit: Visit) -> None:
     example(visit)
     visit.page.get_by_role("button", name="What bits cost").click()
     visit.button("Run every rate").click()
-    installed = models.installed_conversion_models(CHECKPOINTS)
+    installed = Offer.of("voice_conversion", registered_systems()).labels
     expect(visit.page.locator("#rates .tl-play")).to_have_count(1 + len(installed))
     expect(visit.button("Run every rate")).to_be_visible()
 

@@ -8,7 +8,6 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import cast
 from unittest.mock import Mock
 
 import gradio as gr
@@ -17,12 +16,10 @@ import pytest
 from gradio.state_holder import SessionState
 
 from benchmarks.support.served import free_port
-from earshot.app import launch, models, site
+from earshot.app import launch, site
 from earshot.app.health import Health
 from earshot.core.connections import limit_connections
 from earshot.core.limits import address_of
-from earshot.systems.voice_conversion import AnyVoiceConversion
-from earshot.systems.voice_conversion.settings import MODELS
 from earshot.tabs.shared.addresses import Addresses
 from earshot.tabs.shared.gradio_internals import MAX_SESSIONS, Waiting, limit_waiting
 from earshot.tabs.shared.page import model_cards
@@ -184,33 +181,6 @@ def test_app_import_loads_no_model_library() -> None:
     )
     run = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True)
     assert (run.returncode, run.stdout.strip()) == (0, "set()"), run.stderr
-
-
-def test_pipelines_load_each_model_once(tiny_checkpoints: Path) -> None:
-    """A model is loaded on first use."""
-    get = models.converters(tiny_checkpoints, "cpu")
-    assert get("vqvae-64") is get("vqvae-64")
-    shared = [cast(AnyVoiceConversion, get(name)).networks for name in ("units-64", "continuous")]
-    assert shared[0] is shared[1]
-    with pytest.raises(FileNotFoundError):
-        models.converters(tiny_checkpoints / "nowhere", "cpu")("vqvae-64")
-
-
-def test_sounds_loads_shipped_or_named_model(tiny_checkpoints: Path, tmp_path: Path) -> None:
-    assert models.sounds(tmp_path, "cpu", None) is None
-    get = models.sounds(tiny_checkpoints, "cpu", None)
-    other = models.sounds(tmp_path, "cpu", [str(tmp_path / "nowhere")])
-    assert get and other
-    assert get() is get()
-    assert get().encoder.name == "sound-cnn + sound-effects"
-    with pytest.raises(OSError, match="nowhere"):
-        other()
-
-
-def test_available_lists_existing_checkpoints_only(tiny_checkpoints: Path, tmp_path: Path) -> None:
-    names = sorted({*MODELS.values()})
-    assert models.available(tiny_checkpoints, names) == names
-    assert models.available(tmp_path, names) == []
 
 
 def test_build_without_checkpoints_explains_training(tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ ALLOWED = {
     "systems": SYSTEMS - {"systems"},
     "exports": SYSTEMS,
     "cli": SYSTEMS | {"exports"},
+    "pipelines": {"systems", "core"},
     "study": {"media", "core"},
     "tabs": SYSTEMS - {"models"} | {"exports", "study"},
     "app": SYSTEMS - {"models"} | {"tabs", "study"},

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 import soundfile
 
-from earshot.app import launch, models
-from earshot.core.paths import ASSETS, CHECKPOINTS, ROOT
-from earshot.systems.voice_conversion.settings import MODELS
-from earshot.tabs import lip_to_speech, sound_search, words
+from earshot.app import launch
+from earshot.core.paths import ASSETS, CHECKPOINTS, PIPELINES, ROOT
+from earshot.systems.registry import registered_systems
 
 pytestmark = pytest.mark.slow
 
@@ -21,14 +20,14 @@ import sys
 from pathlib import Path
 import earshot
 assert "torch" not in sys.modules
-from earshot.app import models, site
-from earshot.core.paths import CHECKPOINTS
+from earshot.app import site
 from earshot.pretrained.checkpoint import locate
 installed = Path(sys.argv[1]).resolve()
 assert Path(earshot.__file__).is_relative_to(installed), earshot.__file__
 assert Path(earshot.__file__).with_name("py.typed").exists()
 assert locate("vqvae-512").is_relative_to(installed)
-assert models.available(CHECKPOINTS, ["words", "lip-to-speech", "sound-effects"])
+from earshot.systems.registry import TASKS, Offer, registered_systems
+assert all(Offer.of(task, registered_systems()) for task in TASKS)
 page = site.build("cpu")
 texts = " ".join(str(getattr(block, "value", "")) for block in page.blocks.values())
 assert "This tab has no model yet" not in texts
@@ -49,12 +48,14 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_wheel_holds_every_model(wheel: Path) -> None:
     """The wheel holds every model of the app and nothing of training."""
     names = zipfile.ZipFile(wheel).namelist()
-    conversion = models.available(CHECKPOINTS, [*MODELS.values()])
-    named = [*conversion, *sound_search.MODELS, words.MODEL, lip_to_speech.MODEL]
-    for model in [*named, "vocoder", "vocoder-lips", "words-bottleneck", "words-states", "g2p"]:
+    named = {name for system in registered_systems() for name in system.needs}
+    joined = {"vocoder", "vocoder-lips", "words-bottleneck", "words-states", "g2p"}  # by others
+    for model in named | joined:
         files = [path.name for path in (CHECKPOINTS / model).glob("*.safetensors")]
         assert "model.safetensors" in files
         assert all(f"earshot/checkpoints/{model}/{file}" in names for file in files)
+    files = {path.name for path in PIPELINES.iterdir() if path.is_file()}
+    assert {f"earshot/pipelines/{file}" for file in files} <= {*names}
     for start in ("training", "tests", "scripts", "synthetic", "earshot/assets/screenshots"):
         assert not [name for name in names if name.startswith(f"{start}/")]
     installed = {Path(name).parts[0] for name in names if not name.startswith("earshot-")}

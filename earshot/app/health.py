@@ -4,7 +4,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse
@@ -13,10 +13,7 @@ from starlette.routing import Route
 from earshot.core.paths import ASSETS
 
 if TYPE_CHECKING:
-    from earshot.systems.lip_to_speech import LipToSpeech
-    from earshot.systems.sound_search import SoundSearch
-    from earshot.systems.voice_conversion.converter import VoiceConversion
-    from earshot.systems.words import Words
+    from earshot.systems.registry import Offer
 
 Probes = Mapping[str, Callable[[], object]]
 
@@ -84,25 +81,21 @@ class Health:
             self._running, self._changed = False, time.monotonic()
 
 
-def probes(
-    convert: "Callable[[str], VoiceConversion]",
-    conversions: list[str],
-    embeddings: "Callable[[], Words] | None",
-    search: "Callable[[], SoundSearch] | None",
-    lips: "Callable[[], LipToSpeech] | None",
-) -> Probes:
-    """Call each model that is installed; of voice conversion, of the default one. The
-    recordings are read as those of visitors are, so the decoding processes are tried too."""
-    found: dict[str, Callable[[], object]] = {}
-    if conversions:
-        found["voice_conversion"] = lambda: convert(conversions[0])(SPEECH)
-    if embeddings:
-        found["words"] = lambda: embeddings().embed_text("rain")
-    if search:
-        found["sound_search"] = lambda: search().query("rain")
-    if lips:
-        found["lip_to_speech"] = lambda: lips().encode(FACE)
-    return found
+def probes(offers: "Mapping[str, Offer[Any]]") -> Probes:
+    """Call the default system of each task that has one. The recordings are read as those of
+    visitors are, so the decoding processes are tried too.
+    """
+    calls: Mapping[str, Callable[[Any], object]] = {
+        "voice_conversion": lambda convert: convert(SPEECH),
+        "words": lambda words: words.embed_text("rain"),
+        "sound_search": lambda search: search.query("rain"),
+        "lip_to_speech": lambda lips: lips.encode(FACE),
+    }
+
+    def probe(task: str) -> Callable[[], object]:
+        return lambda: calls[task](offers[task]())
+
+    return {task: probe(task) for task in calls if offers[task]}
 
 
 def _tried(name: str, probe: Callable[[], object]) -> str:

@@ -1,4 +1,4 @@
-"""Options → pipelines → tabs → a server."""
+"""Options → systems → tabs → a server."""
 
 import argparse
 import gc
@@ -245,6 +245,7 @@ def main() -> None:
             processes.warm_up()
         page = build(
             chosen.device,
+            pipelines=chosen.pipelines,
             preload=chosen.preload,
             sound_model=chosen.sound_model,
             index=index,

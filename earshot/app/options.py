@@ -3,9 +3,11 @@
 import argparse
 import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Final
 
 from earshot.core.connections import network
+from earshot.core.paths import PIPELINES
 from earshot.sound_index import BACKENDS
 
 ON = ("1", "true", "yes", "on")
@@ -23,6 +25,13 @@ def options(arguments: Sequence[str], environment: Mapping[str, str]) -> argpars
     parser.add_argument("--host", help="address to listen on (default: this machine only)")
     parser.add_argument("--port", type=int, help="port to listen on (default: 7860 or the next)")
     parser.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto")
+    parser.add_argument(
+        "--pipelines",
+        type=Path,
+        default=PIPELINES,
+        metavar="FOLDER",
+        help="files that name the systems of each tab (default: those of Earshot)",
+    )
     parser.add_argument(
         "--sound-model",
         nargs="+",
@@ -93,8 +102,8 @@ def options(arguments: Sequence[str], environment: Mapping[str, str]) -> argpars
     given: list[str] = []
     several = "sound-model", "proxy"
     plain = (
-        "host port device sound-model sounds index-backend max-queue live studies studies-key "
-        "database proxy delete-after".split()
+        "host port device pipelines sound-model sounds index-backend max-queue live studies "
+        "studies-key database proxy delete-after".split()
     )
     for name in plain:
         if value := environment.get("EARSHOT_" + name.upper().replace("-", "_")):

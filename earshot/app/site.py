@@ -1,24 +1,27 @@
-"""The page: every tab over its pipeline."""
+"""The page: every tab over the systems that it offers."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import gradio as gr
 from starlette.routing import BaseRoute
 
-from earshot.app import models
 from earshot.app.health import Health, probes
 from earshot.app.options import DELETE
-from earshot.core.paths import ASSETS, CHECKPOINTS
+from earshot.core.loading import once
+from earshot.core.paths import ASSETS, CHECKPOINTS, PIPELINES
 from earshot.pretrained.hub_download import HubPermission
+from earshot.systems.registry import TASKS, Offer, registered_systems
 from earshot.tabs import lip_to_speech, listening_tests, sound_search, voice_conversion, words
 from earshot.tabs.shared.events import stop_jobs
 from earshot.tabs.shared.page import FOOTER, HEADER, model_cards
 from earshot.tabs.shared.services import Drafts, Services, Tickets
 
 if TYPE_CHECKING:
+    from earshot.pretrained.transcription import Transcriber
     from earshot.study.library import TestLibrary
+    from earshot.systems.sound_search import SoundSearch
 
 SOUNDS: Final = ASSETS / "sounds.index"
 WORDS: Final = ASSETS / "words.index"
@@ -33,6 +36,7 @@ class Site(gr.Blocks):
 def build(
     device: str = "auto",
     folder: Path = CHECKPOINTS,
+    pipelines: Path = PIPELINES,
     preload: bool = False,
     sound_model: Sequence[str] | None = None,
     index: Path = SOUNDS,
@@ -47,28 +51,28 @@ def build(
     allow_reference: bool = False,
     transcripts: str | None = None,
 ) -> Site:
-    """Build the whole page. Loads no model unless preload says so. index, word_index: of our
-    libraries of sounds and of words; tests: listening tests, which launch must be given too;
-    publishing: whether visitors may open tests of their own to raters; health: is to watch the
-    models, and launch must be given it too; tickets: lend visitors' own voices to live conversion,
-    as launch is told; hub: which models of the hub visitors may load; index_backend: where the
-    index is searched, if not as it was made; delete_after: seconds within which visitors' files are
-    deleted; allow_reference: whether visitors may upload a recording of anybody as the voice to
-    speak in; transcripts: the Moonshine that writes down the words of a conversion, "" for the
-    installed one, None for no words."""
-    convert = models.converters(folder, device)
-    conversions = models.installed_conversion_models(folder)
-    embeddings = models.word_embeddings(folder, device)
-    search = models.sounds(folder, device, sound_model)
-    lips = models.lip_reader(folder, device)
+    """Build the whole page. Loads no model unless preload says so. pipelines: the folder of files
+    that name the systems of each tab; index, word_index: of our libraries of sounds and of words;
+    tests: listening tests, which launch must be given too; publishing: whether visitors may open
+    tests of their own to raters; health: is to watch the models, and launch must be given it too;
+    tickets: lend visitors' own voices to live conversion, as launch is told; hub: which models of
+    the hub visitors may load; index_backend: where the index is searched, if not as it was made;
+    delete_after: seconds within which visitors' files are deleted; allow_reference: whether
+    visitors may upload a recording of anybody as the voice to speak in; transcripts: the Moonshine
+    that writes down the words of a conversion, "" for the installed one, None for no words."""
+    systems = registered_systems(pipelines)
+    offers = {task: Offer.of(task, systems, folder, device) for task in TASKS}
+    if sound_model:
+        offers["sound_search"] = _named_sound_search(sound_model, device)
     if health:
-        health.watch(probes(convert, conversions, embeddings, search, lips))
-    words_of = None if transcripts is None else models.transcriber(transcripts, device)
+        health.watch(probes(offers))
+    transcriber = None if transcripts is None else _transcriber(transcripts, device)
     if preload:
-        for name in conversions:
-            convert(name)
-        for load in filter(None, (embeddings, search, lips, words_of)):
-            load()
+        for offer in offers.values():
+            for name in offer.labels:
+                offer(name)
+        if transcriber:
+            transcriber()
     sounds = sound_search.DemoLibrary(index, index_backend)
     often = max(1, delete_after // 6)  # seconds between looks
     kept = often, delete_after - often
@@ -80,20 +84,21 @@ def build(
             publishing=publishing,
             tickets=tickets or Tickets(),
             allow_reference=allow_reference,
-            transcriber=words_of,
+            transcriber=transcriber,
             hub=hub,
             device=device,
         )
         # Wrapped, for what Gradio takes to be too long goes into a menu, on phones even two tabs.
         with gr.Tabs(overflow_behavior="wrap"):
             with gr.Tab("Voice conversion"):
-                voice_conversion.build(convert, conversions, services)
+                conversion = offers["voice_conversion"]
+                voice_conversion.build(conversion, conversion.labels, services)
             with gr.Tab("Words"):
-                words.build(embeddings, word_index, services)
+                words.build(offers["words"], word_index, services)
             with gr.Tab("Sound search"):
-                sound_search.build(search, sounds, services)
+                sound_search.build(offers["sound_search"], sounds, services)
             with gr.Tab("Lip to speech"):
-                lip_to_speech.build(lips, services)
+                lip_to_speech.build(offers["lip_to_speech"], services)
             if tests:
                 with gr.Tab("Listening tests"):
                     listening_tests.build(services)
@@ -103,3 +108,27 @@ def build(
         page.unload(stop_jobs)  # nobody waits for them any more
     page.routes = [sounds.route()]
     return page
+
+
+def _named_sound_search(models: Sequence[str], device: str) -> "Offer[SoundSearch]":
+    """Offer models that the operator named, a CLAP or checkpoints, in place of all others."""
+
+    def load(_: str) -> "SoundSearch":
+        from earshot.systems.sound_search import SoundSearch  # late, for it loads torch
+
+        return SoundSearch.from_pretrained(models, device)
+
+    name = " + ".join(models)
+    return Offer(load, {name: name})
+
+
+def _transcriber(name: str, device: str) -> "Callable[[], Transcriber]":
+    """Make what writes down the words of speech: the installed recogniser, unless name is a
+    Moonshine of the hub, or its folder."""
+
+    def load() -> "Transcriber":
+        from earshot.pretrained.transcription import Transcriber  # late, for it loads torch
+
+        return Transcriber.from_pretrained(name, device)
+
+    return once(load)

@@ -12,6 +12,7 @@ ROOT: Final = _PACKAGE.parent
 _DATA: Final = _PACKAGE if (_PACKAGE / "checkpoints").is_dir() else ROOT
 ASSETS: Final = _DATA / "assets"
 CHECKPOINTS: Final = _DATA / "checkpoints"
+PIPELINES: Final = _DATA / "pipelines"
 
 
 def as_stored(path: Path) -> Path:

@@ -4,11 +4,13 @@ converts, and lips speak in another voice.
 Shapes: T samples, S frames of 10 ms, U = S / 2 steps of 20 ms, C content width, M mel bands.
 """
 
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
+from weakref import WeakValueDictionary
 
 import numpy as np
 import torch
@@ -50,6 +52,18 @@ class Networks:
     vocoder: Vocoder
     voices: Mapping[str, Voice]
     device: torch.device
+
+    @classmethod
+    def shared(cls, folder: Path, device: torch.device) -> "Networks":
+        """Return the networks of a checkpoint folder that are loaded already, and in use, on this
+        device; else load them as ``load`` does.
+        """
+        weights = folder.resolve() / "model.safetensors"
+        key = weights, weights.stat().st_mtime_ns if weights.exists() else 0, str(device)
+        with _lock:
+            if (networks := _in_use.get(key)) is None:
+                networks = _in_use[key] = cls.load(folder, device)
+            return networks
 
     @classmethod
     def load(cls, folder: Path, device: torch.device) -> "Networks":
@@ -138,6 +152,10 @@ class Networks:
         vector = torch.from_numpy(voice.vector)[None].to(self.device)
         numbers = torch.tensor([[voice.pitch_mean], [voice.pitch_std]], device=self.device)
         return Voices(vector, numbers[0], numbers[1])
+
+
+_in_use: "WeakValueDictionary[tuple, Networks]" = WeakValueDictionary()
+_lock = threading.Lock()
 
 
 def build(config: Mapping[str, Any]) -> nn.ModuleDict:

@@ -16,6 +16,7 @@ from tests.browser.visit import PATIENCE
 from tests.support.fake_words import getters
 from tests.support.serving import close, serving
 from tests.support.sounds import write_library
+from tests.support.systems import replace_system
 
 pytestmark = pytest.mark.slow
 
@@ -35,7 +36,7 @@ def address(tiny_checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) ->
     words, library = getters(folder)
     tests = listening_tests.opened(folder / "tests", None)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("earshot.app.models.word_embeddings", lambda *_: words)
+        replace_system(patch, "words", words)
         patch.setattr("earshot.tabs.words.tab.library_getter", lambda *_: library)
         page = site.build("cpu", tiny_checkpoints, index=index, tests=tests)
     yield launch.launch(

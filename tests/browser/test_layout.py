@@ -9,8 +9,9 @@ from playwright.sync_api import Browser, Page, expect
 
 from earshot.media.audio.features import SAMPLE_RATE
 from earshot.media.audio.load import wav_bytes
-from earshot.tabs.voice_conversion.tab import INTONATIONS, MODELS, VOCODERS
+from earshot.tabs.voice_conversion.tab import INTONATIONS, VOCODERS
 from tests.browser.visit import Visit
+from tests.support.systems import labels
 
 NARROWEST = 360  # px
 
@@ -77,7 +78,7 @@ def test_options_show_whole_choice(visit: Visit) -> None:
     """Options show the whole of what is chosen."""
     page = visit.page
     for field, texts in (
-        ("What passes to the new voice", MODELS.values()),
+        ("What passes to the new voice", labels("voice_conversion").values()),
         ("Intonation", INTONATIONS),
         ("Vocoder", VOCODERS),
         ("Blend with", ["Nobody", "Your voice"]),

@@ -11,6 +11,7 @@ from earshot.app import launch, site
 from tests.browser.visit import FRAMES, PLAYING, SIZES, Visit
 from tests.support.fake_words import SPOKEN, VOICES, getters, write_word
 from tests.support.serving import close
+from tests.support.systems import replace_system
 
 # Whether the answer can be seen, above the bar with the main button at the end of a phone's page.
 ABOVE_BAR = """() => {
@@ -25,7 +26,7 @@ def address(tiny_checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) ->
     folder = tmp_path_factory.mktemp("words")
     words, library = getters(folder)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("earshot.app.models.word_embeddings", lambda *_: words)
+        replace_system(patch, "words", words)
         patch.setattr("earshot.tabs.words.tab.library_getter", lambda *_: library)
         page = site.build("cpu", tiny_checkpoints, word_index=folder / "words.index")
     yield launch.launch(page, launch.options([], {}), block=False)

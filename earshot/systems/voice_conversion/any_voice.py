@@ -60,7 +60,7 @@ class AnyVoiceConversion(VoiceConversion):
 
         Raises FileNotFoundError when there is none.
         """
-        return cls(Networks.load(folder, choose_device(device)), settings.CONTINUOUS)
+        return cls(Networks.shared(folder, choose_device(device)), settings.CONTINUOUS)
 
     def at(self, bottleneck: str) -> "AnyVoiceConversion":
         """Give the same networks another bottleneck. Raises InputError for an unknown one."""

@@ -68,16 +68,18 @@ class VoiceConversion(ABC):
 
     @staticmethod
     def from_pretrained(
-        name: str | Path = settings.CONTINUOUS, device: str = "auto"
+        name: str | Path = settings.CONTINUOUS,
+        device: str = "auto",
+        checkpoints: Path = CHECKPOINTS,
     ) -> "VoiceConversion":
         """Load a model by its name, its checkpoint's folder or a hub id.
 
-        name: one of settings.MODELS ("continuous", "units-512", "vqvae-64" …), a folder, or
-        ``USER/REPO``. Raises FileNotFoundError where there is none, CheckpointError for one that is
-        not of voice conversion or cannot be used.
+        name: one of settings.MODELS ("continuous", "units-512", "vqvae-64" …), whose checkpoint is
+        looked for in ``checkpoints``; a folder; or ``USER/REPO``. Raises FileNotFoundError where
+        there is none, CheckpointError for one that is not of voice conversion or cannot be used.
         """
         named = settings.MODELS.get(str(name))
-        folder = locate(CHECKPOINTS / named if named else name)
+        folder = locate(checkpoints / named if named else name)
         kind = kind_of(folder, read_config(folder), "voice conversion", KINDS)
         module, class_name = KINDS[kind]
         found: Any = getattr(import_module(f"{__package__}.{module}"), class_name)

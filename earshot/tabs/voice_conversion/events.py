@@ -1,6 +1,6 @@
 """Handlers of the events of the voice conversion tab."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -52,10 +52,17 @@ class ConversionComponents:
 
 @dataclass(frozen=True)
 class Models:
-    """The pipelines of the models that are installed, by name; loaded when first asked for."""
+    """The models that are installed, with what a menu calls each by its name; loaded when first
+    asked for.
+    """
 
     load: Callable[[str], "VoiceConversion"]
-    names: Sequence[str]
+    labels: Mapping[str, str]
+
+    @property
+    def names(self) -> Sequence[str]:
+        """List the names, the default first."""
+        return tuple(self.labels)
 
     @property
     def any_voice(self) -> bool:

@@ -1,6 +1,6 @@
 """Voice conversion: speech → units, which can be edited → the same words in another voice."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
@@ -45,19 +45,6 @@ if TYPE_CHECKING:
     from earshot.systems.voice_conversion import AnyVoiceConversion
     from earshot.systems.voice_conversion.converter import VoiceConversion
 
-MODELS: Final = {
-    "continuous": "Continuous · keeps every word best",
-    "units-512x3": "512 units, refined twice · 1350 bit/s",
-    "units-512x2": "512 units, refined once · 900 bit/s",
-    "units-512": "512 units, 50 a second · 450 bit/s",
-    "units-256": "256 units, 50 a second · 400 bit/s",
-    "units-128": "128 units, 50 a second · 350 bit/s",
-    "units-64": "64 units, 50 a second · 300 bit/s",
-    "vqvae-512": "Without text: 512 units, 450 bit/s, 5 voices",
-    "vqvae-256": "Without text: 256 units, 200 bit/s, 5 voices",
-    "vqvae-128": "Without text: 128 units, 175 bit/s, 5 voices",
-    "vqvae-64": "Without text: 64 units, 150 bit/s, 5 voices",
-}
 INTONATIONS: Final = {"Mine, +200 bit/s": "keep", "Predicted": "predicted"}
 VOCODERS: Final = {"Neural, trained here": "neural", "Griffin-Lim, the paper’s": "griffin-lim"}
 
@@ -99,11 +86,11 @@ STEP: Final = '<h3 class="step">Your speech <span>up to 60 s</span></h3>'
 
 def build(
     pipelines: Callable[[str], "VoiceConversion"],
-    models: Sequence[str],
+    models: Mapping[str, str],
     services: Services,
 ) -> gr.Blocks:
     """Build the tab. pipelines gives a model's pipeline by name, loaded when first asked for;
-    models are the names that it knows out of MODELS, the default first."""
+    models: what the menu calls each by its name, the default first."""
     with gr.Blocks(title="Voice conversion") as tab:
         if models:
             _layout(tab, Models(pipelines, models), services)
@@ -257,7 +244,7 @@ def _options(
     voices = [(card.name, name) for name, card in VOICES.items()]
     with gr.Accordion("Options", open=False) as options, gr.Row(elem_classes="options"):
         model = gr.Dropdown(
-            [(MODELS[name], name) for name in models.names],
+            [(label, name) for name, label in models.labels.items()],
             value=models.names[0],
             label="What passes to the new voice",
         )

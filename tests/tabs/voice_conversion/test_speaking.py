@@ -11,13 +11,14 @@ import pytest
 from earshot.core.errors import InputError
 from earshot.core.paths import ASSETS
 from earshot.media.audio.load import load, wav_bytes
-from earshot.systems.voice_conversion import Voice, settings
+from earshot.systems.voice_conversion import Voice
 from earshot.systems.voice_conversion.converters import Converters
 from earshot.tabs.shared.services import OWN, Services
 from earshot.tabs.voice_conversion import tab
 from earshot.tabs.voice_conversion.own_voice import OwnVoicePanel, _Events
 from earshot.tabs.voice_conversion.speaking import OwnVoice, ReferenceVoice, Speaking, VoiceVisit
 from tests.support.own_voice import visit_with_voice
+from tests.support.systems import labels
 
 RATE = 16_000
 
@@ -62,7 +63,7 @@ def functions(page: gr.Blocks) -> set[str]:
 
 
 def page(models: Converters, allow_reference: bool) -> gr.Blocks:
-    return tab.build(models, [*settings.MODELS], Services(allow_reference=allow_reference))
+    return tab.build(models, labels("voice_conversion"), Services(allow_reference=allow_reference))
 
 
 def test_page_takes_anybodys_recording_if_allowed(models: Converters) -> None:

@@ -17,6 +17,7 @@ from earshot.systems.voice_conversion import settings
 from earshot.systems.voice_conversion.units import Units
 from earshot.tabs.voice_conversion import edits, tab
 from tests.support.serving import close
+from tests.support.systems import labels
 
 pytestmark = pytest.mark.slow
 
@@ -49,7 +50,7 @@ def test_tab_offers_choices_of_pipeline() -> None:
     assert tuple(tab.VOICES) == settings.VOICES
     assert tuple(tab.VOCODERS.values()) == settings.VOCODERS
     assert tuple(tab.INTONATIONS.values()) == settings.INTONATIONS
-    assert list(tab.MODELS) == list(settings.MODELS)
+    assert list(labels("voice_conversion")) == list(settings.MODELS)
 
 
 def test_api_has_these_public_endpoints_only(client: Client) -> None:

@@ -9,13 +9,13 @@ import gradio as gr
 import pytest
 
 from earshot.pretrained.transcription import HeardWord, Transcript
-from earshot.systems.voice_conversion import settings
 from earshot.systems.voice_conversion.converters import Converters
 from earshot.tabs.shared.services import Services
 from earshot.tabs.voice_conversion import tab
 from earshot.tabs.voice_conversion.example import read_finished
 from earshot.tabs.voice_conversion.transcripts import TranscriptPanel, words_html
 from earshot.tabs.voice_conversion.view import ConversionResult
+from tests.support.systems import labels
 
 
 def transcript(text: str) -> Transcript:
@@ -98,5 +98,5 @@ def test_missing_recogniser_is_said(result: ConversionResult) -> None:
 @pytest.mark.parametrize("asked", [False, True])
 def test_page_shows_words_only_when_asked(tiny_checkpoints: Path, asked: bool) -> None:
     models, heard = Converters(tiny_checkpoints, "cpu"), cast("Any", Recogniser if asked else None)
-    page = tab.build(models, [*settings.MODELS], Services(transcriber=heard))
+    page = tab.build(models, labels("voice_conversion"), Services(transcriber=heard))
     assert ("heard" in {function.name for function in page.fns.values()}) is asked

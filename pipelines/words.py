@@ -1,0 +1,16 @@
+"""Words: the system that the tab offers.
+
+Networks that embed the sound of a word and its phonemes in one space, as an ensemble: over log-mel
+frames and over the states of a recogniser; ``words`` names the others in its config.
+"""
+
+from pathlib import Path
+
+import earshot
+from earshot.systems.registry import system
+
+
+@system("words", "words", "Sound and phonemes in one space", needs=["words"])
+def words(checkpoints: Path, device: str) -> "earshot.Words":
+    """Load the ensemble, and what pronounces typed words."""
+    return earshot.Words.from_pretrained(checkpoints / "words", device)
