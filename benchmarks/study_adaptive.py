@@ -10,11 +10,10 @@ from scipy.special import expit
 from scipy.stats import kendalltau
 
 from earshot.study.analysis.paired_comparisons import bradley_terry, can_be_scaled
+from earshot.study.assignment import NODES, WEIGHTS, Event, beliefs, choose
 from earshot.study.design import Test
 from earshot.study.design.designs import AB
 from earshot.study.design.trials import numbered, scored
-from earshot.study.pairing.adaptive import Event, choose
-from earshot.study.pairing.information import NODES, WEIGHTS, beliefs
 from earshot.study.simulation.world import World
 
 SYSTEMS, STIMULI, RATERS = 16, 10, 40

@@ -8,7 +8,7 @@ from typing import Self
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from earshot.study import publishing
-from earshot.study.storage import clock
+from earshot.study.storage import tables
 
 FILE = Path(sys.argv.pop(1))
 
@@ -22,7 +22,7 @@ class Shifted(datetime):
 
 
 if __name__ == "__main__":
-    for module in (clock, publishing):
+    for module in (tables, publishing):
         vars(module)["datetime"] = Shifted
     from earshot.app import launch
 

@@ -23,9 +23,9 @@ from earshot.study.design.template import template
 from earshot.study.imports.p808 import CLIPS, SCALES
 from earshot.study.sounds import stimuli
 from earshot.study.storage import dataset
-from earshot.study.storage.conduct import Conduct
 from earshot.study.storage.database import UNAVAILABLE
 from earshot.study.storage.export import export, exported
+from earshot.study.storage.raters import Conduct
 from earshot.study.storage.store import Store
 
 REHEARSAL = "simulated"  # the folder of what simulated raters answer

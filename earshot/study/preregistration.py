@@ -10,7 +10,7 @@ from typing import Any, Final
 from earshot.core.errors import InputError
 from earshot.core.files import write
 from earshot.study.design import Test
-from earshot.study.sounds import hashes
+from earshot.study.sounds import copies
 from earshot.study.storage.export import described
 from earshot.study.storage.store import Store
 
@@ -82,7 +82,7 @@ def said(test: Test) -> str:
 
 def stated(test: Test) -> dict[str, Any]:
     """Describe all that may not change unnoticed, as JSON has it."""
-    content = described(test) | {"sounds": hashes.heard(test)["files"]}
+    content = described(test) | {"sounds": copies.sound_hashes(test)["files"]}
     return json.loads(json.dumps(content, ensure_ascii=False))
 
 

@@ -37,7 +37,7 @@ def publish(folder: Path, title: str, tests: TestLibrary, preview: bool = False)
 
     Raises SpecError with what is wrong, and InputError where there is no room; both leave nothing.
     """
-    from earshot.study.sounds.stimuli import MAX_SAMPLES  # late, for it loads scipy
+    from earshot.study.sounds.stimuli import MAX_TEST_SAMPLES  # late, for it loads scipy
 
     expire(tests)
     _check_room(folder, tests)
@@ -50,7 +50,7 @@ def publish(folder: Path, title: str, tests: TestLibrary, preview: bool = False)
         if preview:
             (target / PREVIEW).touch()
         shutil.copytree(folder, target, ignore=IGNORED, dirs_exist_ok=True)
-        tests.open(name, MAX_SAMPLES)
+        tests.open(name, MAX_TEST_SAMPLES)
         if preview:
             tests.store.close(name)
     except BaseException:

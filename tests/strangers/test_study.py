@@ -17,7 +17,7 @@ from earshot.study.design import folder, spec
 from earshot.study.design.form import Form
 from earshot.study.design.spec import SpecError
 from earshot.study.design.texts import UNWRITTEN
-from earshot.study.sounds import sound, stimuli
+from earshot.study.sounds import stimuli
 from earshot.study.storage.store import Store
 from tests.support.stimuli import RATE, make_folder, noise
 from tests.support.studies import any_answer, enrol
@@ -287,9 +287,9 @@ def test_loudness_leaves_low_frequencies_out(tmp_path: Path, channels: int) -> N
     """audiolabs/webMUSHRA#62: sounds of 5.1 channels."""
     rng = np.random.default_rng(0)
     samples = 0.05 * rng.standard_normal((RATE, channels))
-    five = sound.Stimulus(samples[:, [0, 1, 2, 4, 5]].astype(np.float32), RATE).level
+    five = stimuli.Stimulus(samples[:, [0, 1, 2, 4, 5]].astype(np.float32), RATE).level
     samples[:, 3] *= 8
-    assert sound.Stimulus(samples.astype(np.float32), RATE).level == pytest.approx(five)
+    assert stimuli.Stimulus(samples.astype(np.float32), RATE).level == pytest.approx(five)
     made = make_folder(tmp_path / "mine", loudness=-30)
     for path in made.glob("*/*.wav"):
         noise(path, channels=channels)

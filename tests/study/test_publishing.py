@@ -45,7 +45,7 @@ def test_publish_of_long_sounds_leaves_nothing(
     workspace: Path, tests: TestLibrary, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They last too long together."""
-    monkeypatch.setattr(stimuli, "MAX_SAMPLES", 20_000)
+    monkeypatch.setattr(stimuli, "MAX_TEST_SAMPLES", 20_000)
     with pytest.raises(SpecError, match="last too long together"):
         publish(workspace, "Long", tests)
     assert not [path for path in tests.folders[0].iterdir() if path.is_dir()]

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from earshot.study.assignment import Event, choose
 from earshot.study.design import Item, Test
-from earshot.study.pairing.adaptive import Event, choose
-from earshot.study.storage.answers import rows
+from earshot.study.storage.answers import rating_rows
 
 
 def events(test: Test, lines: Iterable[Mapping[str, Any]]) -> list[Event]:
@@ -32,6 +32,6 @@ def _event(test: Test, rater: str, item: Mapping[str, Any]) -> Event:
     first = None
     if item["answer"] is not None:
         asked = Item(item["order"], item["trial"], tuple(item["shown"]))
-        first = rows(test, asked, item["answer"], item["plays"])[0].answer
+        first = rating_rows(test, asked, item["answer"], item["plays"])[0].answer
     numbers = (item["order"], item["trial"], item["knew"], item["drawn"], item["voted"])
     return Event(rater, *numbers, first)

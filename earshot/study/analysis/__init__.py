@@ -18,8 +18,8 @@ from earshot.study.analysis.results import Analysis, Results, evaluate
 from earshot.study.analysis.robustness import effects, other_models
 from earshot.study.design import Test
 from earshot.study.design.rules import Rules
-from earshot.study.storage.conduct import Conduct
 from earshot.study.storage.export import csv
+from earshot.study.storage.raters import Conduct
 
 __all__ = ["Analysis", "Exclusion", "Results", "Rules", "analyse", "paths", "write"]
 

@@ -24,7 +24,7 @@ from earshot.study.analysis.scores import counted
 from earshot.study.design import REFERENCE, Scale, Test
 from earshot.study.design.designs import Level
 from earshot.study.design.rules import Rules
-from earshot.study.storage.conduct import Conduct
+from earshot.study.storage.raters import Conduct
 
 MIN_RATERS: Final = 5  # of whom one may say more than a first hint
 MAX_LEFT_OUT: Final = 0.25  # of the raters, from which on a reader is warned

@@ -12,8 +12,8 @@ from earshot.core.errors import InputError
 from earshot.media.text.table import Row
 from earshot.study.design import ANCHORS, REFERENCE, Design, Test, Trial
 from earshot.study.design.model import Kind
+from earshot.study.storage.answers import RATING_COLUMNS
 from earshot.study.storage.panel import is_gap
-from earshot.study.storage.tidy import COLUMNS
 
 MAX_RATINGS: Final = 50_000
 MAX_SYSTEMS: Final = 20
@@ -28,7 +28,7 @@ NOWHERE: Final = Path()  # their sounds are not here
 
 @dataclass(frozen=True)
 class Rating:
-    """One answer, as in the tidy table (storage.tidy); tolerance: how far a check may miss
+    """One answer, as in the tidy table (storage.answers); tolerance: how far a check may miss
     what is expected; line: of the file."""
 
     rater: str
@@ -126,7 +126,7 @@ def imported(
         words=tuple(word for _, word in design.scale.answers),
         source=source,
     )
-    table = table.assign(test=name).reindex(columns=list(COLUMNS)).astype(COLUMNS)
+    table = table.assign(test=name).reindex(columns=list(RATING_COLUMNS)).astype(RATING_COLUMNS)
     return Imported(test, table, tuple(notes))
 
 

@@ -1,4 +1,5 @@
-"""The copies of a test's sounds that raters hear, and how they are sent.
+"""The copies of a test's sounds that raters hear, how they are sent, and the hashes by which one
+notices a sound that is exchanged later under its old name.
 
 All are FLAC of 24 bits without tags, and are sent as WAV with noise of one step of these 24 bits
 (-138 dBFS), another for each rater and position. So neither format, tags, size nor bytes tell one
@@ -9,9 +10,10 @@ import hashlib
 import json
 import re
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 from uuid import uuid4
 
 import numpy as np
@@ -19,9 +21,7 @@ import soundfile
 
 from earshot.core.errors import InputError
 from earshot.study.design import Test
-
-if TYPE_CHECKING:  # it loads scipy, and a server that is asked for nothing needs none
-    from earshot.study.sounds.sound import Stimulus
+from earshot.study.design.trials import PREPARED
 
 MARK: Final = "checked.json"
 OURS: Final = re.compile(r"[0-9a-f]{16}\.(flac|wav)")  # what we write, or once wrote
@@ -31,6 +31,12 @@ PCM: Final = 1  # the code of WAV
 TOLERANCE: Final = 0.001  # seconds
 UNREADABLE: Final = (OSError, soundfile.LibsndfileError)
 HEADER: Final = struct.Struct("<4sI4s4sIHHIIHH4sI")
+EXCHANGED: Final = (
+    "The sounds of this test are not those that raters have answered ({names}): bring them back, "
+    "or give the changed test another name."
+)
+MAX_FILES: Final = 20_000  # whose hashes are remembered while they do not change
+MAX_NAMES: Final = 3  # of files that a message repeats
 
 
 class Source(NamedTuple):
@@ -66,20 +72,20 @@ class Copies:
         name = self._name(source)
         return Copy(self.folder / name, self._seconds[name])
 
-    def write(self, source: Source, heard: "Stimulus") -> None:
-        """Write the copy, which is then there as a whole or not at all."""
+    def write(self, source: Source, samples: np.ndarray, sample_rate: int) -> None:
+        """Write the copy of samples (T, channels), which is then there as a whole or not at all."""
         self.folder.mkdir(parents=True, exist_ok=True)
         part = self.folder / f"{uuid4().hex}.part"
         try:
-            soundfile.write(part, heard.samples, heard.sample_rate, f"PCM_{DEPTH}", format="FLAC")
+            soundfile.write(part, samples, sample_rate, f"PCM_{DEPTH}", format="FLAC")
             part.replace(self.folder / self._name(source))
         except soundfile.LibsndfileError as error:
             raise InputError(
-                f"{heard.sample_rate} Hz cannot be kept: resample it, to 48000 Hz for example."
+                f"{sample_rate} Hz cannot be kept: resample it, to 48000 Hz for example."
             ) from error
         finally:
             part.unlink(missing_ok=True)
-        self._seconds[self._name(source)] = heard.seconds
+        self._seconds[self._name(source)] = len(samples) / sample_rate
 
     def checked(self) -> bool:
         """Say whether the mark says that these very sources were found good, and all copies
@@ -155,3 +161,41 @@ def _packed(samples: np.ndarray) -> bytes:
     first.
     """
     return samples.astype("<i4").view(np.uint8).reshape(-1, 4)[:, :3].tobytes()
+
+
+def sound_hashes(test: Test) -> dict[str, Any]:
+    """Describe what raters hear: {"loudness": LUFS or None, "files": {path: SHA-256}}, with paths
+    relative to the test's folder. Files that are not there are left out."""
+    sounds = {path for trial in test.trials for path in trial.sounds.values()}
+    sounds |= {trial.reference for trial in test.trials if trial.reference}
+    made = test.folder / PREPARED  # from the others
+    files = sorted(path for path in sounds if path.is_file() and path.parent != made)
+    hashes = {path.relative_to(test.folder).as_posix(): _hash(path) for path in files}
+    return {"loudness": test.loudness, "files": hashes}
+
+
+def sound_difference(test: Test, before: Mapping[str, Any] | None) -> str | None:
+    """Say how the sounds differ from those that were heard before; None where they do not, where
+    nothing was kept of them, or where files are only away."""
+    if not before:
+        return None
+    now = sound_hashes(test)
+    names = [
+        name for name, hashed in now["files"].items() if before["files"].get(name, hashed) != hashed
+    ]
+    if not names and now["loudness"] == before["loudness"]:
+        return None
+    more = " …" * (len(names) > MAX_NAMES)
+    shown = ", ".join(names[:MAX_NAMES]) + more or f"loudness {before['loudness']} before"
+    return EXCHANGED.format(names=shown)
+
+
+def _hash(path: Path) -> str:
+    found = path.stat()
+    return _hash_of(path, found.st_size, found.st_mtime_ns)
+
+
+@lru_cache(MAX_FILES)
+def _hash_of(path: Path, size: int, changed: int) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,22 +1,67 @@
-"""Check the sounds of a test before it opens, and prepare the copies that raters hear."""
+"""The sounds of a test: read with every channel at its own rate, checked before the test opens, and
+prepared as the copies that raters hear, MUSHRA's anchors among them (ITU-R BS.1534-3).
+"""
 
+import math
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+from scipy.signal import ellip, sosfiltfilt
+
 from earshot.core.errors import InputError
+from earshot.media.audio.decode import decode
+from earshot.media.audio.load import FULL_SCALE, SILENT_PEAK, loudness
 from earshot.study.design import ANCHORS, REFERENCE, Test, Trial
 from earshot.study.design.yaml_lines import SpecError
-from earshot.study.sounds import sound
-from earshot.study.sounds.anchors import low_pass
 from earshot.study.sounds.copies import Copies, Copy, Source
-from earshot.study.sounds.sound import Stimulus
 
 LOUDNESS_TOLERANCE = 0.5  # LU
 MAX_PEAK = -0.1  # dBFS, of copies
 LENGTH_TOLERANCE = 0.01  # seconds, between sounds that are switched at the same position
-MAX_SAMPLES = 300_000_000  # of all sounds of a test that a visitor brings: 100 min at 48 kHz
+MAX_TEST_SAMPLES = 300_000_000  # of all sounds of a test that a visitor brings: 100 min at 48 kHz
+MAX_SECONDS = 600.0  # seconds
+MAX_SOUND_SAMPLES = 30_000_000  # of all channels: 5 min of stereo at 48 kHz, about 1 GB of work
+BLOCK = 2**20  # samples of a channel that are looked at together
+TOO_MUCH = (
+    "It holds too many samples: five minutes of stereo at 48 kHz are the most. Cut it, or use a "
+    "lower rate."
+)
+# BS.1534-3, 5.1: pass band within 0.1 dB; 25 dB down at 4 kHz and 50 dB at 4.5 kHz for 3.5 kHz. Run
+# forth and back, which keeps the time of everything, both add up twice.
+RIPPLE, STOP_BAND = 0.05, 30.0  # dB
+FILTER_ORDER = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Stimulus:
+    """A sound of a test. samples: float32 (T, channels), over 1 in a file of floats that is louder
+    than full scale; sample_rate in Hz.
+    """
+
+    samples: np.ndarray
+    sample_rate: int
+
+    @property
+    def seconds(self) -> float:
+        return len(self.samples) / self.sample_rate
+
+    @property
+    def channels(self) -> int:
+        return self.samples.shape[1]
+
+    @property
+    def peak(self) -> float:
+        """Measure the largest sample, in dBFS."""
+        return 20 * math.log10(_peak(self.samples))
+
+    @property
+    def level(self) -> float:
+        """Measure the integrated loudness in LUFS (ITU-R BS.1770-4), of all channels together."""
+        return loudness(self.samples, self.sample_rate)
 
 
 class Format(NamedTuple):
@@ -30,7 +75,7 @@ class Format(NamedTuple):
 def check(
     test: Test,
     max_samples: int | None = None,
-    keep: Callable[[Source, Stimulus], None] | None = None,
+    keep: Callable[[Source, np.ndarray, int], None] | None = None,
 ) -> list[str]:
     """List what must be mended before the test can open, a sentence each; nothing when all is well.
 
@@ -45,14 +90,14 @@ def check(
     def form(source: Source) -> Format | str:
         nonlocal held
         try:
-            heard = _heard(source, test.loudness)
-            held += heard.samples.size
+            stimulus = _prepared(source, test.loudness)
+            held += stimulus.samples.size
             if keep:
-                keep(source, heard)
+                keep(source, stimulus.samples, stimulus.sample_rate)
         except InputError as error:
             anchor = f", anchor at {source.cutoff:g} Hz" if source.cutoff else ""
             return f"{source.path.relative_to(test.folder)}{anchor}: {error}"
-        return Format(heard.sample_rate, heard.channels, heard.seconds)
+        return Format(stimulus.sample_rate, stimulus.channels, stimulus.seconds)
 
     problems: list[str] = []
     for trial in test.trials:
@@ -105,9 +150,9 @@ def _sources(trial: Trial) -> Iterator[Source]:
         yield Source(trial.reference)
 
 
-def _heard(source: Source, lufs: float | None) -> Stimulus:
+def _prepared(source: Source, lufs: float | None) -> Stimulus:
     """Make the sound as raters hear it. Raises InputError for one that they should not hear."""
-    read, cutoff = sound.read(source.path), source.cutoff
+    read, cutoff = read_stimulus(source.path), source.cutoff
     samples, rate = read.samples, read.sample_rate
     if cutoff is not None:
         if cutoff >= rate / 2:
@@ -150,3 +195,55 @@ def _differences(test: Test, trial: Trial, forms: list[Format]) -> list[str]:
             "strict: false: then a switch begins the sound anew."
         )
     return problems
+
+
+def read_stimulus(path: Path) -> Stimulus:
+    """Read the file's sound. Raises InputError, which says why, for one that raters should not
+    hear: missing, not audio, cut off, silent, clipped, not finite, longer than ten minutes, or of
+    more than MAX_SOUND_SAMPLES.
+    """
+    if not path.is_file():
+        raise InputError("The file is missing.")
+    blocks, rate, damaged, lossless = decode(path, MAX_SECONDS)
+    if damaged or len({len(block) for block in blocks}) > 1:
+        raise InputError("The file is damaged or cut off.")
+    if sum(block.size for block in blocks) > MAX_SOUND_SAMPLES:
+        raise InputError(TOO_MUCH)
+    samples = np.concatenate(blocks, axis=1).T
+    del blocks
+    if not np.isfinite(samples).all():
+        raise InputError("It holds values that are not numbers (NaN or infinity).")
+    if not samples.size or _peak(samples) < SILENT_PEAK:
+        raise InputError("It is silent.")
+    if _clipped(samples, lossless):
+        raise InputError("It is clipped: make it again, less loud.")
+    return Stimulus(samples, rate)
+
+
+def _peak(samples: np.ndarray) -> float:
+    """Find the largest magnitude, without a copy of all samples."""
+    return max(float(samples.max()), -float(samples.min()))
+
+
+def _clipped(samples: np.ndarray, lossless: bool) -> bool:
+    """Say whether three samples on end stay at full scale, or, where the codec is not lossless,
+    some pass it as clipped sound does after MP3; two may be a peak.
+    """
+    over = 0
+    for start in range(0, len(samples), BLOCK):
+        block = samples[start : start + BLOCK + 2]  # two more, for three on end may span blocks
+        stays = (np.abs(block[1:]) >= FULL_SCALE) & (np.diff(block, axis=0) == 0)
+        if np.any(stays[1:] & stays[:-1]):
+            return True
+        over += int(np.sum(np.abs(block[:BLOCK]) > 1))
+    return over > 2 and not lossless
+
+
+def low_pass(samples: np.ndarray, sample_rate: int, cutoff: float) -> np.ndarray:
+    """Remove from samples (T,) or (T, channels) what is above cutoff (Hz); they stay as they are
+    where they hold nothing there.
+    """
+    if cutoff >= sample_rate / 2:
+        return samples
+    sections = ellip(FILTER_ORDER, RIPPLE, STOP_BAND, cutoff, output="sos", fs=sample_rate)
+    return sosfiltfilt(sections, samples, axis=0).astype(samples.dtype)

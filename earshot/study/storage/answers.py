@@ -1,15 +1,45 @@
-"""The answers that a rater's page sends, turned into rows of the tidy table."""
+"""The answers that a rater's page sends, and the tidy table made of them: a row a rating."""
 
 import math
+from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
+import pandas as pd
 from rapidfuzz.distance import Levenshtein
+from sqlalchemy import select
+from sqlalchemy.orm import Session
 
 from earshot.core.errors import InputError
 from earshot.study.design import REFERENCE, Answer, Item, Scale, Test, Trial
 from earshot.study.design.designs import COMMENT, One
 from earshot.study.design.scales import MAX_COMMENT, MAX_SENTENCE, words_in
+from earshot.study.storage.raters import item_of
+from earshot.study.storage.tables import ItemRow, RaterRow
+
+RATING_COLUMNS = {
+    "test": "str",
+    "rater": "str",
+    "trial": "int64",
+    "order": "int64",
+    "position": "int64",
+    "system": "str",
+    "other": "str",
+    "stimulus": "str",
+    "answer": "float64",
+    "kind": "str",
+    "expected": "float64",
+    "plays": "int64",
+    "milliseconds": "int64",
+    "headphones": "boolean",
+    "environment": "boolean",
+    "minutes": "float64",
+    "finished": "bool",
+    "started": "str",
+    "language": "str",
+    "scale": "str",
+    "text": "str",
+}
 
 
 @dataclass(frozen=True)
@@ -71,19 +101,19 @@ def _check_text(text: object, most: int, least: int = 0) -> None:
         raise InputError(f"Send a text of {least} to {most} characters.")
 
 
-def rows(test: Test, item: Item, answer: Answer, plays: Sequence[int]) -> list[Rating]:
+def rating_rows(test: Test, item: Item, answer: Answer, plays: Sequence[int]) -> list[Rating]:
     """Make a row for each condition where a trial shows all, else one row, with the answer that the
     design counts (Design.value); so for every scale, and one more of a comment.
 
     Of what raters write down, the answer is its share of word errors: see errors_in.
     """
     if not isinstance(answer, dict):
-        return _rows(test, item, test.rated[0], answer, plays)
+        return _scale_rows(test, item, test.rated[0], answer, plays)
     found = [
         row
         for scale in test.rated
         if scale.name in answer
-        for row in _rows(test, item, scale, answer[scale.name], plays)
+        for row in _scale_rows(test, item, scale, answer[scale.name], plays)
     ]
     if comment := answer.get(COMMENT):
         about = ("", "") if test.design.together else (found[0].system, found[0].other)
@@ -91,7 +121,9 @@ def rows(test: Test, item: Item, answer: Answer, plays: Sequence[int]) -> list[R
     return found
 
 
-def _rows(test: Test, item: Item, scale: Scale, answer: One, plays: Sequence[int]) -> list[Rating]:
+def _scale_rows(
+    test: Test, item: Item, scale: Scale, answer: One, plays: Sequence[int]
+) -> list[Rating]:
     trial = test.trials[item.trial]
     systems = list(trial.sounds)
     if isinstance(answer, list):
@@ -162,3 +194,48 @@ def _lesson_of_all(trial: Trial, item: Item, answer: Sequence[int]) -> Lesson:
 
 def _is_count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def ratings_table(session: Session, test: Test) -> pd.DataFrame:
+    """Make a table of all ratings of a test, a row each (in mushra a row a condition), with these
+    columns:
+
+    test; rater (hash); trial (its id); order (place in the rater's sequence); position (of system
+    on the screen, 0 is left or A); system; other (what it was compared with, or ""); stimulus;
+    answer (see answers.rows); kind; expected (float or NaN); plays; milliseconds; headphones
+    (True, False or NA), and environment, the same of the test of the room; minutes (of the rater so
+    far, by the server's clock); finished (bool); started (ISO day); language (of the rater's page,
+    or ""); scale; text (what was written; of a comment all there is).
+    """
+    found = session.execute(
+        select(RaterRow, ItemRow)
+        .join(ItemRow, ItemRow.rater == RaterRow.id)
+        .where(RaterRow.test == test.name)
+        .order_by(RaterRow.id, ItemRow.place)
+    ).all()
+    unfinished = {rater.id for rater, row in found if row.milliseconds is None}
+    minutes: defaultdict[str, float] = defaultdict(float)
+    for rater, row in found:
+        minutes[rater.id] += (row.server_milliseconds or 0) / 60_000
+    table = [
+        {
+            **asdict(rating),
+            "test": test.name,
+            "rater": rater.id,
+            "trial": row.trial,
+            "order": row.place,
+            "stimulus": test.trials[row.trial].stimulus,
+            "kind": test.trials[row.trial].kind,
+            "milliseconds": row.milliseconds,
+            "headphones": rater.headphones,
+            "environment": rater.environment,
+            "minutes": minutes[rater.id],
+            "finished": rater.id not in unfinished,
+            "started": rater.started.isoformat(),
+            "language": rater.language or "",
+        }
+        for rater, row in found
+        if row.answer is not None
+        for rating in rating_rows(test, item_of(row), row.answer, row.plays or [])
+    ]
+    return pd.DataFrame(table, columns=list(RATING_COLUMNS)).astype(RATING_COLUMNS)

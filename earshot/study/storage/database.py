@@ -1,25 +1,29 @@
-"""The database of a store, set so that what is committed is on the disk."""
+"""The database of a store, set so that what is committed is on the disk, and its tables brought up
+to date: a file in migrations/versions for each change.
+"""
 
 import os
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, make_url
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.exc import DBAPIError, TimeoutError
 from sqlalchemy.pool import QueuePool
-
-from earshot.study.storage.migrations import upgrade as bring_up_to_date
 
 # Seconds for others who write. Each of those who wait holds a thread of the server, and the page of
 # a rater who is refused sends again.
 WAIT = 10
 MEMORY = "sqlite://"
+MIGRATIONS = Path(__file__).parent / "migrations"
 PRAGMAS = (
     "journal_mode = WAL",  # readers wait for nobody
     "synchronous = FULL",  # a commit returns when it is on the disk
     "foreign_keys = ON",
     "secure_delete = ON",  # what is withdrawn is overwritten
 )
+UPGRADE_LOCK = 0x57D7  # any number that is nobody else's
 
 
 def connect(url: str, upgrade: bool = True) -> Engine:
@@ -43,7 +47,7 @@ def connect(url: str, upgrade: bool = True) -> Engine:
         event.listen(engine, "begin", _begin)
     if upgrade:
         with engine.execution_options(write=True).begin() as connection:
-            bring_up_to_date(connection)
+            _upgrade(connection)
     if engine.url.get_backend_name() == "sqlite" and (file := engine.url.database):
         _hold_on_to(engine, Path(file))
     return engine
@@ -100,3 +104,18 @@ def _set_up(connection: Any, _: Any) -> None:
 def _begin(connection: Connection) -> None:
     writes = connection.get_execution_options().get("write")
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _upgrade(connection: Connection) -> None:
+    """Bring the tables up to date, within the connection's transaction; make those missing."""
+    if connection.dialect.name == "postgresql":  # where two servers start at once; SQLite locks
+        connection.execute(text(f"SELECT pg_advisory_xact_lock({UPGRADE_LOCK})"))
+    command.upgrade(migration_settings(connection), "head")
+
+
+def migration_settings(connection: Connection) -> Config:
+    """Make Alembic's settings to work over this connection."""
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+    config.attributes["connection"] = connection
+    return config

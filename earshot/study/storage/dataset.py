@@ -14,8 +14,8 @@ import pandas as pd
 from earshot.core.files import write as write_file
 from earshot.study.design import Item, Test
 from earshot.study.design.trials import PREPARED
-from earshot.study.sounds import hashes
-from earshot.study.storage.answers import rows
+from earshot.study.sounds import copies
+from earshot.study.storage.answers import rating_rows
 from earshot.study.storage.export import csv, jsonl, lines
 from earshot.study.storage.store import Store
 
@@ -183,7 +183,7 @@ def stimuli(
     """Make a row of each sound of each trial."""
     scored: Any = rated
     rated = scored[scored["scale"] == test.rated[0].name]  # one row of several of an answer
-    found, made = hashes.heard(test)["files"], test.folder / PREPARED
+    found, made = copies.sound_hashes(test)["files"], test.folder / PREPARED
     pairs = zip(rated["trial"], rated["system"], strict=True)
     given = Counter((int(trial), system) for trial, system in pairs)
     given += Counter(
@@ -243,7 +243,7 @@ def _failed(test: Test, item: Mapping[str, Any]) -> bool:
     asked = Item(item["order"], item["trial"], tuple(item["shown"]))
     return any(
         row.expected is not None and abs(row.answer - row.expected) > trial.tolerance
-        for row in rows(test, asked, item["answer"], item["plays"])
+        for row in rating_rows(test, asked, item["answer"], item["plays"])
     )
 
 

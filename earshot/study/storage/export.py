@@ -36,7 +36,7 @@ def exported(test: Test, folder: Path) -> tuple[Path, Path]:
 
 
 def export(test: Test, store: Store, folder: Path) -> tuple[Path, Path]:
-    """Write NAME.jsonl and NAME.csv into the folder: see lines, and earshot.study.storage.tidy."""
+    """Write NAME.jsonl and NAME.csv into the folder: see lines, and answers.ratings_table."""
     everything, table = exported(test, folder)
     write(everything, jsonl(test, store).encode())
     write(table, csv(store.ratings(test)).encode("utf-8-sig"))  # for spreadsheets

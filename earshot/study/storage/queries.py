@@ -1,18 +1,21 @@
-"""The queries that the store makes."""
+"""The queries that the store makes, those of the log of an adaptive test among them."""
 
 import secrets
 from contextlib import suppress
 
+import numpy as np
 from sqlalchemy import func, or_, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from earshot.core.errors import InputError
-from earshot.study.design import Test
+from earshot.study.assignment import AHEAD, Event, choose, order_systems, side
+from earshot.study.design import Item, Test
+from earshot.study.design.model import UNDRAWN
 from earshot.study.design.panel import SCREENS
 from earshot.study.design.rules import FAILED_CHECKS
-from earshot.study.storage import places
-from earshot.study.storage.answers import rows
+from earshot.study.storage import raters
+from earshot.study.storage.answers import rating_rows
 from earshot.study.storage.raters import item_of, rater_id
 from earshot.study.storage.tables import ItemRow, RaterRow, TestRow
 
@@ -21,20 +24,20 @@ DELETED = "This test was deleted. Ask whoever sent you the link."
 SCREENED = "You cannot go on with this test. Open the link again to see why."
 
 
-def made(session: Session, test: Test) -> TestRow:
+def create_test(session: Session, test: Test) -> TestRow:
     """Make the test's row if it is new, and lock it until the transaction ends: see opened."""
     if session.get(TestRow, test.name) is None:
         row = TestRow(name=test.name, fingerprint=test.fingerprint, key=secrets.token_urlsafe(24))
         # Unless another process has just opened it.
         with suppress(IntegrityError), session.begin_nested():
             session.add(row)
-    return opened(session, test)
+    return lock_test(session, test)
 
 
-def opened(session: Session, test: Test) -> TestRow:
+def lock_test(session: Session, test: Test) -> TestRow:
     """Lock the test's row until the transaction ends. Raises NoPlaceError where the test was
     deleted, and InputError where the row is another test's of that name."""
-    row = known(session, test, lock=True)
+    row = test_row(session, test, lock=True)
     if row.fingerprint != test.fingerprint:
         raise InputError(
             "The sounds or trials of this test are not those that raters have answered: "
@@ -43,41 +46,41 @@ def opened(session: Session, test: Test) -> TestRow:
     return row
 
 
-def known(session: Session, test: Test, lock: bool = False) -> TestRow:
+def test_row(session: Session, test: Test, lock: bool = False) -> TestRow:
     """Read the test's row. Raises NoPlaceError where the test was deleted."""
     row = session.get(TestRow, test.name, with_for_update=lock, populate_existing=True)
     if row is None:
-        raise places.NoPlaceError(DELETED, "closed")
+        raise raters.NoPlaceError(DELETED, "closed")
     return row
 
 
-def number(session: Session, test: Test) -> int:
+def count_raters(session: Session, test: Test) -> int:
     """Count the raters of the test."""
     raters = select(func.count()).select_from(RaterRow).where(RaterRow.test == test.name)
     return session.scalars(raters).one()
 
 
-def events(session: Session, test: Test) -> int:
+def count_events(session: Session, test: Test) -> int:
     """Count the events in the log of an adaptive test."""
     of_test = select(TestRow.events).where(TestRow.name == test.name)
     return session.scalars(of_test).one()
 
 
-def counts(session: Session, test: Test) -> dict[int, int]:
+def rating_counts(session: Session, test: Test) -> dict[int, int]:
     """Count the ratings that each trial has, or is still going to get from those at it, by its
     id.
     """
     rated = (
         select(ItemRow.trial, func.count())
         .join(RaterRow, RaterRow.id == ItemRow.rater)
-        .where(RaterRow.test == test.name, places.counted(), ItemRow.missing.is_(None))
-        .where(or_(ItemRow.milliseconds.is_not(None), places.present()))
+        .where(RaterRow.test == test.name, raters.counted(), ItemRow.missing.is_(None))
+        .where(or_(ItemRow.milliseconds.is_not(None), raters.present()))
         .group_by(ItemRow.trial)
     )
     return dict(session.execute(rated).all())
 
 
-def unanswered(session: Session, rater: RaterRow) -> int:
+def count_unanswered(session: Session, rater: RaterRow) -> int:
     """Count the items of the rater that have no answer yet."""
     items = select(func.count()).select_from(ItemRow).where(ItemRow.rater == rater.id)
     return session.scalars(items.where(ItemRow.milliseconds.is_(None))).one()
@@ -94,7 +97,7 @@ def rater_row(session: Session, test: Test, token: str) -> RaterRow:
     return row
 
 
-def inattentive(session: Session, test: Test, rater: str) -> bool:
+def is_inattentive(session: Session, test: Test, rater: str) -> bool:
     """Say whether more of the rater's attention checks failed than is allowed of all that they get,
     so that nothing they still answer can mend it.
     """
@@ -106,9 +109,53 @@ def inattentive(session: Session, test: Test, rater: str) -> bool:
     for row in session.scalars(of_rater):
         if row.answer is None:
             continue
-        rated = rows(test, item_of(row), row.answer, row.plays or [])
-        known = next(each for each in rated if each.expected is not None)
-        off = abs(known.answer - (known.expected or 0.0))
+        rated = rating_rows(test, item_of(row), row.answer, row.plays or [])
+        check = next(each for each in rated if each.expected is not None)
+        off = abs(check.answer - (check.expected or 0.0))
         failed += off > checks[row.trial].tolerance
     most = test.rules.failed_checks
     return failed > (FAILED_CHECKS if most is None else most) * len(checks)
+
+
+def undrawn_place(session: Session, rater: str) -> int | None:
+    """Find the rater's next place for which no trial is chosen, if it is among those to choose
+    now.
+    """
+    of_rater = select(ItemRow).where(ItemRow.rater == rater, ItemRow.milliseconds.is_(None))
+    soon = session.scalars(of_rater.order_by(ItemRow.place).limit(AHEAD))
+    return next((row.place for row in soon if row.trial == UNDRAWN), None)
+
+
+def adaptive_log(session: Session, test: Test) -> list[Event]:
+    """Read every choice of the test, with its vote where there is one."""
+    drawn = select(ItemRow).join(RaterRow, RaterRow.id == ItemRow.rater)
+    drawn = drawn.where(RaterRow.test == test.name, ItemRow.drawn.is_not(None))
+    return [_event(test, row) for row in session.scalars(drawn.order_by(ItemRow.drawn))]
+
+
+def choose_item(test: Test, past: list[Event], rater: str, place: int, knew: int) -> Item:
+    """Choose what the rater is asked at that place, from what had happened before event number
+    knew.
+    """
+    trial = choose(test, past, rater, place, knew)
+    nth = sum(event.rater == rater for event in past)
+    order = order_systems(test, trial, side(test, rater, nth), np.random.default_rng(0))
+    return Item(place, trial.id, order)
+
+
+def store_draw(session: Session, test: Test, rater: str, item: Item, knew: int) -> None:
+    """Write the choice into the rater's sequence, unless another process has chosen."""
+    opened = lock_test(session, test)
+    row = session.get(ItemRow, (rater, item.order))
+    if row is None or row.trial != UNDRAWN:
+        return
+    row.trial, row.shown, row.knew, row.drawn = item.trial, [*item.shown], knew, opened.events
+    opened.events += 1
+
+
+def _event(test: Test, row: ItemRow) -> Event:
+    first = None
+    if row.answer is not None:
+        first = rating_rows(test, item_of(row), row.answer, row.plays or [])[0].answer
+    assert row.knew is not None and row.drawn is not None
+    return Event(row.rater, row.place, row.trial, row.knew, row.drawn, row.voted, first)

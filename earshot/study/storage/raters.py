@@ -1,18 +1,28 @@
-"""Raters as the tables know them."""
+"""Raters as the tables know them: one of them, how many a test still takes, and what became of
+everybody who came.
+"""
 
 import hashlib
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import cast
+from datetime import datetime, timedelta
+from typing import Final, cast
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, func, or_, select
 from sqlalchemy.orm import Session
 
+from earshot.core.errors import InputError
 from earshot.study.design import Item, Test
 from earshot.study.design.panel import Outcome
-from earshot.study.storage.tables import ItemRow, RaterRow
+from earshot.study.storage import tables
+from earshot.study.storage.tables import ItemRow, RaterRow, TestRow
 
 SIMULATED = "simulated-"  # how tokens of made-up raters begin, and their ids
+# Without an answer; then the rest of the trials, and the place in the test, are given to others.
+ABANDONED: Final = timedelta(hours=2)
+FULL: Final = "This test is full: as many people as were asked for have taken part, or are at it."
+CLOSED: Final = "This test is closed. What you have answered until then is stored."
 
 
 @dataclass(frozen=True)
@@ -61,7 +71,7 @@ def rater_id(test: Test, token: str) -> str:
     return hashlib.sha256(f"{test.name}/{token}".encode()).hexdigest()[:32]
 
 
-def read(session: Session, row: RaterRow, token: str) -> Rater:
+def read_rater(session: Session, row: RaterRow, token: str) -> Rater:
     """Read the rater of the row, whose token no table knows."""
     of_rater = select(ItemRow).where(ItemRow.rater == row.id).order_by(ItemRow.place)
     items = session.scalars(of_rater).all()
@@ -87,3 +97,146 @@ def read(session: Session, row: RaterRow, token: str) -> Rater:
 def item_of(row: ItemRow) -> Item:
     """Read the item of the row."""
     return Item(row.place, row.trial, tuple(row.shown))
+
+
+class NoPlaceError(InputError):
+    """An error that the test takes no more raters, or no more ratings; outcome says which."""
+
+    def __init__(self, message: str, outcome: Outcome) -> None:
+        super().__init__(message)
+        self.outcome: Outcome = outcome
+
+
+@dataclass(frozen=True)
+class Places:
+    """The places of a test: wanted raters, None for any number; finished ones; and those at it, who
+    have a place too. closed: whether no rating is taken any more; over: because the time of the
+    YAML has come.
+    """
+
+    wanted: int | None
+    finished: int
+    at_it: int
+    closed: bool
+    over: bool = False
+
+    @property
+    def left(self) -> int | None:
+        """Count the places for others; None for any number."""
+        return self.wanted and max(self.wanted - self.finished - self.at_it, 0)
+
+    @property
+    def ended(self) -> bool:
+        """Say whether no more raters are to come: the test is closed, or as many as wanted are
+        done.
+        """
+        return self.closed or (self.wanted is not None and self.finished >= self.wanted)
+
+    @property
+    def refusal(self) -> NoPlaceError | None:
+        """Choose what somebody who comes now is told."""
+        if self.closed:
+            return NoPlaceError(CLOSED, "closed")
+        return NoPlaceError(FULL, "full") if self.left == 0 else None
+
+
+def count_places(session: Session, test: Test) -> Places:
+    """Count finished, active and free places."""
+    raters = select(func.count()).select_from(RaterRow).where(RaterRow.test == test.name)
+    finished = session.scalars(raters.where(RaterRow.outcome == "complete")).one()
+    at_it = session.scalars(raters.where(RaterRow.outcome.is_(None), present())).one()
+    row = session.get(TestRow, test.name)
+    ended = is_over(test)
+    return Places(test.raters, finished, at_it, ended or (row is not None and row.closed), ended)
+
+
+def check_open(session: Session, test: Test) -> TestRow | None:
+    """Read the test's row. Raises NoPlaceError where it is closed; until the transaction ends,
+    nobody closes it, nor writes another vote of an adaptive test.
+    """
+    shared = test.pairing != "adaptive"
+    row = session.get(TestRow, test.name, with_for_update={"read": shared})
+    if is_over(test) or (row is not None and row.closed):
+        raise NoPlaceError(CLOSED, "closed")
+    return row
+
+
+def is_over(test: Test) -> bool:
+    """Say whether the time of the YAML has come."""
+    return test.closes is not None and tables.now() >= tables.without_zone(test.closes)
+
+
+def present() -> ColumnElement[bool]:
+    """Select raters who have neither withdrawn nor been away for long."""
+    return ~RaterRow.withdrawn & (RaterRow.seen > tables.now() - ABANDONED)
+
+
+def counted() -> ColumnElement[bool]:
+    """Select raters whose ratings are wanted, since they were not screened out."""
+    return or_(RaterRow.outcome.is_(None), RaterRow.outcome == "complete")
+
+
+@dataclass(frozen=True)
+class Conduct:
+    """The counts of raters by outcome. consented: raters who agreed to take part; of these,
+    withdrew; failed_headphones, failed_environment and failed_attention: screened out by the page,
+    so that they could not go on; unfinished: left, or still at it; finished. opened: how many
+    browsers have opened the page, None where it was not counted. looks: how often estimates were
+    shown before the test was closed.
+    """
+
+    consented: int
+    withdrew: int
+    failed_headphones: int
+    failed_attention: int
+    unfinished: int
+    finished: int
+    failed_environment: int = 0
+    opened: int | None = None
+    looks: int = 0
+
+    @property
+    def screened_out(self) -> int:
+        """Count those whom the page let go no further."""
+        return self.failed_headphones + self.failed_environment + self.failed_attention
+
+
+@dataclass(frozen=True)
+class Finish:
+    """A rater (hash), and the full hour, in UTC, in which they gave their last answer: all that is
+    told of times by the clock.
+    """
+
+    rater: str
+    hour: datetime
+
+
+def count_conduct(session: Session, test: Test) -> Conduct:
+    """Count what became of each of the raters of a test."""
+    rows = session.execute(
+        select(RaterRow.withdrawn, RaterRow.outcome).where(RaterRow.test == test.name)
+    )
+    row = session.get(TestRow, test.name)
+    ends = Counter("withdrew" if withdrawn else outcome for withdrawn, outcome in rows)
+    # Fewer than have agreed where raters came before they were counted, or are made up.
+    opened = row.visits if row and row.visits >= ends.total() else None
+    return Conduct(
+        consented=ends.total(),
+        withdrew=ends["withdrew"],
+        failed_headphones=ends["headphones"],
+        failed_environment=ends["environment"],
+        failed_attention=ends["attention"],
+        unfinished=ends[None],
+        finished=ends["complete"],
+        opened=opened,
+        looks=len(row.looks or []) if row else 0,
+    )
+
+
+def list_finishes(session: Session, test: Test) -> list[Finish]:
+    """List all who have finished, the first one first."""
+    of_test = select(RaterRow.id, RaterRow.seen).where(
+        RaterRow.test == test.name, RaterRow.outcome == "complete"
+    )
+    found = session.execute(of_test.order_by(RaterRow.seen, RaterRow.id))
+    return [Finish(rater, seen.replace(minute=0, second=0, microsecond=0)) for rater, seen in found]

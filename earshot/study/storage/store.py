@@ -15,17 +15,15 @@ from sqlalchemy import delete, func, select, update
 from sqlalchemy.orm import Session, sessionmaker
 
 from earshot.core.errors import InputError
+from earshot.study.assignment import assign
 from earshot.study.design import Answer, Item, Test
 from earshot.study.design.model import UNDRAWN
-from earshot.study.sounds import hashes
-from earshot.study.storage import adaptive_draw, answers, clock, places, queries
-from earshot.study.storage.assignment import assign
-from earshot.study.storage.conduct import Conduct, Finish, conduct, finishes
+from earshot.study.sounds import copies
+from earshot.study.storage import answers, queries, raters, tables
+from earshot.study.storage.answers import ratings_table
 from earshot.study.storage.database import connect
-from earshot.study.storage.places import Places
-from earshot.study.storage.raters import SIMULATED, Rater, item_of, rater_id, read
+from earshot.study.storage.raters import SIMULATED, Conduct, Finish, Places, Rater, rater_id
 from earshot.study.storage.tables import ChangeRow, ItemRow, RaterRow, TestRow
-from earshot.study.storage.tidy import ratings
 
 TOO_SOON: Final = (
     "This answer came before its sounds can have ended. Listen to them, and answer again."
@@ -81,8 +79,8 @@ class Store:
         those that raters have answered.
         """
         with self._writing.begin() as session:
-            row = queries.made(session, test)
-            if changed := hashes.difference(test, row.sounds):
+            row = queries.create_test(session, test)
+            if changed := copies.sound_difference(test, row.sounds):
                 raise InputError(changed)
             return row.key
 
@@ -110,12 +108,12 @@ class Store:
         with self._drawing[test.name]:
             while (known := self.resume(test, token)) is None:
                 with Session(self.engine) as session:
-                    number = queries.number(session, test)
-                    sequence = assign(test, queries.counts(session, test), number)
-                    known_sounds = queries.known(session, test).sounds is not None
+                    number = queries.count_raters(session, test)
+                    sequence = assign(test, queries.rating_counts(session, test), number)
+                    known_sounds = queries.test_row(session, test).sounds is not None
                 rater = RaterRow(panel=dict(panel or {}) or None, language=language)
                 rater.device, rater.claim = device, claim
-                sounds = None if known_sounds else hashes.heard(test)
+                sounds = None if known_sounds else copies.sound_hashes(test)
                 self._add(test, token, number, sequence, rater, sounds)
         return known
 
@@ -130,12 +128,12 @@ class Store:
     ) -> None:
         """Store a new rater with their sequence, unless others have come since the number, and what
         the first one hears."""
-        new, now = rater_id(test, token), clock.now()
+        new, now = rater_id(test, token), tables.now()
         with self._writing.begin() as session:
-            opened = queries.opened(session, test)  # locked until the transaction ends
-            if refusal := places.count(session, test).refusal:
+            opened = queries.lock_test(session, test)  # locked until the transaction ends
+            if refusal := raters.count_places(session, test).refusal:
                 raise refusal
-            if queries.number(session, test) != number:
+            if queries.count_raters(session, test) != number:
                 return
             opened.sounds = opened.sounds or sounds
             rater.id, rater.test, rater.started, rater.seen = new, test.name, now.date(), now
@@ -151,7 +149,7 @@ class Store:
         """Read the rater with this token as they left; None if nobody has it."""
         with Session(self.engine) as session:
             row = session.get(RaterRow, rater_id(test, token))
-            return row and read(session, row, token)
+            return row and raters.read_rater(session, row, token)
 
     def headphones(
         self, test: Test, token: str, passed: bool, attempt: int = 0, last: bool = True
@@ -216,12 +214,12 @@ class Store:
         test, by which others' trials were chosen; NoPlaceError once the test is closed.
         """
         with self._writing.begin() as session:
-            opened = places.check_open(session, test)
+            opened = raters.check_open(session, test)
             rater = queries.rater_row(session, test, token)
             row = session.get(ItemRow, (rater.id, order))
             if row is None or row.trial == UNDRAWN:
                 raise InputError(NO_TRIAL)
-            answers.check(test, item_of(row), answer, plays)
+            answers.check(test, raters.item_of(row), answer, plays)
             if rater.headphones is None and test.panel.screens("headphones"):
                 raise InputError(NO_CHECK)
             if test.environment and rater.environment is None and test.panel.screens("environment"):
@@ -241,7 +239,7 @@ class Store:
             row.answer, row.plays, row.milliseconds = answer, [*plays], milliseconds
             row.version, row.missing = row.version + 1, None
             session.flush()
-            if test.panel.screens("attention") and queries.inattentive(session, test, rater.id):
+            if test.panel.screens("attention") and queries.is_inattentive(session, test, rater.id):
                 rater.outcome = "attention"
             else:
                 _finish(session, rater)
@@ -257,7 +255,7 @@ class Store:
         closed.
         """
         with self._writing.begin() as session:
-            places.check_open(session, test)
+            raters.check_open(session, test)
             rater = queries.rater_row(session, test, token)
             row = session.get(ItemRow, (rater.id, order))
             if row is None or row.trial == UNDRAWN:
@@ -297,7 +295,7 @@ class Store:
         NoPlaceError once the test is closed.
         """
         with self._writing.begin() as session:
-            places.check_open(session, test)
+            raters.check_open(session, test)
             rater = queries.rater_row(session, test, token)
             if not 0 <= question < len(test.questions):
                 raise InputError(NO_QUESTION)
@@ -320,14 +318,15 @@ class Store:
         with self._drawing[test.name]:
             while True:
                 with Session(self.engine) as session:
-                    knew = queries.events(session, test)  # first: the log holds these at least
-                    place = adaptive_draw.waiting(session, rater)
+                    # First: the log holds these at least.
+                    knew = queries.count_events(session, test)
+                    place = queries.undrawn_place(session, rater)
                     if place is None:
                         return
-                    log = adaptive_draw.log(session, test)
-                item = adaptive_draw.chosen(test, log, rater, place, knew)
+                    log = queries.adaptive_log(session, test)
+                item = queries.choose_item(test, log, rater, place, knew)
                 with self._writing.begin() as session:
-                    adaptive_draw.keep(session, test, rater, item, knew)
+                    queries.store_draw(session, test, rater, item, knew)
 
     def withdraw(self, test: Test, token: str) -> None:
         """Delete the rater's sequence, answers and checks; only that someone withdrew is kept.
@@ -348,7 +347,7 @@ class Store:
     def places(self, test: Test) -> Places:
         """Count the raters who have finished, are at it, and may still come."""
         with Session(self.engine) as session:
-            return places.count(session, test)
+            return raters.count_places(session, test)
 
     def close(self, name: str, closed: bool = True) -> None:
         """Let no rating of the test of that name in any more, or let them in again. Answers that
@@ -362,7 +361,7 @@ class Store:
         anybody has agreed to take it."""
         with self._writing.begin() as session:
             row = session.get(TestRow, test.name, with_for_update=True)
-            if queries.number(session, test):
+            if queries.count_raters(session, test):
                 raise InputError(BEGUN)
             if row is not None:
                 row.fingerprint, row.sounds, row.events, row.looks = test.fingerprint, None, 0, None
@@ -408,7 +407,8 @@ class Store:
         if self.looks(test)[-1:] == [self.places(test).finished]:
             return  # without the lock of those who write
         with self._writing.begin() as session:
-            row, finished = queries.opened(session, test), places.count(session, test).finished
+            row = queries.lock_test(session, test)
+            finished = raters.count_places(session, test).finished
             if (row.looks or [])[-1:] != [finished]:
                 row.looks = [*(row.looks or []), finished]
 
@@ -434,17 +434,17 @@ class Store:
     def finishes(self, test: Test) -> list[Finish]:
         """List the raters who have finished, and in which hour."""
         with Session(self.engine) as session:
-            return finishes(session, test)
+            return raters.list_finishes(session, test)
 
     def conduct(self, test: Test) -> Conduct:
         """Count what became of everybody who came."""
         with Session(self.engine) as session:
-            return conduct(session, test)
+            return raters.count_conduct(session, test)
 
     def ratings(self, test: Test) -> pd.DataFrame:
-        """Make the tidy table so far: see earshot.study.storage.tidy."""
+        """Make the tidy table so far: see earshot.study.storage.answers."""
         with Session(self.engine) as session:
-            return ratings(session, test)
+            return ratings_table(session, test)
 
 
 def _replaced(row: ItemRow) -> ChangeRow:
@@ -462,7 +462,7 @@ def _replaced(row: ItemRow) -> ChangeRow:
 def _count_time(rater: RaterRow, row: ItemRow, least: float) -> None:
     """Keep how long the rater took for an item by the server's clock. Raises InputError where it
     was less than so many seconds."""
-    now = clock.now()
+    now = tables.now()
     passed = (now - rater.seen).total_seconds()
     if 0 <= passed < least:  # less than 0: the server's clock was set back
         raise InputError(TOO_SOON)
@@ -472,5 +472,5 @@ def _count_time(rater: RaterRow, row: ItemRow, least: float) -> None:
 
 def _finish(session: Session, rater: RaterRow) -> None:
     """Give the rater a completion code, once, where nothing is left to answer."""
-    if rater.code is None and not queries.unanswered(session, rater):
+    if rater.code is None and not queries.count_unanswered(session, rater):
         rater.code, rater.outcome = secrets.token_hex(4).upper(), "complete"

@@ -1,6 +1,8 @@
-"""The tables of the store. Names, addresses and tokens are in none of them."""
+"""The tables of the store, and the time as they keep it. Names, addresses and tokens are in none of
+them.
+"""
 
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 from sqlalchemy import JSON, ForeignKey, String, false
@@ -13,8 +15,8 @@ class Base(DeclarativeBase):
 
 class TestRow(Base):
     """A test that has been opened; key lets its organiser see the results. closed: by them. events:
-    how many choices and votes there are in an adaptive test (earshot.study.pairing.adaptive).
-    sounds: what raters heard when the first one came (earshot.study.sounds.hashes). looks: how many
+    how many choices and votes there are in an adaptive test (earshot.study.assignment).
+    sounds: what raters heard when the first one came (earshot.study.sounds.copies). looks: how many
     raters had finished each time the organiser looked at estimates before the test was closed.
     visits: how many browsers have opened the raters' page."""
 
@@ -70,7 +72,7 @@ class ItemRow(Base):
 
     milliseconds is how long the trial took as the page says, server_milliseconds the time since the
     rater's answer before (or their consent) by the server's clock. In an adaptive test, knew, drawn
-    and voted are the log of the choice (earshot.study.pairing.adaptive.Event). version counts the
+    and voted are the log of the choice (earshot.study.assignment.Event). version counts the
     answers that were given here. missing: the position of a sound that never came, so that the
     trial was skipped; it counts as done, and has no answer.
     """
@@ -106,3 +108,13 @@ class ChangeRow(Base):
     answer: Mapped[Any | None] = mapped_column(JSON(none_as_null=True))
     plays: Mapped[list[int] | None] = mapped_column(JSON(none_as_null=True))
     milliseconds: Mapped[int | None]
+
+
+def now() -> datetime:
+    """Read the time in UTC, without a zone: SQLite keeps none."""
+    return datetime.now(UTC).replace(tzinfo=None)
+
+
+def without_zone(time: datetime) -> datetime:
+    """Convert a time with a zone to one as the tables keep it."""
+    return time.astimezone(UTC).replace(tzinfo=None)

@@ -14,7 +14,7 @@ from earshot.core.errors import InputError
 from earshot.core.http import SmallRequest
 from earshot.study.library import BusyError
 from earshot.study.storage.database import UNAVAILABLE
-from earshot.study.storage.places import NoPlaceError
+from earshot.study.storage.raters import NoPlaceError
 from earshot.study.storage.store import StaleAnswerError
 
 NOT_STORED: Final = "The server cannot store anything at the moment. Try again in a few seconds."

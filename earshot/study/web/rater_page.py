@@ -9,11 +9,11 @@ from typing import Any, Final
 from fastapi.responses import HTMLResponse
 from markupsafe import Markup
 
+from earshot.study.assignment import AHEAD
 from earshot.study.design import Item, Scale, Test
 from earshot.study.design.model import UNDRAWN
 from earshot.study.design.panel import Outcome
 from earshot.study.design.questions import Question
-from earshot.study.pairing.adaptive import AHEAD
 from earshot.study.sounds import headphones
 from earshot.study.storage.raters import Rater
 from earshot.study.web import languages

@@ -119,7 +119,7 @@ class Workspace:
             return None, str(error).splitlines()
         from earshot.study.sounds import stimuli  # late, for it loads scipy
 
-        return test, [*test.unwritten, *stimuli.check(test, stimuli.MAX_SAMPLES)]
+        return test, [*test.unwritten, *stimuli.check(test, stimuli.MAX_TEST_SAMPLES)]
 
     def check_room(self) -> None:
         """Raise InputError where the tests of all visitors, or what else is on the disk, leave no

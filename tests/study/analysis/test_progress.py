@@ -7,7 +7,7 @@ import numpy as np
 
 from earshot.study.analysis import Results, analyse
 from earshot.study.analysis.report.page import Progress, pace, progress_section
-from earshot.study.storage.conduct import Finish
+from earshot.study.storage.raters import Finish
 from tests.study.analysis.made import SYSTEMS, make_test, rate
 
 START = datetime(2027, 1, 31, 9)

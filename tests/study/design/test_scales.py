@@ -9,7 +9,7 @@ from earshot.core.errors import InputError
 from earshot.study.design import DESIGNS, Item, Test, spec
 from earshot.study.design.scales import KNOWN, MAX_COMMENT, MAX_SENTENCE, words_in
 from earshot.study.design.spec import SpecError
-from earshot.study.storage.answers import check, errors_in, expected, rows
+from earshot.study.storage.answers import check, errors_in, expected, rating_rows
 from tests.support.stimuli import make_folder
 
 SAID = dict.fromkeys(("one", "two", "three"), "The old cat sat.")
@@ -130,7 +130,7 @@ def test_check_expects_answer_on_first_scale(tmp_path: Path) -> None:
     trial = test.of_kind("attention")[0]
     item = Item(0, trial.id, tuple(trial.sounds))
     assert expected(test, item) == 9
-    wanted = [row.expected for row in rows(test, item, {"fine": 2, "naturalness": 4}, [1])]
+    wanted = [row.expected for row in rating_rows(test, item, {"fine": 2, "naturalness": 4}, [1])]
     assert wanted == [9, None]
 
 
@@ -147,7 +147,9 @@ def test_rows_hold_scales_and_comment(test: Test) -> None:
     """There is one for each scale, and one for the comment."""
     given = answer(comment="Clicks!")
     check(test, item_of(test), given, [1, 2])
-    found = [(row.scale, row.answer, row.text) for row in rows(test, item_of(test), given, [1, 2])]
+    found = [
+        (row.scale, row.answer, row.text) for row in rating_rows(test, item_of(test), given, [1, 2])
+    ]
     assert found[:4] == [
         ("similarity", 4, ""),
         ("naturalness", 7, ""),
@@ -193,10 +195,12 @@ def test_every_design_takes_a_comment(tmp_path: Path, design: str) -> None:
     own = [50] * len(shown) if test.design.together else test.scale[0][0]
     given: Any = {design: own, "comment": "=HYPERLINK(1)"}
     check(test, item, given, plays)
-    found = rows(test, item, given, plays)
+    found = rating_rows(test, item, given, plays)
     assert {row.scale for row in found[:-1]} == {design}
     assert found[-1].text == "=HYPERLINK(1)" and found[-1].answer != found[-1].answer
-    assert rows(test, item, own, plays) == found[:-1], "as it was before comments were asked for"
+    assert rating_rows(test, item, own, plays) == found[:-1], (
+        "as it was before comments were asked for"
+    )
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from earshot.study.sounds.anchors import low_pass
+from earshot.study.sounds.stimuli import low_pass
 
 
 @pytest.mark.parametrize("sample_rate", [16_000, 22_050, 44_100, 48_000, 96_000])

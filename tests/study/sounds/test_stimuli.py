@@ -11,7 +11,7 @@ import soundfile
 from earshot.core.errors import InputError
 from earshot.study.design import ANCHORS, DESIGNS, REFERENCE
 from earshot.study.design.spec import load
-from earshot.study.sounds import sound
+from earshot.study.sounds import stimuli
 from earshot.study.sounds.copies import as_wav
 from earshot.study.sounds.stimuli import LOUDNESS_TOLERANCE, check, prepare
 from tests.support.stimuli import RATE, make_folder, noise
@@ -128,7 +128,7 @@ def test_prepare_copies_have_the_stated_loudness(
     paths = {copy.path for copy in prepared.values()}
     assert len(paths) == 3 * 5 and {path.parent.name for path in paths} == {"prepared"}
     for path in paths:
-        copy = sound.read(path)
+        copy = stimuli.read_stimulus(path)
         assert (copy.sample_rate, copy.channels) == (24_000, channels)
         assert copy.seconds == pytest.approx(seconds, abs=1e-3)
         assert abs(copy.level - -25) < LOUDNESS_TOLERANCE / 10
@@ -148,10 +148,10 @@ def test_anchors_are_low_passed_and_aligned(tmp_path: Path) -> None:
     test = load(make_folder(tmp_path / "t", "mushra"))
     copies = prepare(test, tmp_path / "copies")
     trial = test.trials[0]
-    hidden = sound.read(copies[trial.sounds[REFERENCE]].path).samples[:, 0]
+    hidden = stimuli.read_stimulus(copies[trial.sounds[REFERENCE]].path).samples[:, 0]
     assert test.design.referenced and trial.sounds[REFERENCE] == trial.reference
     for name, cutoff in ANCHORS.items():
-        anchor = sound.read(copies[trial.sounds[name]].path).samples[:, 0]
+        anchor = stimuli.read_stimulus(copies[trial.sounds[name]].path).samples[:, 0]
         frequency = np.fft.rfftfreq(len(anchor), 1 / RATE)
         power, whole = (np.abs(np.fft.rfft(each)) ** 2 for each in (anchor, hidden))
         low, high = frequency < 0.95 * cutoff, frequency > 1.1 * cutoff
@@ -186,10 +186,10 @@ def test_prepare_again_decodes_nothing(tmp_path: Path, monkeypatch: pytest.Monke
     test = load(make_folder(tmp_path / "t", "mushra", loudness=-30))
     first = prepare(test, tmp_path / "copies")
 
-    def read(path: Path) -> sound.Stimulus:
+    def read(path: Path) -> stimuli.Stimulus:
         raise AssertionError(f"{path} is decoded again")
 
-    monkeypatch.setattr(sound, "read", read)
+    monkeypatch.setattr(stimuli, "read_stimulus", read)
     assert prepare(test, tmp_path / "copies") == first
 
 
@@ -202,7 +202,7 @@ def test_read_of_flac_bomb_is_refused(tmp_path: Path) -> None:
     assert path.stat().st_size < 200_000
     tracemalloc.start()
     with pytest.raises(InputError, match="too many samples"):
-        sound.read(path)
+        stimuli.read_stimulus(path)
     assert tracemalloc.get_traced_memory()[1] < 400_000_000
     tracemalloc.stop()
 

@@ -5,7 +5,7 @@ import pytest
 from earshot.core.errors import InputError
 from earshot.study.design import Answer, Item, Test
 from earshot.study.design.scales import MAX_SENTENCE
-from earshot.study.storage.answers import check, errors_in, rows
+from earshot.study.storage.answers import check, errors_in, rating_rows
 from tests.support.quickness import quickly
 from tests.support.studies import make_test
 
@@ -15,7 +15,7 @@ def rate(design: str, shown: tuple[str, ...], answer: Answer) -> list[tuple]:
     plays = list(range(1, 1 + len(shown) + (test.trials[0].reference is not None)))
     item = Item(0, 0, shown)
     check(test, item, answer, plays)
-    found = rows(test, item, answer, plays)
+    found = rating_rows(test, item, answer, plays)
     return [(row.system, row.other, row.position, row.answer, row.plays) for row in found]
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from earshot.study.design.panel import Panel
 from earshot.study.design.spec import load
-from earshot.study.storage.conduct import Conduct
+from earshot.study.storage.raters import Conduct
 from earshot.study.storage.store import Store
 from tests.support.stimuli import make_folder
 from tests.support.studies import enrol

@@ -8,8 +8,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import create_engine, inspect, text
 
-from earshot.study.storage.database import connect
-from earshot.study.storage.migrations import configuration
+from earshot.study.storage.database import connect, migration_settings
 from earshot.study.storage.store import Store
 from earshot.study.storage.tables import Base
 
@@ -28,7 +27,7 @@ def test_upgrade_makes_tables_of_models(url: str) -> None:
 def test_downgrade_to_base_drops_all_tables(url: str) -> None:
     engine = connect(url)
     with engine.execution_options(write=True).begin() as connection:
-        command.downgrade(configuration(connection), "base")
+        command.downgrade(migration_settings(connection), "base")
     assert inspect(engine).get_table_names() == ["alembic_version"]
     engine.dispose()
     Store(url).engine.dispose()
@@ -41,7 +40,7 @@ def test_upgrade_keeps_answers_and_codes(url: str) -> None:
     """The codes are those that raters were shown."""
     engine = connect(url)
     with engine.execution_options(write=True).begin() as connection:
-        command.downgrade(configuration(connection), "0001")
+        command.downgrade(migration_settings(connection), "0001")
         connection.execute(text("INSERT INTO tests VALUES ('t', 'f', 'k')"))
         for rater in ("finished", "halfway"):
             connection.execute(

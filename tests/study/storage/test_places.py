@@ -10,9 +10,9 @@ import pytest
 from earshot.core.errors import InputError
 from earshot.study.design import Test
 from earshot.study.design.panel import Panel
-from earshot.study.storage import clock
-from earshot.study.storage.places import ABANDONED, NoPlaceError
+from earshot.study.storage import tables
 from earshot.study.storage.queries import SCREENED
+from earshot.study.storage.raters import ABANDONED, NoPlaceError
 from earshot.study.storage.store import Rater, Store
 from tests.support.studies import any_answer, enrol, make_test
 
@@ -55,8 +55,8 @@ def test_place_of_leaver_comes_back(store: Store, monkeypatch: pytest.MonkeyPatc
     assert caught.value.outcome == "full"
     store.withdraw(test, withdrawn.token)
     assert store.places(test).left == 1
-    later = clock.now() + ABANDONED + timedelta(minutes=1)
-    monkeypatch.setattr(clock, "now", lambda: later)
+    later = tables.now() + ABANDONED + timedelta(minutes=1)
+    monkeypatch.setattr(tables, "now", lambda: later)
     assert store.places(test).left == 2
     take(store, test, away)  # who comes back after all may finish
     assert store.places(test).finished == 1
@@ -130,12 +130,12 @@ def test_no_rating_is_taken_after_closing(store: Store, monkeypatch: pytest.Monk
     """A test closes at its stated time."""
     closes = datetime(2027, 1, 31, 18, tzinfo=UTC)
     test = replace(make_test(trials=3), closes=closes)
-    moment = clock.without_zone(closes)
-    monkeypatch.setattr(clock, "now", lambda: moment - timedelta(seconds=1))
+    moment = tables.without_zone(closes)
+    monkeypatch.setattr(tables, "now", lambda: moment - timedelta(seconds=1))
     rater = enrol(store, test)
     first, second, *_ = rater.items
     store.answer(test, rater.token, first.order, 3, [1], 900)
-    monkeypatch.setattr(clock, "now", lambda: moment)
+    monkeypatch.setattr(tables, "now", lambda: moment)
     with pytest.raises(NoPlaceError, match="closed") as caught:
         store.answer(test, rater.token, second.order, 3, [1], 900)
     assert caught.value.outcome == "closed" and len(store.ratings(test)) == 1
@@ -144,11 +144,11 @@ def test_no_rating_is_taken_after_closing(store: Store, monkeypatch: pytest.Monk
 def test_finishes_tell_raters_and_hours(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     """They tell who has finished, and no more of the time than its hour."""
     test = make_test(trials=3)
-    moment = clock.without_zone(datetime(2027, 1, 31, 18, 59, 58, tzinfo=UTC))
-    monkeypatch.setattr(clock, "now", lambda: moment)
+    moment = tables.without_zone(datetime(2027, 1, 31, 18, 59, 58, tzinfo=UTC))
+    monkeypatch.setattr(tables, "now", lambda: moment)
     early, late, _ = (enrol(store, test) for _ in range(3))
     take(store, test, early)
-    monkeypatch.setattr(clock, "now", lambda: moment + timedelta(seconds=5))
+    monkeypatch.setattr(tables, "now", lambda: moment + timedelta(seconds=5))
     take(store, test, late)
     found = [(each.rater, each.hour.isoformat()) for each in store.finishes(test)]
     assert found == [(early.id, "2027-01-31T18:00:00"), (late.id, "2027-01-31T19:00:00")]

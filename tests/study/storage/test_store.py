@@ -16,14 +16,14 @@ from earshot.core.errors import InputError
 from earshot.study.design import DESIGNS, Answer, Item, Test
 from earshot.study.design.questions import Question
 from earshot.study.design.spec import load
-from earshot.study.storage import clock
 from earshot.study.storage import store as module
+from earshot.study.storage import tables
+from earshot.study.storage.answers import RATING_COLUMNS
 from earshot.study.storage.database import StoreRemovedError
 from earshot.study.storage.export import lines
-from earshot.study.storage.places import ABANDONED, NoPlaceError
+from earshot.study.storage.raters import ABANDONED, NoPlaceError
 from earshot.study.storage.store import MAX_ANSWERS, Rater, StaleAnswerError, Store
 from earshot.study.storage.tables import RaterRow
-from earshot.study.storage.tidy import COLUMNS
 from tests.support.stimuli import make_folder, noise
 from tests.support.studies import any_answer, enrol, make_test
 
@@ -190,7 +190,7 @@ def test_ratings_have_row_for_each_sound(store: Store, design: str) -> None:
     enrol(store, test)  # who has answered nothing is not in the table
     table = store.ratings(test)
     sounds = 6 if design == "mushra" else 1
-    assert list(table.columns) == list(COLUMNS)
+    assert list(table.columns) == list(RATING_COLUMNS)
     assert len(table) == len(rater.items) * sounds
     assert set(table["rater"]) == {rater.id} and rater.token not in table.to_csv()
     assert set(table["kind"]) == {"trial", "practice", "attention", "gold"}
@@ -202,7 +202,7 @@ def test_ratings_have_row_for_each_sound(store: Store, design: str) -> None:
 
 
 def test_ratings_of_unanswered_test_have_columns(store: Store) -> None:
-    assert list(store.ratings(make_test()).columns) == list(COLUMNS)
+    assert list(store.ratings(make_test()).columns) == list(RATING_COLUMNS)
 
 
 def test_withdraw_deletes_answers_and_frees_trials(store: Store) -> None:
@@ -322,8 +322,8 @@ def test_answer_with_early_clock_is_stored(store: Store, monkeypatch: pytest.Mon
     """The clock was set back by an hour."""
     test = make_test()
     rater = enrol(store, test)
-    earlier = clock.now() - timedelta(hours=1)
-    monkeypatch.setattr(clock, "now", lambda: earlier)
+    earlier = tables.now() - timedelta(hours=1)
+    monkeypatch.setattr(tables, "now", lambda: earlier)
     store.answer(test, rater.token, 0, *any_answer(test, rater.items[0]), 900, least=5)
     with pytest.raises(InputError, match="before its sounds"):
         store.answer(test, rater.token, 1, *any_answer(test, rater.items[1]), 900, least=5)

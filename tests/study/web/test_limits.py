@@ -19,7 +19,7 @@ from earshot.core.http import MAX_REQUEST_BYTES
 from earshot.study.design import Item
 from earshot.study.library import TestLibrary
 from earshot.study.sounds import headphones
-from earshot.study.storage import clock, database, store
+from earshot.study.storage import database, store, tables
 from earshot.study.web import routes
 from earshot.study.web.plainly import NOT_STORED
 from earshot.study.web.server import app, library
@@ -89,8 +89,8 @@ def test_answer_full_of_mistakes_is_refused(client: TestClient) -> None:
 def test_answer_before_sounds_end_is_refused(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    began, passed = clock.now(), 0.0
-    monkeypatch.setattr(clock, "now", lambda: began + timedelta(seconds=passed))
+    began, passed = tables.now(), 0.0
+    monkeypatch.setattr(tables, "now", lambda: began + timedelta(seconds=passed))
     rater = Rater(client, "ab")
     trial = rater.session()["trials"][0]
     soon = rater.answer(trial, "a")

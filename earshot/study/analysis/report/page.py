@@ -34,7 +34,7 @@ from earshot.study.analysis.report.prose import (
 from earshot.study.analysis.report.sheets import Sheet
 from earshot.study.analysis.results import REHEARSED, Analysis, Results
 from earshot.study.design import Scale, Test
-from earshot.study.storage.conduct import Finish
+from earshot.study.storage.raters import Finish
 
 HIDDEN: Final = (
     "What raters have answered is shown once the test is closed: whoever looks at it before, and "

@@ -1,6 +1,4 @@
-"""Run by Alembic for each of its commands, over the connection of
-earshot.study.storage.migrations.
-"""
+"""Run by Alembic for each of its commands, over the connection of storage.database."""
 
 from alembic import context
 

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from earshot.study import preview
 from earshot.study.design import Test
-from earshot.study.storage.places import Places
+from earshot.study.storage.raters import Places
 from earshot.study.web.templates import render
 
 # Not while something is unfolded, in which somebody may be typing.

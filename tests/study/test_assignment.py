@@ -5,8 +5,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from earshot.study.assignment import assign, balanced
 from earshot.study.design import DESIGNS, Item, Test
-from earshot.study.storage.assignment import assign, balanced
 from tests.support.studies import make_test
 
 SIZES = [(2, 3, 2), (3, 4, 5), (4, 10, 8), (5, 6, 29), (6, 12, 20)]  # systems, stimuli, trials

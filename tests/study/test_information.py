@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from earshot.study.pairing.information import PRIOR, beliefs, expecting, gains
+from earshot.study.assignment import PRIOR, beliefs, expecting, gains
 
 
 def votes(*won: tuple[int, int, float], systems: int = 4) -> np.ndarray:

@@ -11,9 +11,9 @@ from earshot.study.analysis import analyse
 from earshot.study.analysis.report.method import method
 from earshot.study.analysis.report.page import page
 from earshot.study.analysis.report.pdf import document
+from earshot.study.assignment import AHEAD, Event, choose
 from earshot.study.design import Test
 from earshot.study.design.model import UNDRAWN
-from earshot.study.pairing.adaptive import AHEAD, Event, choose
 from earshot.study.simulation.raters import simulate
 from earshot.study.storage.export import lines
 from earshot.study.storage.store import Rater, StaleAnswerError, Store

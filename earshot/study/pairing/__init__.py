@@ -1,1 +1,0 @@
-"""Adaptive pairing: the next pair is chosen by what is known so far."""
