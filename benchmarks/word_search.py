@@ -19,7 +19,7 @@ import torch
 
 from benchmarks.support.search_tasks import Task, fluent, string_together
 from earshot.media.audio.dtw import mfcc_frames, subsequence_means
-from earshot.media.audio.features import HOP_LENGTH, SAMPLE_RATE
+from earshot.media.constants import HOP_LENGTH, SAMPLE_RATE
 from earshot.systems.words import Spoken, Words, Written
 from earshot.systems.words.pronunciation import Pronunciation
 from earshot.systems.words.word_search import MAX_SECONDS_SEARCHED, FoundPlaces, Place, WordSearch

@@ -15,9 +15,9 @@ from benchmarks.sound_search import percentiles
 from earshot.core.errors import InputError
 from earshot.media.audio import voice_activity
 from earshot.media.audio.dtw import mfcc_frames
-from earshot.media.audio.features import SAMPLE_RATE
 from earshot.media.audio.load import load, match_loudness, wav_bytes
 from earshot.media.audio.pitch import log_mel_and_pitch
+from earshot.media.constants import SAMPLE_RATE
 from earshot.systems.words import Words
 from earshot.systems.words.heard import LEVEL
 from earshot.systems.words.library import LibraryWord, Projection, WordLibrary

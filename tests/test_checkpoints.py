@@ -14,9 +14,9 @@ from earshot.cli.convert import main as convert
 from earshot.cli.lips import main as read_lips
 from earshot.cli.sounds import main as find_sounds
 from earshot.cli.words import main as neighbours
-from earshot.media.audio.features import SAMPLE_RATE as SPEECH_RATE
 from earshot.media.audio.load import load
 from earshot.media.audio.sound_features import SAMPLE_RATE as SOUND_RATE
+from earshot.media.constants import SAMPLE_RATE as SPEECH_RATE
 from earshot.pretrained.checkpoint import CheckpointError, weight_bytes, weight_files
 from earshot.sound_index.index import SoundIndex
 from earshot.systems.lip_to_speech import LipToSpeech

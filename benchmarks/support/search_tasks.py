@@ -6,8 +6,8 @@ from typing import Final
 
 import numpy as np
 
-from earshot.media.audio.features import SAMPLE_RATE
 from earshot.media.audio.load import match_loudness
+from earshot.media.constants import SAMPLE_RATE
 from earshot.systems.words.heard import LEVEL
 from training.words.data.fluent import AlignedUtterance
 from training.words.evaluate.test_set import Recording, TestSet, WordType

@@ -66,7 +66,7 @@ class ServeOnly:
 
 class SafeHeaders:
     """ASGI middleware that lets no browser guess types, and only our own scripts run, in our own
-    frames. What an answer says itself stays.
+    frames. What an answer sets itself stays.
     """
 
     def __init__(self, app: ASGIApp, environment: Mapping[str, str]) -> None:

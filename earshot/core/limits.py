@@ -1,5 +1,5 @@
-"""What one network address may ask of the server: budgets, turns and a pace, by which nobody who
-asks much, or fast, keeps others waiting.
+"""Limits of one network address: budgets, turns and a pace, by which an address that sends much, or
+fast, keeps no other waiting.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ UPLOADED: Final = "Too much was uploaded from your network. Try again in a few m
 
 
 class Budget(NamedTuple):
-    """How much of something one address may have: ``burst`` at once, then ``per_minute``.
+    """An allowance of one address for something: ``burst`` at once, then ``per_minute``.
 
     refusal: the sentence for more, where there is a reader.
     """
@@ -112,7 +112,7 @@ class RateLimit:
         return cls(*BUDGETS[name])
 
     def take(self, address: str, now: float | None = None, amount: float = 1.0) -> float:
-        """Count one, or an amount → seconds until as much is allowed, 0 where it is now."""
+        """Count one, or an amount, and return the seconds until as much is allowed; 0 for now."""
         now = time.monotonic() if now is None else now
         who = self._hash(address)
         with self._lock:
@@ -137,8 +137,8 @@ class RateLimit:
 
 
 def address_of(request: HTTPConnection) -> str:
-    """Return the address that limits count a request, or a WebSocket, for. What a proxy says of it
-    counts where the server was told to believe that proxy (earshot.core.connections)."""
+    """Return the address that limits count a request, or a WebSocket, for. A proxy's account
+    of it counts where the server was told to believe that proxy (earshot.core.connections)."""
     return counted_for(request.client.host) if request.client else ""
 
 

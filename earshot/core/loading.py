@@ -1,4 +1,4 @@
-"""Load something when it is first asked for, and share it with whoever asks later."""
+"""Load something at the first call, and share it with all later ones."""
 
 import threading
 from collections.abc import Callable
@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 def once(load: Callable[P, T]) -> Callable[P, T]:
-    """Load at the first call, and give the same from then on, whoever asks meanwhile."""
+    """Make a function that loads at its first call only, whichever thread calls it."""
     lock, loaded = threading.Lock(), cache(load)
 
     def get(*args: P.args, **kwargs: P.kwargs) -> T:

@@ -11,7 +11,7 @@ import numpy as np
 from earshot.media.audio.load import to_int16, wav_bytes
 from earshot.media.video import Frame
 
-MADE_BY: Final = "Converted by Earshot"  # what every file of synthetic speech says of itself
+MADE_BY: Final = "Converted by Earshot"  # the comment of every file of synthetic speech
 # Ending of a name → container and codec; WAV is written without FFmpeg.
 FORMATS: Final = {
     ".wav": ("wav", "pcm_s16le"),
@@ -86,7 +86,7 @@ def encode_video(frames: Iterable[Frame]) -> bytes:
 
 
 def add_audio(video: bytes, waveform: np.ndarray, sample_rate: int) -> bytes:
-    """Add speech that was made (T,), in [-1, 1], to a silent MP4 as AAC, with the comment MADE_BY;
+    """Add synthetic speech (T,), in [-1, 1], to a silent MP4 as AAC, with the comment MADE_BY;
     its frames stay as they are.
     """
     file = io.BytesIO()

@@ -86,7 +86,7 @@ class Mix:
 
     @property
     def louder(self) -> int | None:
-        """Name the loudest channel, where the mean of all loses most of their power; else None."""
+        """Return the loudest channel where the mean of all loses most of their power, else None."""
         if not self._count:
             return None
         *channels, mean = self._squares / self._count - (self._sums / self._count) ** 2

@@ -11,7 +11,8 @@ import numpy as np
 
 from earshot.core import cancellation
 from earshot.core.errors import InputError
-from earshot.media.audio.load import SILENT_PEAK, load
+from earshot.media.audio.load import load
+from earshot.media.samples import SILENT_PEAK
 from earshot.sound_index.address import UnreachableError
 from earshot.sound_index.encoder import SoundEncoder
 from earshot.sound_index.files import Hashes, fetched

@@ -12,8 +12,8 @@ from typing import Final
 import numpy as np
 import pocketsphinx
 
-from earshot.media.audio.features import SAMPLE_RATE
 from earshot.media.audio.load import load, match_loudness, to_int16
+from earshot.media.constants import SAMPLE_RATE
 from earshot.media.text.grammar import grid_phones
 from synthetic.heads.speaker import Speaker
 

@@ -11,8 +11,8 @@ import av
 import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
-from earshot.media.audio.features import SAMPLE_RATE
 from earshot.media.audio.load import to_int16
+from earshot.media.constants import SAMPLE_RATE
 from earshot.media.video import Frame
 from synthetic.heads.canvas import HEIGHT, WIDTH
 from synthetic.heads.face import Bearing, Head

@@ -9,8 +9,8 @@ from typing import Final
 import numpy as np
 import pocketsphinx
 
-from earshot.media.audio.features import SAMPLE_RATE
 from earshot.media.audio.load import load
+from earshot.media.constants import SAMPLE_RATE
 from earshot.media.text.phonemes import from_arpabet
 from earshot.sound_index.map_layout import place
 from earshot.systems.words import Words

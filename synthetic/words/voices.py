@@ -10,8 +10,8 @@ from typing import Final
 import numpy as np
 import soundfile
 
-from earshot.media.audio.features import SAMPLE_RATE
 from earshot.media.audio.load import load, match_loudness
+from earshot.media.constants import SAMPLE_RATE
 from synthetic.words import Word
 
 # Voice → the program and its options.

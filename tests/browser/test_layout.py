@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from earshot.media.audio.features import SAMPLE_RATE
 from earshot.media.audio.load import wav_bytes
+from earshot.media.constants import SAMPLE_RATE
 from earshot.tabs.voice_conversion.tab import INTONATIONS, VOCODERS
 from tests.browser.visit import Visit
 from tests.support.systems import labels

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from earshot.core.errors import InputError
-from earshot.media.audio.features import SAMPLE_RATE
 from earshot.media.audio.load import load
+from earshot.media.constants import SAMPLE_RATE
 from earshot.media.text.grammar import grid_phones
 from earshot.media.video import frames
 from earshot.media.video.face import track_face

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 import soundfile
 
-from earshot.media.audio.features import SAMPLE_RATE
 from earshot.media.audio.load import loudness
+from earshot.media.constants import SAMPLE_RATE
 from earshot.media.text.phonemes import PHONEMES
 from earshot.systems.words.library import COLUMNS, WordLibrary, read_words
 from synthetic.words import WORDS, Word, english, spoken_words

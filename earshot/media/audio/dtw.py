@@ -3,7 +3,8 @@
 import numpy as np
 from numba import njit
 
-from earshot.media.audio.features import DELTA_WIDTH, HOP_LENGTH, mfcc
+from earshot.media.audio.features import mfcc
+from earshot.media.constants import DELTA_WIDTH, HOP_LENGTH
 
 
 @njit(cache=True)

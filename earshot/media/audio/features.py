@@ -12,19 +12,19 @@ import numpy as np
 from scipy.fft import dct
 
 from earshot.media.audio.spectrum import centres, filterbank, stft
-from earshot.media.constants import DELTA_WIDTH as DELTA_WIDTH
-from earshot.media.constants import HOP_LENGTH as HOP_LENGTH
 from earshot.media.constants import (
+    DELTA_WIDTH,
+    HOP_LENGTH,
     MFCC_BANDS,
     MFCC_FLOOR,
     MFCC_N_FFT,
     MFCC_WINDOW,
     N_CEPSTRA,
+    N_FFT,
+    N_MELS,
     NYQUIST,
+    SAMPLE_RATE,
 )
-from earshot.media.constants import N_FFT as N_FFT
-from earshot.media.constants import N_MELS as N_MELS
-from earshot.media.constants import SAMPLE_RATE as SAMPLE_RATE
 
 LOG_FLOOR: Final = 1e-5  # magnitude under which the log-mel spectrogram is flat
 MATCH_ROUNDS: Final = 6

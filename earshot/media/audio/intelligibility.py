@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 from pystoi import stoi
 
-from earshot.media.audio.features import SAMPLE_RATE
+from earshot.media.constants import SAMPLE_RATE
 
 
 def intelligibility(estimate: np.ndarray, reference: np.ndarray) -> tuple[float, float]:

@@ -12,13 +12,12 @@ import soxr
 
 from earshot.core.errors import InputError
 from earshot.media.audio.decode import Source, decode_mono
-from earshot.media.samples import FULL_SCALE as FULL_SCALE
-from earshot.media.samples import SILENT_PEAK as SILENT_PEAK
+from earshot.media.samples import SILENT_PEAK
 
 # None is what Gradio gives where nothing was recorded.
 Audio = Source | None
 
-CLIPPED_SHARE = 1e-3  # of the samples; fewer are hardly heard
+CLIPPED_SHARE = 1e-3  # of the samples; fewer are inaudible
 SPEECH_RATE = 16_000  # Hz, which holds all of speech
 QUIET_PEAK = 0.03  # -30 dBFS
 LOUDNESS_BLOCK = 0.4  # seconds, from BS.1770
@@ -96,9 +95,7 @@ def to_int16(waveform: np.ndarray) -> np.ndarray:
 
 
 def wav_bytes(waveform: np.ndarray, sample_rate: int, comment: str = "") -> bytes:
-    """Make a mono 16-bit WAV file of the waveform (T,), with a comment (ASCII) for those who open
-    it.
-    """
+    """Make a mono 16-bit WAV file of the waveform (T,), with a comment in ASCII."""
     buffer = io.BytesIO()
     with wave.open(buffer, "wb") as file:
         file.setnchannels(1)

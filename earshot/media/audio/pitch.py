@@ -51,7 +51,7 @@ def log_mel_and_pitch(waveform: np.ndarray) -> np.ndarray:
     """Compute of speech at 16 kHz (T,), as float32 (S, N_MELS + 1), the log-mel frames, and after
     them the binary logarithm of F0 in Hz, 0 where there is no voice.
 
-    Where a voice is low, 80 mel bands hardly tell its harmonics, and with them its pitch.
+    Where a voice is low, 80 mel bands hardly resolve its harmonics, and with them its pitch.
     """
     octaves = np.log2(np.maximum(track_pitch(waveform), 1.0))
     return np.column_stack([log_mel(waveform), octaves]).astype(np.float32)

@@ -5,8 +5,9 @@ from typing import Final
 import numpy as np
 from scipy.ndimage import maximum_filter1d, uniform_filter1d
 
-from earshot.media.audio.features import HOP_LENGTH, SAMPLE_RATE, log_bands
+from earshot.media.audio.features import log_bands
 from earshot.media.audio.load import loudness
+from earshot.media.constants import HOP_LENGTH, SAMPLE_RATE
 
 FRAMES: Final = SAMPLE_RATE // HOP_LENGTH  # a second
 DECIBELS: Final = 10 / np.log(10)  # in one unit of the natural logarithm of a power
@@ -105,7 +106,7 @@ def _change(above: np.ndarray) -> np.ndarray:
 def _harmonicity(waveform: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Measure how periodic each frame is, whether or not it is voiced, by the best peak of its
     autocorrelation, divided by that of its window (Boersma 1993), and the frequency in Hz to which
-    the peak belongs: (T,) → (S,), (S,). track_pitch tells F0, and of voiced frames only.
+    the peak belongs: (T,) → (S,), (S,). For F0 see track_pitch, which tracks voiced frames only.
     """
     padded = np.pad(waveform, PITCH_WINDOW // 2)
     frames = np.lib.stride_tricks.sliding_window_view(padded, PITCH_WINDOW)[::HOP_LENGTH]

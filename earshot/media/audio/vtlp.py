@@ -11,10 +11,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-N_MELS: Final = (
-    80  # as in earshot.media.audio.features, which is not imported: training has no librosa
-)
-FLOOR: Final = float(np.log(1e-5))
+from earshot.media.constants import N_MELS
+
+FLOOR: Final = float(np.log(1e-5))  # of log_mel in earshot.media.audio.features, without librosa
 N_FACTORS: Final = 13
 MAX_CHANGE: Final = 0.13  # of frequencies, as a share
 FACTORS: Final = torch.linspace(1 - MAX_CHANGE, 1 + MAX_CHANGE, N_FACTORS)

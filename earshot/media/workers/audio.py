@@ -35,7 +35,7 @@ FORMATS: Final = (
     "aac,ac3,aiff,amr,ape,asf,au,avi,caf,dsf,dts,eac3,flac,flv,loas,matroska,mov,mp3,mpeg,mpegts,"
     "nistsphere,ogg,tta,voc,w64,wav,wv"
 )
-# Formats whose header tells a length that holds; that of others is an estimate.
+# Formats whose header has a length that holds; that of others is an estimate.
 WITH_LENGTH: Final = (
     *("aiff", "ape", "asf", "au", "avi", "caf", "dsf", "flac", "matroska", "mov", "nistsphere"),
     *("tta", "voc", "w64", "wav", "wv"),
@@ -71,8 +71,8 @@ def decode_audio(
     with a channel, that one alone. They lie in the file's time: silence where its sound begins
     late, has a gap, or ends before its pictures.
 
-    Each header tells the sample_rate (Hz), how many of the file's samples the block is made of
-    (values) and how many of them are clipped. The last tells whether sound is lost (damaged),
+    Each header has the sample_rate (Hz), how many of the file's samples the block is made of
+    (values) and how many of them are clipped. The last has whether sound is lost (damaged),
     whether the codec is lossless, the seconds of all gaps, which track was taken of how many, and
     the louder channel where the mean of all cancels. Raises InputError for what is no audio, has
     none that can be decoded, or is longer than max_seconds or too large (found without decoding the
@@ -215,7 +215,7 @@ class _Track:
 class _Frames:
     """Decoded frames as (time in seconds or None, sample rate in Hz, float32 (channels, T)).
 
-    At the end, damaged tells whether some could not be decoded, and end when the last picture, or
+    At the end, damaged is whether some could not be decoded, and end when the last picture, or
     sound, is over (s).
     """
 
@@ -302,7 +302,7 @@ class _Frames:
 
     def _samples(self, frame: av.AudioFrame) -> Iterator[np.ndarray]:
         """Yield the frame's samples, (channels, T); none of a frame whose channels are not the
-        stream's: damaged AAC says so of planes that do not exist, and reading them ends the
+        stream's: damaged AAC declares planes that do not exist, and reading them ends the
         process.
         """
         channels = frame.layout.nb_channels

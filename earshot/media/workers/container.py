@@ -48,7 +48,7 @@ MAX_STEP_BACK: Final = 0.1  # seconds; time stamps that go back further begin ag
 def open_container(file: BinaryIO, formats: str, unreadable: str) -> InputContainer:
     """Open a file by FFmpeg, if it is in one of the formats (comma-separated).
 
-    Raises InputError(unreadable) where it is not, and says so of what stands for a file.
+    Raises InputError(unreadable) where it is not, which names what stands for a recording.
     """
     try:
         return av.open(file, "r", options={"format_whitelist": formats}, metadata_errors="replace")

@@ -1,4 +1,4 @@
-"""Content of speech, whoever speaks: an adapter computes it from the states of a recogniser, and a
+"""The content of speech in any voice: an adapter computes it from the states of a recogniser, and a
 bottleneck passes it on as it is, or as units of one or more codebooks.
 
 Shapes: B batch, U steps of 20 ms, L layers, D width of a layer's states, or of the content.

@@ -156,7 +156,7 @@ class PitchInput(nn.Module):
 def relative_pitch(octaves: Tensor) -> Tensor:
     """Map voicing, and pitch relative to that of its surroundings: (B, S) → (B, 2, S).
 
-    A single word does not tell the mean of its speaker; its own mean comes nearest.
+    The mean of a speaker is not in a single word; its own mean comes nearest.
     """
     voiced = (octaves > 0).to(octaves.dtype)
     sums = [
@@ -270,7 +270,7 @@ class WordEmbedder(MultiViewEmbedder):
         super().__init__(config, config.acoustic.width)
 
     def encode(self, mel: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Encode frames as MultiViewEmbedder.encode says."""
+        """Encode frames: see MultiViewEmbedder.encode."""
         x, steps = self._subsample(mel, lengths)
         pooled, states = self.acoustic(x, steps)
         return _unit(self.acoustic_projection(pooled)), self.ctc_head(states), steps
@@ -295,7 +295,7 @@ class PhonemeBottleneckEmbedder(MultiViewEmbedder):
         self.posterior_projection = nn.Linear(config.n_phonemes, config.acoustic.width)
 
     def encode(self, mel: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Encode frames as MultiViewEmbedder.encode says."""
+        """Encode frames: see MultiViewEmbedder.encode."""
         logits, steps = self.predict_phonemes(mel, lengths)
         return self.embed_posteriors(logits.float().softmax(dim=-1), steps), logits, steps
 
@@ -305,8 +305,8 @@ class PhonemeBottleneckEmbedder(MultiViewEmbedder):
         return _unit(self.acoustic_projection(pooled))
 
     def predict_phonemes(self, mel: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
-        """Predict phonemes as MultiViewEmbedder.predict_phonemes says; the acoustic encoder is not
-        run.
+        """Predict phonemes without the acoustic encoder: see
+        MultiViewEmbedder.predict_phonemes.
         """
         x, steps = self._subsample(mel, lengths)
         mask = length_mask(steps, x.shape[1])

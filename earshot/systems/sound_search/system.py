@@ -11,7 +11,8 @@ from typing import Final
 import numpy as np
 
 from earshot.core.errors import InputError
-from earshot.media.audio.load import SILENT_PEAK, Audio, load
+from earshot.media.audio.load import Audio, load
+from earshot.media.samples import SILENT_PEAK
 from earshot.sound_index import map_layout
 from earshot.sound_index.embedding import embed
 from earshot.sound_index.encoder import SoundEncoder

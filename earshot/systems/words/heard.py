@@ -11,10 +11,10 @@ import numpy as np
 import torch
 
 from earshot.core import cancellation
-from earshot.media.audio.features import SAMPLE_RATE, log_mel
+from earshot.media.audio.features import log_mel
 from earshot.media.audio.load import match_loudness
 from earshot.media.audio.pitch import MIN_PITCH, log_mel_and_pitch, track_pitch
-from earshot.media.constants import HOP_LENGTH
+from earshot.media.constants import HOP_LENGTH, SAMPLE_RATE
 from earshot.models.recogniser import STATE, RecogniserStates
 from earshot.pretrained.recogniser import load_states
 

@@ -6,8 +6,9 @@ from typing import Final
 import numpy as np
 
 from earshot.core.errors import InputError
-from earshot.media.audio.features import SAMPLE_RATE
-from earshot.media.audio.load import SILENT_PEAK, Audio, load
+from earshot.media.audio.load import Audio, load
+from earshot.media.constants import SAMPLE_RATE
+from earshot.media.samples import SILENT_PEAK
 from earshot.pretrained.speech_segments import speech_segments
 
 MIN_SECONDS: Final = 0.1  # of speech

@@ -15,8 +15,9 @@ import numpy as np
 
 from earshot.core import cancellation
 from earshot.core.errors import InputError
-from earshot.media.audio.features import SAMPLE_RATE
-from earshot.media.audio.load import SILENT_PEAK, Audio, load
+from earshot.media.audio.load import Audio, load
+from earshot.media.constants import SAMPLE_RATE
+from earshot.media.samples import SILENT_PEAK
 from earshot.media.text.phonemes import numbers
 from earshot.systems.words.phoneme_paths import keyword_paths
 from earshot.systems.words.result import Spoken, Written

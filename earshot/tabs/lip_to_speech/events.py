@@ -259,7 +259,8 @@ def _audio(video: str | None, sample_rate: int, max_seconds: float) -> np.ndarra
     """Load the audio track (T,), stored for those who ask to compare; None where there is none, or
     none that can be used.
     """
-    from earshot.media.audio.load import SILENT_PEAK, load  # late, for it loads scipy
+    from earshot.media.audio.load import load  # late, for it loads scipy
+    from earshot.media.samples import SILENT_PEAK  # late, for it loads scipy
 
     try:
         waveform = load(video, sample_rate, max_seconds).waveform

@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from earshot.media.audio.features import SAMPLE_RATE
 from earshot.media.audio.load import load
 from earshot.media.audio.voice_activity import GAP, words
+from earshot.media.constants import SAMPLE_RATE
 
 WORDS = "tree elephant stop six coffee".split()
 TIME = np.arange(2 * SAMPLE_RATE) / SAMPLE_RATE

@@ -14,8 +14,8 @@ import torch
 from safetensors.torch import save_file
 
 from earshot.core.errors import InputError
-from earshot.media.audio.features import SAMPLE_RATE
 from earshot.media.audio.load import load
+from earshot.media.constants import SAMPLE_RATE
 from earshot.models.words.word_embedder import (
     WordEmbedder,
     config_from_dict,

@@ -7,7 +7,7 @@ from typing import cast
 import numpy as np
 import pytest
 
-from earshot.media.audio.features import SAMPLE_RATE
+from earshot.media.constants import SAMPLE_RATE
 from earshot.systems.words import Words
 from training.common.corpora import Item
 from training.words import calibrate

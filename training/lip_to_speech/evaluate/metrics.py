@@ -10,9 +10,9 @@ from typing import Final
 import numpy as np
 from scipy.signal import correlate
 
-from earshot.media.audio.features import SAMPLE_RATE
 from earshot.media.audio.intelligibility import intelligibility
 from earshot.media.audio.load import match_loudness
+from earshot.media.constants import SAMPLE_RATE
 from training.common.corpora import LEVEL
 
 QUALITIES: Final = ("stoi", "estoi", "pesq")

@@ -9,7 +9,7 @@ from typing import Final
 
 import numpy as np
 
-from earshot.media.audio.features import HOP_LENGTH, SAMPLE_RATE
+from earshot.media.constants import HOP_LENGTH, SAMPLE_RATE
 from earshot.media.text.phonemes import ARPABET, TONES
 from training.judges.sphinx import Sphinx
 from training.words.data.recordings import RecordedWord

@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from earshot.media.audio.features import SAMPLE_RATE
+from earshot.media.constants import SAMPLE_RATE
 from earshot.media.text.phonemes import from_arpabet
 from earshot.systems.words.dictionary import pronunciations
 from training.common.corpora import Item, waveforms

@@ -6,9 +6,10 @@ from typing import Final
 
 import numpy as np
 
-from earshot.media.audio.features import N_MELS, SAMPLE_RATE, log_mel
+from earshot.media.audio.features import log_mel
 from earshot.media.audio.load import load, match_loudness
 from earshot.media.audio.pitch import log_mel_and_pitch
+from earshot.media.constants import N_MELS, SAMPLE_RATE
 from earshot.pretrained.speech_encoder import SpeechEncoder
 from training.common.corpora import LEVEL
 from training.common.processes import in_processes

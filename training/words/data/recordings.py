@@ -7,8 +7,8 @@ from typing import Final
 
 import numpy as np
 
-from earshot.media.audio.features import SAMPLE_RATE
 from earshot.media.audio.load import match_loudness
+from earshot.media.constants import SAMPLE_RATE
 from earshot.media.text.grammar import GRID, grid_phones
 from earshot.media.text.phonemes import from_arpabet
 from training.common.corpora import (

@@ -13,8 +13,8 @@ import soxr
 from rapidfuzz.distance import Levenshtein
 
 from earshot.core.errors import InputError
-from earshot.media.audio.features import SAMPLE_RATE
 from earshot.media.audio.load import match_loudness
+from earshot.media.constants import SAMPLE_RATE
 from earshot.media.text.phonemes import from_ipa
 from training.common.corpora import LEVEL
 from training.words.data.lexicon import Word

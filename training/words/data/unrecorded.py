@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from earshot.media.audio.features import HOP_LENGTH
+from earshot.media.constants import HOP_LENGTH
 from earshot.media.text.phonemes import PHONEMES, numbers
 from training.words.data.alignment import Aligner
 from training.words.data.concatenation import Concatenations, Utterance

@@ -7,8 +7,8 @@ from typing import Final
 import numpy as np
 from scipy.signal import fftconvolve
 
-from earshot.media.audio.features import SAMPLE_RATE
 from earshot.media.audio.load import load
+from earshot.media.constants import SAMPLE_RATE
 from training.common.sounds import ESC50, manifest_of, sound_files
 
 NOISE_FOLDS: Final = frozenset({4})  # not used in training

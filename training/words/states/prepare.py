@@ -17,8 +17,8 @@ import torch
 from scipy.signal import butter, sosfilt
 
 from earshot.core.errors import InputError
-from earshot.media.audio.features import SAMPLE_RATE
 from earshot.media.audio.load import match_loudness
+from earshot.media.constants import SAMPLE_RATE
 from earshot.media.text.phonemes import from_arpabet, from_pinyin, numbers
 from earshot.pretrained.recogniser import load_states
 from earshot.systems.words.dictionary import pronunciations

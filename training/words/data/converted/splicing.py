@@ -18,8 +18,8 @@ import torch
 from torch import Tensor
 
 from earshot.core.paths import CHECKPOINTS
-from earshot.media.audio.features import HOP_LENGTH, SAMPLE_RATE
 from earshot.media.audio.pitch import track_pitch
+from earshot.media.constants import HOP_LENGTH, SAMPLE_RATE
 from earshot.media.text.phonemes import PHONEMES, numbers
 from earshot.systems.voice_conversion.intonation import FRAMES_PER_STEP, Intonation
 from training.words.data.columns import Columns

@@ -12,8 +12,8 @@ from typing import Final
 import numpy as np
 
 from earshot.core.paths import CHECKPOINTS
-from earshot.media.audio.features import HOP_LENGTH
 from earshot.media.audio.pitch import track_pitch
+from earshot.media.constants import HOP_LENGTH
 from earshot.media.text.phonemes import TONES, from_pinyin
 from earshot.systems.voice_conversion.intonation import FRAMES_PER_STEP, Intonation
 from training.common.zero_shot import is_zero_shot

@@ -14,9 +14,10 @@ import torch
 from torch import Tensor
 
 from earshot.core.paths import CHECKPOINTS
-from earshot.media.audio.features import HOP_LENGTH, SAMPLE_RATE, log_mel
+from earshot.media.audio.features import log_mel
 from earshot.media.audio.load import match_loudness
 from earshot.media.audio.pitch import track_pitch
+from earshot.media.constants import HOP_LENGTH, SAMPLE_RATE
 from earshot.media.text.phonemes import from_pinyin
 from earshot.pretrained.voice import Voice, pitch_statistics
 from earshot.systems.voice_conversion.any_voice import AnyVoiceConversion
