@@ -25,9 +25,7 @@ from earshot.core.paths import CHECKPOINTS
 from earshot.media.audio.features import log_mel
 from earshot.media.constants import FRAME_SECONDS, HOP_LENGTH, SAMPLE_RATE
 from earshot.media.text.grammar import GRID
-from earshot.systems.voice_conversion import settings
-from earshot.systems.voice_conversion.converter import VoiceConversion
-from earshot.systems.voice_conversion.converters import Converters
+from earshot.systems.voice_conversion import Converter, VoiceConversion, settings
 from earshot.systems.voice_conversion.live import (
     Choice,
     LiveConversion,
@@ -62,7 +60,7 @@ def main() -> None:
     chosen = parser.parse_args()
     checkpoint = settings.live_checkpoint(CHECKPOINTS)
     name = next(n for n, its in settings.MODELS.items() if its == checkpoint.name)
-    pipeline, networks = Converters(CHECKPOINTS, "cpu")(name), load_networks(checkpoint)
+    pipeline, networks = VoiceConversion.from_pretrained(name, "cpu"), load_networks(checkpoint)
     judges = Judges(Path(os.environ["EARSHOT_DATA"]), chosen.most)
     asked = " ".join([*chosen.timings, f"--most {chosen.most}"])
     lines = [f"`python -m benchmarks.live_quality {asked}`: {judges}, by {name} to {TARGET}.", ""]
@@ -162,7 +160,7 @@ def describe(timing: Timing) -> str:
     return f"{timing.ahead * ms:.0f} ahead, hops of {timing.hop * ms:.0f}"
 
 
-def whole(pipeline: VoiceConversion, waveform: np.ndarray) -> Spoken:
+def whole(pipeline: Converter, waveform: np.ndarray) -> Spoken:
     """Convert a recording (T,) as a whole."""
     conversion = pipeline((SAMPLE_RATE, waveform), TARGET, vocoder="neural")
     return conversion.converted.waveform, conversion.units.codes

@@ -29,6 +29,8 @@ LABELS = {  # what the tab's menu shows, by the name of a model
 for name, label in LABELS.items():
 
     @system("voice_conversion", name, label, needs=[MODELS[name]])
-    def conversion(checkpoints: Path, device: str, model: str = name) -> "earshot.VoiceConversion":
+    def conversion(
+        checkpoints: Path, device: str, model: str = name
+    ) -> "earshot.systems.voice_conversion.Converter":
         """Load a model by its name; those of one checkpoint share its networks."""
         return earshot.VoiceConversion.from_pretrained(model, device, checkpoints)

@@ -9,10 +9,10 @@ from typing import Final
 
 import soundfile
 
-from earshot.core.paths import CHECKPOINTS, ROOT
+from earshot.core.paths import ROOT
 from earshot.media.audio.speech import Speech
-from earshot.systems.voice_conversion.converters import Converters
-from earshot.systems.voice_conversion.settings import DEFAULT_VOICE, MODELS
+from earshot.systems.voice_conversion import VoiceConversion
+from earshot.systems.voice_conversion.settings import DEFAULT_VOICE
 from earshot.tabs.components.timeline import SoundLanes
 from earshot.tabs.voice_conversion.example import write_finished
 from earshot.tabs.voice_conversion.speaking import Speaking
@@ -29,7 +29,7 @@ def compressed(sound: SoundLanes, speech: Speech) -> SoundLanes:
 
 
 def main() -> None:
-    pipeline = Converters(CHECKPOINTS, "cpu")(next(iter(MODELS)))
+    pipeline = VoiceConversion.from_pretrained(device="cpu")
     spoken = Speaking(DEFAULT_VOICE)
     choices = spoken.arguments(pipeline)
     pipeline(SOURCE, *choices)  # warm up, for the time that is shown

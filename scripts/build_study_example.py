@@ -10,12 +10,11 @@ from typing import Final
 import numpy as np
 import soundfile
 
-from earshot.core.paths import CHECKPOINTS, ROOT
+from earshot.core.paths import ROOT
 from earshot.media.audio.load import match_loudness
 from earshot.study.design import spec
 from earshot.study.shipped import VOTE
 from earshot.systems.voice_conversion import VoiceConversion
-from earshot.systems.voice_conversion.converters import Converters
 
 EXAMPLES: Final = ROOT / "assets" / "examples"
 OUT: Final = ROOT / "assets" / "study_example"
@@ -49,10 +48,10 @@ def main() -> None:
         for stimulus, voice in VOICES.items():
             speech = convert(EXAMPLES / f"{stimulus}.ogg", voice, vocoder).converted
             write(OUT / system / f"{stimulus}.flac", speech.waveform, speech.sample_rate)
-    converters = Converters(CHECKPOINTS, "cpu")
     for system in spec.load(VOTE).systems:
+        convert = VoiceConversion.from_pretrained(system, device="cpu")
         for stimulus, voice in VOICES.items():
-            speech = converters(system)(EXAMPLES / f"{stimulus}.ogg", voice).converted
+            speech = convert(EXAMPLES / f"{stimulus}.ogg", voice).converted
             write(VOTE / system / f"{stimulus}.ogg", speech.waveform, speech.sample_rate)
     # The attention check: a clear sentence, and the same buried in noise.
     clear, rate = soundfile.read(EXAMPLES / "woman-lighthouse.ogg", dtype="float32")

@@ -5,10 +5,9 @@ Run as `python -m scripts.build_voice_samples`, with the trained checkpoints in 
 
 import soundfile
 
-from earshot.core.paths import CHECKPOINTS, ROOT
-from earshot.systems.voice_conversion import settings
-from earshot.systems.voice_conversion.converters import Converters
-from earshot.systems.voice_conversion.settings import INTONATIONS, MODELS, VOCODERS
+from earshot.core.paths import ROOT
+from earshot.systems.voice_conversion import VoiceConversion, settings
+from earshot.systems.voice_conversion.settings import INTONATIONS, VOCODERS
 
 SOURCE = ROOT / "assets" / "examples" / "woman-lighthouse.ogg"
 VOICES = ROOT / "assets" / "voices"
@@ -16,7 +15,7 @@ VOICES = ROOT / "assets" / "voices"
 
 def main() -> None:
     """Convert the sentence to every voice and write it as Ogg Opus."""
-    pipeline = Converters(CHECKPOINTS, "cpu")(next(iter(MODELS)))
+    pipeline = VoiceConversion.from_pretrained(device="cpu")
     VOICES.mkdir(exist_ok=True)
     for voice in settings.VOICES:
         speech = pipeline(SOURCE, voice, VOCODERS[0], INTONATIONS[0]).converted

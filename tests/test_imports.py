@@ -195,7 +195,7 @@ def test_importing_systems_loads_no_torch() -> None:
     script = """
 import sys
 import earshot.systems, earshot.media.audio.speech
-import earshot.systems.voice_conversion.result
+import earshot.systems.voice_conversion.settings
 import earshot.systems.voice_conversion.units
 print(sorted({"torch", "librosa", "scipy", "av", "gradio"} & set(sys.modules)))
 """

@@ -21,9 +21,7 @@ from benchmarks.live.page import page
 from earshot.core.paths import ASSETS, CHECKPOINTS
 from earshot.media.audio.load import load
 from earshot.media.constants import SAMPLE_RATE
-from earshot.systems.voice_conversion import settings
-from earshot.systems.voice_conversion.converter import VoiceConversion
-from earshot.systems.voice_conversion.converters import Converters
+from earshot.systems.voice_conversion import Converter, VoiceConversion, settings
 from earshot.systems.voice_conversion.live import (
     Choice,
     LiveConversion,
@@ -118,7 +116,7 @@ def server(seconds: float) -> list[str]:
     for process in processes:
         process.wait_until_ready()
     rows = [row(f"{count}, alone", processes[:count], seconds) for count in SESSIONS]
-    pipeline = Converters(CHECKPOINTS, "cpu")(next(iter(settings.MODELS)))
+    pipeline = VoiceConversion.from_pretrained(device="cpu")
     stop = threading.Event()
     converting = threading.Thread(target=convert, args=[pipeline, stop])
     converting.start()
@@ -134,7 +132,7 @@ def server(seconds: float) -> list[str]:
     ]
 
 
-def convert(pipeline: VoiceConversion, stop: threading.Event) -> None:
+def convert(pipeline: Converter, stop: threading.Event) -> None:
     """Convert a minute of speech, again and again."""
     while not stop.is_set():
         pipeline((SAMPLE_RATE, speech(BUSY)))

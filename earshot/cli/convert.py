@@ -25,7 +25,7 @@ from earshot.systems.voice_conversion.units import Units
 if TYPE_CHECKING:
     from earshot.media.audio.speech import Speech
     from earshot.pretrained.transcription import Transcriber
-    from earshot.systems.voice_conversion import Voice, VoiceConversion
+    from earshot.systems.voice_conversion import Converter, Voice
 
 ENDINGS: Final = (*FORMATS, ".json")
 
@@ -94,13 +94,13 @@ def _installed() -> list[str]:
     ]
 
 
-def _load(model: str, device: str) -> "VoiceConversion":
+def _load(model: str, device: str) -> "Converter":
     from earshot.systems.voice_conversion import VoiceConversion  # late: it loads torch
 
     return VoiceConversion.from_pretrained(model, device)
 
 
-def _voice(pipeline: "VoiceConversion", clip: Path) -> "Voice":
+def _voice(pipeline: "Converter", clip: Path) -> "Voice":
     """Make the voice of a clip; what is wrong with it is said with its name."""
     try:
         with files.readable(Job(clip, clip.name, clip)) as job:
@@ -132,7 +132,7 @@ def _by_speecht5(jobs: list[Job], keep: bool, voice: Path, device: str) -> None:
 
 
 def _convert(
-    pipeline: "VoiceConversion",
+    pipeline: "Converter",
     job: Job,
     keep: bool,
     target: "str | Voice",

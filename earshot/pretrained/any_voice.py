@@ -54,24 +54,21 @@ class Networks:
     device: torch.device
 
     @classmethod
-    def shared(cls, folder: Path, device: torch.device) -> "Networks":
-        """Return the networks of a checkpoint folder that are loaded already, and in use, on this
-        device; else load them as ``load`` does.
-        """
-        weights = folder.resolve() / "model.safetensors"
-        key = weights, weights.stat().st_mtime_ns if weights.exists() else 0, str(device)
-        with _lock:
-            if (networks := _in_use.get(key)) is None:
-                networks = _in_use[key] = cls.load(folder, device)
-            return networks
-
-    @classmethod
     def load(cls, folder: Path, device: torch.device) -> "Networks":
         """Load a checkpoint folder, the inverter and the vocoder that its config names, and the
-        recogniser.
+        recogniser. While they are in use on this device, the same networks are returned again.
 
         Raises FileNotFoundError when there is none, CheckpointError when a file cannot be used.
         """
+        newest = max(path.stat().st_mtime_ns for path in (folder, *folder.iterdir()))
+        key = folder.resolve(), newest, str(device)
+        with _LOCK:
+            if (networks := _IN_USE.get(key)) is None:
+                networks = _IN_USE[key] = cls._load(folder, device)
+        return networks
+
+    @classmethod
+    def _load(cls, folder: Path, device: torch.device) -> "Networks":
         config = read_config(folder)
         parts = build(config)
         load_weights(parts, folder, device)
@@ -154,8 +151,8 @@ class Networks:
         return Voices(vector, numbers[0], numbers[1])
 
 
-_in_use: "WeakValueDictionary[tuple, Networks]" = WeakValueDictionary()
-_lock = threading.Lock()
+_IN_USE: Final[WeakValueDictionary[tuple[Path, int, str], Networks]] = WeakValueDictionary()
+_LOCK: Final = threading.Lock()  # one loads, and the others wait for it
 
 
 def build(config: Mapping[str, Any]) -> nn.ModuleDict:

@@ -193,7 +193,7 @@ class LipToSpeech:
     def _any_voice(self) -> Networks:
         """Load any-voice, which few need."""
         assert self._any_voice_folder  # else there are no voices
-        return Networks.shared(self._any_voice_folder, self.device)
+        return Networks.load(self._any_voice_folder, self.device)
 
     def _decode(
         self, reading: LipReading, voice: FaceVoice, vocoder: str

@@ -9,9 +9,9 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
         "any_voice": ["AnyVoiceConversion"],
-        "converter": ["Content", "Voice", "VoiceConversion"],
-        "result": ["Conversion"],
+        "converter": ["Content", "Conversion", "Converter", "Voice"],
         "settings": ["MUTED"],
+        "system": ["VoiceConversion"],
         "units": ["Units"],
         "vqvae": ["VQVAEConversion"],
     },
@@ -23,8 +23,9 @@ if TYPE_CHECKING:
         AnyVoiceConversion as AnyVoiceConversion,
     )
     from earshot.systems.voice_conversion.converter import Content as Content
-    from earshot.systems.voice_conversion.converter import VoiceConversion as VoiceConversion
-    from earshot.systems.voice_conversion.result import Conversion as Conversion
+    from earshot.systems.voice_conversion.converter import Conversion as Conversion
+    from earshot.systems.voice_conversion.converter import Converter as Converter
     from earshot.systems.voice_conversion.settings import MUTED as MUTED
+    from earshot.systems.voice_conversion.system import VoiceConversion as VoiceConversion
     from earshot.systems.voice_conversion.units import Units as Units
     from earshot.systems.voice_conversion.vqvae import VQVAEConversion as VQVAEConversion

@@ -23,7 +23,7 @@ from earshot.pretrained.any_voice import Networks
 from earshot.pretrained.checkpoint import choose_device
 from earshot.pretrained.voice import Voice, check_one_voice, pitch_statistics
 from earshot.systems.voice_conversion import settings, waveforms
-from earshot.systems.voice_conversion.converter import Content, VoiceConversion
+from earshot.systems.voice_conversion.converter import Content, Converter
 from earshot.systems.voice_conversion.fitting import fit
 from earshot.systems.voice_conversion.intonation import BITS_PER_SECOND, Intonation
 from earshot.systems.voice_conversion.reading import Reading
@@ -31,7 +31,7 @@ from earshot.systems.voice_conversion.settings import MUTED
 from earshot.systems.voice_conversion.units import Units, codebook_colors
 
 
-class AnyVoiceConversion(VoiceConversion):
+class AnyVoiceConversion(Converter):
     """A set of networks for all bottlenecks and voices, shared by all visitors: nothing of theirs
     stays. ``at`` gives the same networks with another bottleneck.
 
@@ -60,7 +60,7 @@ class AnyVoiceConversion(VoiceConversion):
 
         Raises FileNotFoundError when there is none.
         """
-        return cls(Networks.shared(folder, choose_device(device)), settings.CONTINUOUS)
+        return cls(Networks.load(folder, choose_device(device)), settings.CONTINUOUS)
 
     def at(self, bottleneck: str) -> "AnyVoiceConversion":
         """Give the same networks another bottleneck. Raises InputError for an unknown one."""

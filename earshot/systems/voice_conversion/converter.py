@@ -1,34 +1,21 @@
-"""The door to voice conversion, and what all its models have in common."""
+"""What all converters have in common: a recording → its content → units → speech."""
 
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Collection
 from dataclasses import dataclass
-from importlib import import_module
-from pathlib import Path
-from typing import Any, Final
 
 import numpy as np
 import torch
 
 from earshot.core.errors import InputError
-from earshot.core.paths import CHECKPOINTS
 from earshot.media.audio.load import Audio, load, loudness, match_loudness
 from earshot.media.audio.speech import Speech
 from earshot.media.constants import SAMPLE_RATE
-from earshot.pretrained.checkpoint import kind_of, locate, read_config
 from earshot.pretrained.voice import Voice
 from earshot.systems.voice_conversion import settings, waveforms
 from earshot.systems.voice_conversion.intonation import Intonation
-from earshot.systems.voice_conversion.result import Conversion
 from earshot.systems.voice_conversion.units import Units
-
-# A key of a checkpoint's config → the class that speaks by its networks.
-KINDS: Final = {
-    "adapter": ("any_voice", "AnyVoiceConversion"),
-    "vqvae": ("vqvae", "VQVAEConversion"),
-    "kmeans": ("vqvae", "VQVAEConversion"),
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +35,41 @@ class Content:
     notices: tuple[str, ...]
 
 
-class VoiceConversion(ABC):
+@dataclass(frozen=True, eq=False)
+class Conversion:
+    """A conversion with everything that a page shows of it.
+
+    source: the input at the level that the networks see; notices: for the visitor, about the
+    input; unit_bits, intonation_bits: bit/s of what the conversion was made from, the former
+    infinite where it is not limited, the latter 0 where the intonation was predicted;
+    compute_seconds: time taken.
+    """
+
+    source: Speech
+    units: Units
+    converted: Speech
+    notices: tuple[str, ...]
+    unit_bits: float
+    intonation_bits: float
+    compute_seconds: float
+
+    @property
+    def bits_per_second(self) -> float:
+        """Add up the rate of units and intonation."""
+        return self.unit_bits + self.intonation_bits
+
+    @property
+    def compression(self) -> float:
+        """Compute how many times less that is than 16-bit PCM; 0 where it is not limited."""
+        return settings.PCM_BITS / self.bits_per_second
+
+    @property
+    def real_time_factor(self) -> float:
+        """Compute the time taken per second of speech."""
+        return self.compute_seconds * self.source.sample_rate / len(self.source.waveform)
+
+
+class Converter(ABC):
     """Speech → units, which can be edited → speech in another voice.
 
     fingerprint: of the codebook; encoder: of the networks that hear, which models of one checkpoint
@@ -65,28 +86,6 @@ class VoiceConversion(ABC):
     vocoders: tuple[str, ...]
     intonations: tuple[str, ...]
     voices: Collection[str]
-
-    @staticmethod
-    def from_pretrained(
-        name: str | Path = settings.CONTINUOUS,
-        device: str = "auto",
-        checkpoints: Path = CHECKPOINTS,
-    ) -> "VoiceConversion":
-        """Load a model by its name, its checkpoint's folder or a hub id.
-
-        name: one of settings.MODELS ("continuous", "units-512", "vqvae-64" …), whose checkpoint is
-        looked for in ``checkpoints``; a folder; or ``USER/REPO``. Raises FileNotFoundError where
-        there is none, CheckpointError for one that is not of voice conversion or cannot be used.
-        """
-        named = settings.MODELS.get(str(name))
-        folder = locate(checkpoints / named if named else name)
-        kind = kind_of(folder, read_config(folder), "voice conversion", KINDS)
-        module, class_name = KINDS[kind]
-        found: Any = getattr(import_module(f"{__package__}.{module}"), class_name)
-        loaded = found.load(folder, device)
-        return (
-            loaded.at(str(name)) if kind == "adapter" and str(name) in settings.MODELS else loaded
-        )
 
     def __call__(
         self,

@@ -21,13 +21,13 @@ from earshot.pretrained.checkpoint import choose_device
 from earshot.pretrained.voice import Voice
 from earshot.pretrained.windows import in_windows
 from earshot.systems.voice_conversion import settings, waveforms
-from earshot.systems.voice_conversion.converter import Content, VoiceConversion
+from earshot.systems.voice_conversion.converter import Content, Converter
 from earshot.systems.voice_conversion.settings import MUTED
 from earshot.systems.voice_conversion.units import Units, codebook_colors
 from earshot.systems.voice_conversion.vqvae_weights import load_features, load_networks
 
 
-class VQVAEConversion(VoiceConversion):
+class VQVAEConversion(Converter):
     """A VQ-VAE or k-means, its inverter and a vocoder. Stateless, so that visitors share one."""
 
     voices: tuple[str, ...]

@@ -23,7 +23,7 @@ from earshot.tabs.voice_conversion.view import ConversionResult, rate
 
 if TYPE_CHECKING:
     from earshot.systems.voice_conversion import Content, Conversion
-    from earshot.systems.voice_conversion.converter import VoiceConversion
+    from earshot.systems.voice_conversion.converter import Converter
 
 
 FIRST: Final = (
@@ -56,7 +56,7 @@ class Models:
     asked for.
     """
 
-    load: Callable[[str], "VoiceConversion"]
+    load: Callable[[str], "Converter"]
     labels: Mapping[str, str]
 
     @property
@@ -79,7 +79,7 @@ class Models:
         """List the voices that can be chosen."""
         return settings.VOICES if self.any_voice else settings.VQVAE_VOICES
 
-    def pipeline(self, model: str | None) -> "VoiceConversion":
+    def pipeline(self, model: str | None) -> "Converter":
         """Load the pipeline of a model, None for the default. Raises InputError when it is not
         installed.
         """
@@ -264,7 +264,7 @@ class ConversionEvents:
             yield {self.components.rates_message: "", self.components.rates: spec.value()}
 
     def _converted(
-        self, values: Values, pipeline: "VoiceConversion", spoken: Speaking
+        self, values: Values, pipeline: "Converter", spoken: Speaking
     ) -> tuple[ConversionResult, str]:
         """Convert the recording, or the source that is shown: the conversion, and what to know of
         it.

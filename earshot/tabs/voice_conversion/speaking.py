@@ -17,7 +17,7 @@ from earshot.tabs.shared.services import OWN, Owner
 
 if TYPE_CHECKING:
     from earshot.systems.voice_conversion import AnyVoiceConversion, Voice
-    from earshot.systems.voice_conversion.converter import VoiceConversion
+    from earshot.systems.voice_conversion.converter import Converter
     from earshot.systems.voice_conversion.live import Choice
     from earshot.systems.voice_conversion.reading import Reading
 
@@ -142,12 +142,12 @@ class Speaking:
             return names[0]
         return f"{names[0]} {1 - self.share:.0%} + {names[1]} {self.share:.0%}"
 
-    def suits(self, pipeline: "VoiceConversion") -> bool:
+    def suits(self, pipeline: "Converter") -> bool:
         """Say whether the pipeline has the voice that was chosen."""
         plain = not self.blended and self.voice in pipeline.voices
         return plain or isinstance(pipeline.voices, Mapping)
 
-    def arguments(self, pipeline: "VoiceConversion") -> tuple[Any, str, str]:
+    def arguments(self, pipeline: "Converter") -> tuple[Any, str, str]:
         """Choose the target, vocoder and intonation that a pipeline is given.
 
         A model that cannot keep the intonation predicts it. Raises InputError for a voice that is
@@ -166,13 +166,13 @@ class Speaking:
         voice, *other = (self._own() if name == OWN else name for name in self.voices)
         return Choice(voice, next(iter(other), None), self.share, self.model, self.intonation)
 
-    def _target(self, pipeline: "VoiceConversion") -> "str | Voice":
+    def _target(self, pipeline: "Converter") -> "str | Voice":
         if not self.blended:
             return self._own() if self.voice == OWN else self.voice
         one, other = (self._voice(pipeline, name) for name in self.voices)
         return one.blend(other, self.share)
 
-    def _voice(self, pipeline: "VoiceConversion", name: str) -> "Voice":
+    def _voice(self, pipeline: "Converter", name: str) -> "Voice":
         if name == OWN:
             return self._own()
         if not isinstance(pipeline.voices, Mapping):

@@ -43,7 +43,7 @@ from earshot.tabs.voice_conversion.vote import vote_panel
 
 if TYPE_CHECKING:
     from earshot.systems.voice_conversion import AnyVoiceConversion
-    from earshot.systems.voice_conversion.converter import VoiceConversion
+    from earshot.systems.voice_conversion.converter import Converter
 
 INTONATIONS: Final = {"Mine, +200 bit/s": "keep", "Predicted": "predicted"}
 VOCODERS: Final = {"Neural, trained here": "neural", "Griffin-Lim, the paper’s": "griffin-lim"}
@@ -85,7 +85,7 @@ STEP: Final = '<h3 class="step">Your speech <span>up to 60 s</span></h3>'
 
 
 def build(
-    pipelines: Callable[[str], "VoiceConversion"],
+    pipelines: Callable[[str], "Converter"],
     models: Mapping[str, str],
     services: Services,
 ) -> gr.Blocks:

@@ -20,7 +20,7 @@ from earshot.tabs.voice_conversion.speaking import Speaking
 if TYPE_CHECKING:
     from earshot.media.audio.speech import Speech
     from earshot.systems.voice_conversion import Conversion
-    from earshot.systems.voice_conversion.converter import VoiceConversion
+    from earshot.systems.voice_conversion.converter import Converter
 
 MAX_UNDO: Final = 50
 HINT: Final = (
@@ -54,7 +54,7 @@ class ConversionResult:
     def of(
         cls,
         conversion: "Conversion",
-        pipeline: "VoiceConversion",
+        pipeline: "Converter",
         spoken: Speaking,
         recording: str | None = None,
     ) -> "ConversionResult":
@@ -75,7 +75,7 @@ class ConversionResult:
 
     @classmethod
     def loaded(
-        cls, units: Units, speech: "Speech", pipeline: "VoiceConversion", spoken: Speaking
+        cls, units: Units, speech: "Speech", pipeline: "Converter", spoken: Speaking
     ) -> "ConversionResult":
         """Make the result of units that were loaded without their recording."""
         line, sound = spoken_numbers(units, speech), SoundLanes.of(speech)
@@ -87,7 +87,7 @@ class ConversionResult:
         """Say whether the units were edited after they were synthesised."""
         return self.units is not self.spoken
 
-    def is_of(self, recording: str | None, pipeline: "VoiceConversion") -> bool:
+    def is_of(self, recording: str | None, pipeline: "Converter") -> bool:
         """Say whether its units are those of a recording, None: of what is shown, by a pipeline."""
         own = self.units.model, self.units.fingerprint
         same = recording in (None, self.recording)

@@ -1,6 +1,10 @@
 """Conversion to any voice on untrained networks: its contract, its limits and its messages."""
 
+import gc
 import math
+import shutil
+import weakref
+from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +16,7 @@ from torch import nn
 from earshot.core.cancellation import Job, running
 from earshot.core.errors import InputError
 from earshot.pretrained.voice import Voice, check_one_voice, pitch_statistics
-from earshot.systems.voice_conversion import AnyVoiceConversion, fitting
+from earshot.systems.voice_conversion import AnyVoiceConversion, VoiceConversion, fitting
 from earshot.systems.voice_conversion.intonation import Intonation
 from earshot.systems.voice_conversion.settings import MUTED
 from earshot.systems.voice_conversion.units import Units
@@ -208,6 +212,23 @@ def test_bottleneck_that_does_not_exist_raises(pipeline: AnyVoiceConversion) -> 
         pipeline.at("units-7")
 
 
+def test_models_of_one_checkpoint_share_its_networks(
+    tiny_checkpoints: Path, tmp_path: Path
+) -> None:
+    """They are gone when no model is in use."""
+    folder = shutil.copytree(tiny_checkpoints, tmp_path / "checkpoints")
+    continuous, units = (
+        VoiceConversion.from_pretrained(name, "cpu", folder) for name in ("continuous", "units-512")
+    )
+    assert isinstance(continuous, AnyVoiceConversion) and isinstance(units, AnyVoiceConversion)
+    assert (continuous.name, units.name) == ("continuous", "units-512")
+    assert continuous.networks is units.networks
+    networks = weakref.ref(units.networks)
+    del continuous, units
+    gc.collect()
+    assert networks() is None
+
+
 def test_continuous_model_refuses_units_without_content(
     pipeline: AnyVoiceConversion,
 ) -> None:
@@ -217,14 +238,13 @@ def test_continuous_model_refuses_units_without_content(
             pipeline.decode(replace(units, vectors=vectors))
 
 
-def test_fit_brings_voice_nearer_to_reference(
-    tiny_checkpoints: Path,
-) -> None:
+def test_fit_brings_voice_nearer_to_reference(pipeline: AnyVoiceConversion) -> None:
     """It changes no network."""
-    pipeline = AnyVoiceConversion.load(tiny_checkpoints / "any-voice", "cpu")
-    for name, weight in pipeline.networks.inverter.named_parameters():
+    inverter = deepcopy(pipeline.networks.inverter)
+    for name, weight in inverter.named_parameters():
         if "modulation" in name:  # untrained, no voice makes a difference
             nn.init.normal_(weight, std=0.3)
+    pipeline = AnyVoiceConversion(replace(pipeline.networks, inverter=inverter), "continuous")
     reference = pipeline.reference(speech_like(12.0))
     voice, told = pipeline.voice(reference), []
     before = [p.clone() for p in pipeline.networks.inverter.parameters()]

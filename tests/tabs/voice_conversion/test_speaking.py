@@ -1,5 +1,7 @@
 """What a visitor's choice of voices gives a model, and how a voice of their own comes to be."""
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,8 +13,7 @@ import pytest
 from earshot.core.errors import InputError
 from earshot.core.paths import ASSETS
 from earshot.media.audio.load import load, wav_bytes
-from earshot.systems.voice_conversion import Voice
-from earshot.systems.voice_conversion.converters import Converters
+from earshot.systems.voice_conversion import Converter, Voice, VoiceConversion
 from earshot.tabs.shared.services import OWN, Services
 from earshot.tabs.voice_conversion import tab
 from earshot.tabs.voice_conversion.own_voice import OwnVoicePanel, _Events
@@ -21,11 +22,12 @@ from tests.support.own_voice import visit_with_voice
 from tests.support.systems import labels
 
 RATE = 16_000
+Models = Callable[[str], Converter]
 
 
 @pytest.fixture(scope="module")
-def models(tiny_checkpoints: Path) -> Converters:
-    return Converters(tiny_checkpoints, "cpu")
+def models(tiny_checkpoints: Path) -> Models:
+    return partial(VoiceConversion.from_pretrained, device="cpu", checkpoints=tiny_checkpoints)
 
 
 @pytest.fixture
@@ -42,13 +44,13 @@ def somebody(path: Path) -> Path:
     return path
 
 
-def test_own_voice_needs_reading(models: Converters, tmp_path: Path) -> None:
+def test_own_voice_needs_reading(models: Models, tmp_path: Path) -> None:
     pipeline: Any = models("continuous")
     with pytest.raises(InputError, match="Choose “Your voice” first"):
         OwnVoice(pipeline, str(somebody(tmp_path / "somebody.wav")), None)
 
 
-def test_recording_without_drawn_text_is_refused(models: Converters, tmp_path: Path) -> None:
+def test_recording_without_drawn_text_is_refused(models: Models, tmp_path: Path) -> None:
     pipeline: Any = models("continuous")
     with gr.Blocks():
         events = _Events(OwnVoicePanel.layout(), lambda: pipeline, gr.HTML())
@@ -62,11 +64,11 @@ def functions(page: gr.Blocks) -> set[str]:
     return {str(function.name) for function in page.fns.values()}
 
 
-def page(models: Converters, allow_reference: bool) -> gr.Blocks:
+def page(models: Models, allow_reference: bool) -> gr.Blocks:
     return tab.build(models, labels("voice_conversion"), Services(allow_reference=allow_reference))
 
 
-def test_page_takes_anybodys_recording_if_allowed(models: Converters) -> None:
+def test_page_takes_anybodys_recording_if_allowed(models: Models) -> None:
     """What is not laid out has no number by which a request could name it."""
     closed, opened = (page(models, allowed) for allowed in (False, True))
     assert functions(opened) - functions(closed) == {"uploaded", "opened"}
@@ -80,12 +82,12 @@ def test_page_takes_anybodys_recording_if_allowed(models: Converters) -> None:
     }
 
 
-def test_anybodys_recording_is_in_no_api(models: Converters) -> None:
+def test_anybodys_recording_is_in_no_api(models: Models) -> None:
     closed, opened = (page(models, allowed).get_api_info() for allowed in (False, True))
     assert closed == opened
 
 
-def test_anybodys_voice_needs_their_agreement(models: Converters, tmp_path: Path) -> None:
+def test_anybodys_voice_needs_their_agreement(models: Models, tmp_path: Path) -> None:
     pipeline: Any = models("continuous")
     speech = np.tile(load(ASSETS / "voices" / "Vera.ogg", RATE).waveform, 4)
     path = tmp_path / "somebody.wav"
@@ -99,23 +101,23 @@ def test_anybodys_voice_needs_their_agreement(models: Converters, tmp_path: Path
     assert Speaking(OWN, visit=visit).label == "the voice of a recording"
 
 
-def test_speaking_as_card_takes_name(models: Converters) -> None:
+def test_speaking_as_card_takes_name(models: Models) -> None:
     assert Speaking("TF2").arguments(models("units-64"))[0] == "TF2"
     assert (Speaking("TF2").label, Speaking("TF2").target) == ("Tessa", "TF2")
 
 
-def test_speaking_as_own_takes_visits_voice(models: Converters, visit: VoiceVisit) -> None:
+def test_speaking_as_own_takes_visits_voice(models: Models, visit: VoiceVisit) -> None:
     assert Speaking(OWN, visit=visit).arguments(models("continuous"))[0] is visit.voice
 
 
 @pytest.mark.parametrize("visit", [None, VoiceVisit()])
-def test_speaking_as_unmade_own_is_refused(models: Converters, visit: VoiceVisit | None) -> None:
+def test_speaking_as_unmade_own_is_refused(models: Models, visit: VoiceVisit | None) -> None:
     """The message says what to do."""
     with pytest.raises(InputError, match="Read the lines"):
         Speaking(OWN, visit=visit).arguments(models("continuous"))
 
 
-def test_speaking_blended_lies_between_the_voices(models: Converters, visit: VoiceVisit) -> None:
+def test_speaking_blended_lies_between_the_voices(models: Models, visit: VoiceVisit) -> None:
     model: Any = models("continuous")
     blend = Speaking("TF2", OWN, 0.25, visit=visit)
     voice = blend.arguments(model)[0]
@@ -127,13 +129,13 @@ def test_speaking_blended_lies_between_the_voices(models: Converters, visit: Voi
     assert Speaking("TF2", OWN, 0.0, visit=visit).arguments(model)[0] == "TF2"
 
 
-def test_speaking_blended_by_five_voices_raises(models: Converters) -> None:
+def test_speaking_blended_by_five_voices_raises(models: Models) -> None:
     """A model of five voices cannot blend them."""
     with pytest.raises(InputError, match="cannot blend"):
         Speaking("TF2", "SF1", 0.5).arguments(models("vqvae-64"))
 
 
-def test_speaking_predicts_intonation_if_needed(models: Converters) -> None:
+def test_speaking_predicts_intonation_if_needed(models: Models) -> None:
     """Some models cannot keep that of the source."""
     speaking = Speaking("TF2", vocoder="griffin-lim", intonation="keep")
     assert speaking.arguments(models("units-64")) == ("TF2", "griffin-lim", "keep")

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -9,7 +10,7 @@ import gradio as gr
 import pytest
 
 from earshot.pretrained.transcription import HeardWord, Transcript
-from earshot.systems.voice_conversion.converters import Converters
+from earshot.systems.voice_conversion import VoiceConversion
 from earshot.tabs.shared.services import Services
 from earshot.tabs.voice_conversion import tab
 from earshot.tabs.voice_conversion.example import read_finished
@@ -97,6 +98,7 @@ def test_missing_recogniser_is_said(result: ConversionResult) -> None:
 
 @pytest.mark.parametrize("asked", [False, True])
 def test_page_shows_words_only_when_asked(tiny_checkpoints: Path, asked: bool) -> None:
-    models, heard = Converters(tiny_checkpoints, "cpu"), cast("Any", Recogniser if asked else None)
+    models = partial(VoiceConversion.from_pretrained, device="cpu", checkpoints=tiny_checkpoints)
+    heard = cast("Any", Recogniser if asked else None)
     page = tab.build(models, labels("voice_conversion"), Services(transcriber=heard))
     assert ("heard" in {function.name for function in page.fns.values()}) is asked

@@ -6,9 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from earshot.core.paths import CHECKPOINTS
-from earshot.systems.voice_conversion import VoiceConversion
-from earshot.systems.voice_conversion.converters import Converters
+from earshot.systems.voice_conversion import Converter, VoiceConversion
 from earshot.tabs.voice_conversion import example, view
 from earshot.tabs.voice_conversion.speaking import Speaking
 from earshot.tabs.voice_conversion.view import ConversionResult
@@ -17,12 +15,12 @@ RATE = 16_000
 
 
 @pytest.fixture(scope="module")
-def pipeline(tiny_checkpoints: Path) -> VoiceConversion:
+def pipeline(tiny_checkpoints: Path) -> Converter:
     return VoiceConversion.from_pretrained(tiny_checkpoints / "vqvae-128", "cpu")
 
 
 @pytest.fixture
-def result(pipeline: VoiceConversion) -> ConversionResult:
+def result(pipeline: Converter) -> ConversionResult:
     noise = (0.1 * np.random.default_rng(0).standard_normal(RATE)).astype(np.float32)
     return ConversionResult.of(pipeline((RATE, noise), "SM1", "neural"), pipeline, Speaking("SM1"))
 
@@ -34,7 +32,7 @@ def test_result_numbers_are_rate_and_compression(result: ConversionResult) -> No
 
 
 def test_edited_result_is_stale_until_synthesised(
-    result: ConversionResult, pipeline: VoiceConversion
+    result: ConversionResult, pipeline: Converter
 ) -> None:
     """The edit can be undone."""
     shorter = result.edited(result.units.at(np.arange(10)))
@@ -57,7 +55,7 @@ def test_result_keeps_limited_edits_to_undo(result: ConversionResult) -> None:
     assert len(result.past) == view.MAX_UNDO
 
 
-def test_loaded_units_have_no_source(result: ConversionResult, pipeline: VoiceConversion) -> None:
+def test_loaded_units_have_no_source(result: ConversionResult, pipeline: Converter) -> None:
     loaded = ConversionResult.loaded(
         result.units, pipeline.decode(result.units), pipeline, Speaking("TF2")
     )
@@ -92,6 +90,6 @@ def test_finished_example_is_read_as_written(
 def test_shipped_model_synthesises_finished_example() -> None:
     shown = example.read_finished()
     assert shown is not None
-    pipeline = Converters(CHECKPOINTS, "cpu")(shown.units.model)
+    pipeline = VoiceConversion.from_pretrained(shown.units.model, "cpu")
     speech = pipeline.decode(shown.units, shown.target, shown.vocoder, pipeline.intonations[0])
     assert len(speech.waveform) / speech.sample_rate == pytest.approx(shown.converted.seconds)

@@ -20,10 +20,10 @@ from earshot.models.vqvae import VQVAE, VQVAEConfig
 from earshot.pretrained.voice import Voice
 from earshot.systems.voice_conversion import settings
 from earshot.systems.voice_conversion.any_voice import AnyVoiceConversion
-from earshot.systems.voice_conversion.converter import VoiceConversion
 from earshot.systems.voice_conversion.intonation import Intonation
 from earshot.systems.voice_conversion.live.choice import Choice
 from earshot.systems.voice_conversion.live.running import RunningMean
+from earshot.systems.voice_conversion.system import VoiceConversion
 from earshot.systems.voice_conversion.vqvae import VQVAEConversion
 
 # A window of the stream (T,), how many of its last frames were heard and are not the silence
