@@ -1,4 +1,4 @@
-"""python -m earshot.study.maker: a process in which answers are analysed, and reports made.
+"""python -m earshot study.maker: a process in which answers are analysed, and reports made.
 
 In a thread of the server every request of a rater would wait for the interpreter, again and again,
 while tables are computed and figures drawn. The server starts the process when a report is first
@@ -29,7 +29,7 @@ TRIAL_SECONDS: Final = 60.0
 MAX_MEMORY: Final = 4_000_000_000  # bytes of addresses, of which it uses few
 TOO_MUCH: Final = (
     "This takes longer, or more memory, than this server gives it. Whoever runs the server can "
-    "make it: python -m earshot.study analyse, or export."
+    "make it: python -m earshot study analyse, or export."
 )
 
 

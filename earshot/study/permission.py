@@ -13,7 +13,7 @@ NO_KEY: Final = (
 )
 NOBODY: Final = (
     "Nobody opens tests on this server but whoever runs it. Download yours, and serve it with "
-    "python -m earshot.study serve."
+    "python -m earshot study serve."
 )
 
 

@@ -3,7 +3,7 @@
 from earshot.study.design.designs import DESIGNS, SAME, Design
 
 HEAD = """\
-# A listening test. "python -m earshot.study check" says what is still missing.
+# A listening test. "python -m earshot study check" says what is still missing.
 
 title: {title}
 design: {design}    # {designs}

@@ -1,4 +1,4 @@
-"""Serve listening tests on their own: `python -m earshot.study serve FOLDER`."""
+"""Serve listening tests on their own: `python -m earshot study serve FOLDER`."""
 
 import os
 import socket
