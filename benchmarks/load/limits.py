@@ -10,7 +10,7 @@ from typing import Final
 from benchmarks.load.memory import files
 from benchmarks.load.visitor import Visitor
 from benchmarks.support.served import PROXY, Served
-from earshot.core.connections import DEAD
+from earshot.core.connections import MAX_DEAD
 from earshot.core.http import MAX_SILENCE
 from earshot.core.paths import ROOT
 
@@ -69,11 +69,11 @@ def _stalled(port: int, temporary: Path) -> str:
     """Stop uploads in the middle, ask for pages that nobody reads, and count what is cut: a row."""
     before = {*files(temporary)}
     sent = [_connection(port, request) for request in (UPLOAD, PAGE) for _ in range(STALLED)]
-    time.sleep(max(MAX_SILENCE, DEAD) + MARGIN)
+    time.sleep(max(MAX_SILENCE, MAX_DEAD) + MARGIN)
     cut = sum(_is_cut(connection) for connection in sent)
     left = len({*files(temporary)} - before)
     what = f"{STALLED} uploads that stop, {STALLED} pages that nobody reads"
-    return f"| {what} | {cut} of {len(sent)} cut within {DEAD:g} s, {left} files left |"
+    return f"| {what} | {cut} of {len(sent)} cut within {MAX_DEAD:g} s, {left} files left |"
 
 
 def _connection(port: int, request: str) -> socket.socket:

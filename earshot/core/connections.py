@@ -19,9 +19,9 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from earshot.core.limits import counted_for
 
-HEAD: Final = 10.0  # seconds in which the head of a request must have come
+MAX_HEAD: Final = 10.0  # seconds in which the head of a request must have come
 MAX_CONNECTIONS: Final = 300  # of one address: a conference of fifty, with six each
-DEAD: Final = 60  # seconds in which the other side takes nothing of what is sent
+MAX_DEAD: Final = 60  # seconds in which the other side takes nothing of what is sent
 # The networks that the proxy of a Space is in.
 PRIVATE: Final = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "127.0.0.0/8", "::1")
 
@@ -42,9 +42,9 @@ def believed_proxies(named: Sequence[str], environment: Mapping[str, str]) -> li
 def limit_connections(
     server: uvicorn.Server,
     proxies: Sequence[str] = (),
-    head: float = HEAD,
+    head: float = MAX_HEAD,
     most: int = MAX_CONNECTIONS,
-    dead: int = DEAD,
+    dead: int = MAX_DEAD,
 ) -> None:
     """Limit what connections may do that come from now on to a server that runs.
 

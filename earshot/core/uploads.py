@@ -17,12 +17,14 @@ from earshot.core.limits import UPLOADED, RateLimit, address_of
 
 MB: Final = 1_000_000
 MAX_BYTES_OF_UPLOADS: Final = 5_000 * MB  # of all visitors, that are there at a time
-SHARED: Final = 0.5  # of that: what is left beyond it is for addresses that upload little
-SPARE: Final = 1_000 * MB  # of the disk, for answers of raters
-OF_FILE: Final = 8_000  # bytes of disk that a file takes beyond its own
-CHARGED: Final = 100_000  # bytes that a file counts for, beyond its own: it takes time, also empty
+MAX_SHARE: Final = 0.5  # of that, for addresses that upload much
+MIN_FREE: Final = 1_000 * MB  # of the disk, for answers of raters
+FILE_OVERHEAD: Final = 8_000  # bytes of disk that a file takes beyond its own
+FILE_CHARGE: Final = (
+    100_000  # bytes that a file counts for, beyond its own: it takes time, also empty
+)
 PART: Final = b"content-disposition"  # what each file, or field, of an upload begins with
-RECENT: Final = 1.0  # seconds for which uploads that were counted count
+MAX_AGE: Final = 1.0  # seconds of a count of the uploads
 MIN_EMPTY: Final = 60.0  # seconds until an empty folder waits for no file that is arriving
 NO_ROOM: Final = "This server has no room for more uploads just now. Try again in an hour."
 
@@ -39,7 +41,7 @@ class LimitUploads:
         self._megabytes = RateLimit.of("uploaded MB")
         self._little = RateLimit.of("uploaded MB, short of room")
         self._arriving = 0  # bytes of uploads that have not ended
-        self._counting, self._counted = asyncio.Lock(), -RECENT
+        self._counting, self._counted = asyncio.Lock(), -MAX_AGE
         self._there = 0  # bytes of those that had, when they were counted, or have since
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -58,7 +60,7 @@ class LimitUploads:
             piece = message.get("body", b"")
             heads = last + piece.lower()  # a head may come in two pieces
             files, last = heads.count(PART), heads[-len(PART) + 1 :]
-            charge = charged + len(piece) + files * CHARGED
+            charge = charged + len(piece) + files * FILE_CHARGE
             whole = charge // MB - charged // MB
             charged = charge
             size += len(piece)
@@ -82,7 +84,7 @@ class LimitUploads:
     async def _count(self) -> int:
         """Count the bytes that lie there, once for all who ask within a second."""
         async with self._counting:
-            if time.monotonic() - self._counted >= RECENT:
+            if time.monotonic() - self._counted >= MAX_AGE:
                 self._there = await asyncio.to_thread(bytes_of_uploads, self.folder())
                 self._counted = time.monotonic()
         return self._there
@@ -94,7 +96,7 @@ class LimitUploads:
             return NO_ROOM
         many = [self._megabytes.take(address) for _ in range(megabytes)]
         much = [self._little.take(address) for _ in range(megabytes)]
-        short = any(much) and taken > SHARED * MAX_BYTES_OF_UPLOADS
+        short = any(much) and taken > MAX_SHARE * MAX_BYTES_OF_UPLOADS
         return UPLOADED if any(many) or short else ""
 
 
@@ -104,7 +106,7 @@ def has_room(folder: Path) -> bool:
 
 
 def _fits(folder: Path, size: int) -> bool:
-    return size <= MAX_BYTES_OF_UPLOADS and shutil.disk_usage(folder).free >= SPARE
+    return size <= MAX_BYTES_OF_UPLOADS and shutil.disk_usage(folder).free >= MIN_FREE
 
 
 def bytes_of_uploads(folder: Path) -> int:
@@ -115,7 +117,7 @@ def bytes_of_uploads(folder: Path) -> int:
     for place in folder.glob("upload-*"):
         with suppress(OSError):  # used, and deleted, just now
             sizes = [each.stat().st_size for each in os.scandir(place)]
-            total += sum(sizes) + OF_FILE * len(sizes)
+            total += sum(sizes) + FILE_OVERHEAD * len(sizes)
             if not sizes and time.time() - place.stat().st_mtime > MIN_EMPTY:
                 place.rmdir()
     return total

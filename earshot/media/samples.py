@@ -7,7 +7,7 @@ import numpy as np
 from earshot.core.errors import InputError
 
 SAMPLE_RATES: Final = (4_000, 400_000)  # Hz, the lowest and the highest that can be meant
-CODEC_PADDING: Final = 0.25  # seconds that codecs may add to the longest recording allowed
+MAX_CODEC_PADDING: Final = 0.25  # seconds that codecs may add to the longest recording allowed
 MAX_VALUES: Final = 60_000_000  # samples of all channels that are kept: 240 MB as float32
 MAX_MONO_VALUES: Final = 180_000_000  # the same for what is mixed to mono: an hour at 48 kHz
 FULL_SCALE: Final = 0.99  # of the largest value; samples that stay there are clipped
@@ -29,7 +29,7 @@ def check_rate(rate: int) -> None:
 
 def check_length(seconds: float, max_seconds: float) -> None:
     """Raise InputError for a recording that is longer than max_seconds."""
-    if seconds > max_seconds + CODEC_PADDING:
+    if seconds > max_seconds + MAX_CODEC_PADDING:
         raise InputError(
             f"The recording is longer than {max_seconds:g} s. Cut it to {max_seconds:g} s or less."
         )

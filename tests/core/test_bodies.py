@@ -22,7 +22,7 @@ from earshot.core import uploads
 from earshot.core.errors import InputError
 from earshot.core.http import CutStalledBodies
 from earshot.core.json_limits import MAX_DEPTH, MAX_JSON_BYTES, MAX_LISTS, MAX_VALUES, check_json
-from earshot.core.uploads import OF_FILE
+from earshot.core.uploads import FILE_OVERHEAD
 from earshot.tabs.shared.gradio_internals import MAX_FIELD_BYTES, MAX_NAME, upload_folder
 from tests.support.quickness import quickly
 from tests.support.serving import close
@@ -257,7 +257,7 @@ def test_empty_files_of_upload_count(address: str, pieces: bool) -> None:
 
 def test_uploads_are_counted_once_a_second(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     counted: list[Path] = []
-    monkeypatch.setattr(uploads, "RECENT", 3600)
+    monkeypatch.setattr(uploads, "MAX_AGE", 3600)
     count = uploads.bytes_of_uploads
     monkeypatch.setattr(uploads, "bytes_of_uploads", lambda it: counted.append(it) or count(it))
     for _ in range(3):
@@ -296,7 +296,7 @@ def test_lost_session_writes_no_traceback(address: str, caplog: pytest.LogCaptur
     assert caplog.text == ""
 
 
-@pytest.mark.parametrize(("limit", "stored"), [("MAX_BYTES_OF_UPLOADS", 2), ("SPARE", 0)])
+@pytest.mark.parametrize(("limit", "stored"), [("MAX_BYTES_OF_UPLOADS", 2), ("MIN_FREE", 0)])
 def test_upload_without_room_is_refused(
     address: str, monkeypatch: pytest.MonkeyPatch, limit: str, stored: int
 ) -> None:
@@ -315,7 +315,7 @@ def test_endless_uploads_of_address_are_refused(
     address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(uploads, "MB", 1_000)
-    monkeypatch.setattr(uploads, "CHARGED", 0)
+    monkeypatch.setattr(uploads, "FILE_CHARGE", 0)
     body = BEGUN + b"b" * 400_000 + ENDED
     statuses = [
         httpx.post(f"{address}gradio_api/upload", content=body, headers=FORM).status_code
@@ -326,7 +326,7 @@ def test_endless_uploads_of_address_are_refused(
 
 def test_uploads_of_few_leave_room(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(uploads, "MB", 1_000)
-    monkeypatch.setattr(uploads, "CHARGED", 0)
+    monkeypatch.setattr(uploads, "FILE_CHARGE", 0)
     monkeypatch.setattr(uploads, "MAX_BYTES_OF_UPLOADS", 500_000)
     body = BEGUN + b"b" * 90_000 + ENDED
 
@@ -348,7 +348,7 @@ def test_gone_uploads_leave_no_folder(tmp_path: Path) -> None:
     (full / "a.wav").write_bytes(b"RIFF")
     for place in (gone, full):
         os.utime(place, (0, 0))
-    assert uploads.bytes_of_uploads(tmp_path) == 4 + OF_FILE
+    assert uploads.bytes_of_uploads(tmp_path) == 4 + FILE_OVERHEAD
     assert {*tmp_path.iterdir()} == {arriving, full}
 
 
@@ -368,7 +368,7 @@ def test_uploads_are_counted_amid_changes(tmp_path: Path) -> None:
     others.start()
     try:
         counts = {uploads.bytes_of_uploads(tmp_path) for _ in range(5000)}
-        assert counts <= {3 + OF_FILE, 3 + 2 * OF_FILE, 4 + 2 * OF_FILE}
+        assert counts <= {3 + FILE_OVERHEAD, 3 + 2 * FILE_OVERHEAD, 4 + 2 * FILE_OVERHEAD}
     finally:
         ended.set()
         others.join()

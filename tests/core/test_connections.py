@@ -17,7 +17,13 @@ from starlette.websockets import WebSocket
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
-from earshot.core.connections import DEAD, HEAD, PRIVATE, believed_proxies, limit_connections
+from earshot.core.connections import (
+    MAX_DEAD,
+    MAX_HEAD,
+    PRIVATE,
+    believed_proxies,
+    limit_connections,
+)
 from earshot.core.limits import address_of
 from tests.support.serving import close
 
@@ -75,7 +81,7 @@ def _ended(connection: socket.socket) -> float:
 
 @pytest.mark.parametrize("sent", [b"", b"GET / HT", b"GET / HTTP/1.1\r\nHost: here\r\nA: b\r\n"])
 def test_connection_without_whole_head_is_ended(address: str, sent: bytes) -> None:
-    assert HEAD == 10
+    assert MAX_HEAD == 10
     with _connect(address) as connection:
         connection.sendall(sent)
         assert 0.5 < _ended(connection) < PATIENCE / 2
@@ -169,7 +175,7 @@ def test_proxies_of_space_are_private() -> None:
 
 @pytest.mark.skipif(not hasattr(socket, "TCP_USER_TIMEOUT"), reason="Linux only")
 def test_dead_connection_is_ended_by_kernel(address: str) -> None:
-    assert DEAD == 60
+    assert MAX_DEAD == 60
     with socket.socket() as reader:
         reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         reader.settimeout(PATIENCE)

@@ -17,7 +17,7 @@ from earshot.media.audio.features import log_mel, n_frames
 from earshot.media.constants import HOP_LENGTH, SAMPLE_RATE
 
 MIN_PITCH, MAX_PITCH = 60.0, 500.0  # Hz
-VOICE: Final = 480.0  # Hz; from here to MAX_PITCH the best path is that of hum and noise
+MAX_VOICE: Final = 480.0  # Hz; from here to MAX_PITCH the best path is that of hum and noise
 CANDIDATES: Final = 128  # a third of a semitone apart
 RATE: Final = SAMPLE_RATE // 2  # Hz at which periods are looked for
 WINDOW: Final = 320  # samples at RATE that are held against their like a period later: 40 ms
@@ -43,7 +43,7 @@ def track_pitch(waveform: np.ndarray) -> np.ndarray:
     glide = GLIDE * np.log2(MAX_PITCH / MIN_PITCH) / (CANDIDATES - 1)
     path = _best_path(voiced_cost, UNVOICED + scores.max(axis=1), glide)
     pitch = RATE / _refined(correlation, lags[np.minimum(path, CANDIDATES - 1)])
-    voiced = (path < CANDIDATES) & (pitch < VOICE)
+    voiced = (path < CANDIDATES) & (pitch < MAX_VOICE)
     return np.where(voiced, pitch, 0.0).astype(np.float32)
 
 

@@ -17,7 +17,7 @@ QUIET_SHARE: Final = 15  # percent of the frames that count as noise, in every b
 RANGE: Final = 25.0  # dB below the loudest band; anything softer counts as silence
 ONSET: Final = 6.0  # dB above the noise, mean over bands, that a word must reach
 SOUND: Final = 3.0  # dB above the noise down to which a word extends
-GAP: Final = 0.25  # seconds; stop closures and pauses within a phrase are shorter
+MAX_GAP: Final = 0.25  # seconds; stop closures and pauses within a phrase are shorter
 REACH: Final = 0.35  # seconds from the nearest voiced frame: [s], [sts]
 
 PITCHES: Final = (65.0, 400.0)  # Hz
@@ -34,15 +34,15 @@ UNMASKED: Final = 0.5  # lowest share of a frame's power that is taken as not no
 GLIDE: Final = (5.0, 200.0)  # cents per frame; larger steps are pitch errors and are ignored
 LAG: Final = 5  # frames to either side between which the spectrum is compared
 MIN_FRAMES: Final = 10  # frames; shorter segments cannot be classified and count as speech
-BLIP: Final = 3  # frames; shorter segments are not speech
+MIN_SEGMENT: Final = 3  # frames; shorter segments are not speech
 
 
 def words(waveform: np.ndarray) -> list[tuple[float, float]]:
     """Find the segments of speech in a recording (T,) at 16 kHz: (start, end) in seconds, in order.
 
     They do not depend on the recording's level, however quiet or loud it is. Pauses shorter than
-    GAP belong to their segment. Sounds too short to classify count as speech; steady sounds, such
-    as music and machines, do not.
+    MAX_GAP belong to their segment. Sounds too short to classify count as speech; steady sounds,
+    such as music and machines, do not.
     """
     if len(waveform) <= SAMPLE_RATE // 20 or not np.any(waveform):
         return []
@@ -62,7 +62,7 @@ def words(waveform: np.ndarray) -> list[tuple[float, float]]:
     for start, end in _joined(active, level):
         frames = np.arange(start, end)
         voiced_frames = frames[voiced[start:end]]
-        if end - start < BLIP or len(voiced_frames) == 0:
+        if end - start < MIN_SEGMENT or len(voiced_frames) == 0:
             continue
         smooth = cents[voiced_frames][cents[voiced_frames] < GLIDE[1]]
         gliding = (smooth > GLIDE[0]).sum() / max(len(smooth), 1)
@@ -84,14 +84,14 @@ def levelled(waveform: np.ndarray) -> np.ndarray:
 
 
 def _joined(active: np.ndarray, level: np.ndarray) -> list[tuple[int, int]]:
-    """Find runs of active frames that reach ONSET, as [start, end); gaps shorter than GAP are
+    """Find runs of active frames that reach ONSET, as [start, end); gaps shorter than MAX_GAP are
     closed.
     """
     runs: list[tuple[int, int]] = []
     for start, end in np.flatnonzero(np.diff(active, prepend=False, append=False)).reshape(-1, 2):
         if level[start:end].max() < ONSET:
             continue
-        if runs and start - runs[-1][1] < GAP * FRAMES:
+        if runs and start - runs[-1][1] < MAX_GAP * FRAMES:
             start = runs.pop()[0]
         runs.append((int(start), int(end)))
     return runs

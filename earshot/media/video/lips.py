@@ -22,9 +22,9 @@ MAX_LOST: Final = 0.25  # of the frames
 MIN_SEEN: Final = 0.4  # s from the first face to the last
 MAX_GAPS: Final = 0.1  # of the steps between frames; more, and it has too few frames to read
 BRIGHT: Final = 95  # percentile of the grey levels
-SMALL: Final = 40.0  # pixels between the outer corners of the eyes
-DARK: Final = 0.2  # of white
-TURNED: Final = 0.35  # of a full profile
+MIN_SIZE: Final = 40.0  # pixels between the outer corners of the eyes
+MIN_LIGHT: Final = 0.2  # of white
+MAX_TURN: Final = 0.35  # of a full profile
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,9 +41,9 @@ class Quality:
     def hints(self) -> tuple[str, ...]:
         """List what to do better next time; nothing where all is well."""
         hints = {
-            "Your face is small in the picture: come closer.": np.median(self.size) < SMALL,
-            "It is dark: turn towards a light.": np.median(self.light) < DARK,
-            "You look to the side: face the camera.": np.median(abs(self.turn)) > TURNED,
+            "Your face is small in the picture: come closer.": np.median(self.size) < MIN_SIZE,
+            "It is dark: turn towards a light.": np.median(self.light) < MIN_LIGHT,
+            "You look to the side: face the camera.": np.median(abs(self.turn)) > MAX_TURN,
             "The face was lost now and then: keep hands and hair away from it.": np.any(~self.seen),
         }
         return tuple(hint for hint, applies in hints.items() if applies)

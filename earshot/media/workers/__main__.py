@@ -18,9 +18,9 @@ from earshot.media.workers.audio import decode_audio
 from earshot.media.workers.processes import receive, send, send_array
 from earshot.media.workers.video import decode_video
 
-MEMORY: Final = 1536 * 2**20  # bytes of address space; PyAV and numpy take 250 MB of it
-CPU_SECONDS: Final = 70  # a file; the decoders stop by themselves after 60
-OPEN_FILES: Final = 64
+MAX_MEMORY: Final = 1536 * 2**20  # bytes of address space; PyAV and numpy take 250 MB of it
+MAX_CPU_SECONDS: Final = 70  # a file; the decoders stop by themselves after 60
+MAX_OPEN_FILES: Final = 64
 TOO_LARGE: Final = "Decoding this file takes too much memory. Export it shorter, or smaller."
 GONE: Final = {
     "audio": "The recording is no longer there.",
@@ -83,8 +83,8 @@ def _limit() -> None:
     """Set limits for the whole life of the process, which nothing in it can lift."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the app, which ends its workers
     for limit, value in (
-        (resource.RLIMIT_AS, MEMORY),
-        (resource.RLIMIT_NOFILE, OPEN_FILES),
+        (resource.RLIMIT_AS, MAX_MEMORY),
+        (resource.RLIMIT_NOFILE, MAX_OPEN_FILES),
         (resource.RLIMIT_FSIZE, 0),
         (resource.RLIMIT_CORE, 0),
     ):
@@ -96,7 +96,7 @@ def _limit() -> None:
 def _limit_cpu() -> None:
     """Let the kernel end a process whose decoder does not come back to Python."""
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-    resource.setrlimit(resource.RLIMIT_CPU, (round(time.process_time()) + CPU_SECONDS, hard))
+    resource.setrlimit(resource.RLIMIT_CPU, (round(time.process_time()) + MAX_CPU_SECONDS, hard))
 
 
 if __name__ == "__main__":

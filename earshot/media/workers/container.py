@@ -11,7 +11,7 @@ from av.stream import Disposition, Stream
 
 from earshot.core.errors import InputError
 
-CPU_SECONDS: Final = 60.0  # a file
+MAX_CPU_SECONDS: Final = 60.0  # a file
 # What a damaged part of a file raises: those after it may be whole.
 DAMAGES: Final = (FFmpegError, IndexError, ValueError, OverflowError, EOFError, OSError)
 # What files are that are no recordings, by how they begin, and what to do.
@@ -119,7 +119,7 @@ class Timeline:
 class Budget:
     """CPU time for one file, from now on."""
 
-    def __init__(self, seconds: float = CPU_SECONDS) -> None:
+    def __init__(self, seconds: float = MAX_CPU_SECONDS) -> None:
         self._ends = time.process_time() + seconds
 
     @property

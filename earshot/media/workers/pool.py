@@ -16,9 +16,9 @@ from earshot.media.workers.processes import Pool, WorkerError, WorkerProcess
 MAX_WORKERS: Final = max(4, os.cpu_count() or 1)  # at once; further files wait
 MAX_IDLE: Final = 2
 MAX_FILES: Final = 500  # that one worker decodes before it is replaced, in case FFmpeg leaks
-START_SECONDS: Final = 120.0  # on a machine that is very busy
+MAX_START_SECONDS: Final = 120.0  # on a machine that is very busy
 # Longer than a worker's own limit of CPU seconds, which gives the better message.
-WAIT_SECONDS: Final = 100.0
+MAX_WAIT_SECONDS: Final = 100.0
 BROKEN: Final = (
     "This file cannot be decoded: it is damaged, or too large for this demo. "
     "Export it again, for example as WAV or MP4, and shorter."
@@ -50,7 +50,7 @@ class Worker(WorkerProcess):
         """Ask about one file: the messages, up to the last. Raises InputError for what is wrong
         with the file, and WorkerError for what happens to the worker."""
         try:
-            self.wait_until_ready(START_SECONDS)
+            self.wait_until_ready(MAX_START_SECONDS)
         except WorkerError as error:
             code = self.process.poll()
             raise RuntimeError(f"No decoding worker can be started: {error} ({code}).") from error
@@ -58,7 +58,7 @@ class Worker(WorkerProcess):
         data = source if isinstance(source, bytes) else b""
         path = None if isinstance(source, bytes) else os.path.abspath(source)
         self.send({"task": task, "path": path, "size": len(data), "options": options}, data)
-        answers = self.answers(WAIT_SECONDS)
+        answers = self.answers(MAX_WAIT_SECONDS)
         while True:
             header, array = answers.next()
             match header:

@@ -115,7 +115,7 @@ class _Part(io.RawIOBase):
 
 
 MAX_MISSING: Final = 0.25  # seconds before the declared end, and 1 %, that no one misses
-WAV_UNKNOWN: Final = 2**30  # bytes; programs that write into a pipe declare some huge length
+MAX_WAV_BYTES: Final = 2**30  # bytes; programs that write into a pipe declare some huge length
 W64: Final = b"riff"  # how Sony's WAV with sizes of 64 bits begins
 CAF: Final = b"caff"
 FLV: Final = b"FLV"
@@ -135,9 +135,9 @@ def ends_early(file: BinaryIO) -> bool:
     if order := RIFF.get(head[:4]):
         declared = int.from_bytes(head[4:8], order) + 8
         rate = int.from_bytes(head[28:32], order) if head[12:16] == b"fmt " else 0  # bytes/s
-        return size + MAX_MISSING * rate < declared < WAV_UNKNOWN
+        return size + MAX_MISSING * rate < declared < MAX_WAV_BYTES
     if head[:4] == W64:
-        return size < int.from_bytes(head[16:24], "little") < WAV_UNKNOWN
+        return size < int.from_bytes(head[16:24], "little") < MAX_WAV_BYTES
     if head[:4] == b"OggS":
         file.seek(max(0, size - OGG_TAIL))
         tail = file.read()

@@ -20,7 +20,7 @@ from earshot.media.workers.structure import parts
 
 FORMATS: Final = "asf,avi,flv,matroska,mov,mpeg,mpegts,ogg"
 MAX_PIXELS: Final = 4096 * 4096  # of a picture that is decoded
-PADDING: Final = 0.25  # seconds that a video may be longer than allowed
+MAX_PADDING: Final = 0.25  # seconds that a video may be longer than allowed
 MIN_FRAMES: Final = 2  # fewer make no video
 MAX_FRAMES_PER_SECOND: Final = 130  # frames that are decoded: phones record up to 120 a second
 THREADS: Final = 2  # more hold more pictures in memory
@@ -63,7 +63,7 @@ def _spaced(
     first, last = None, -1.0
     for count, (time, picture) in enumerate(pictures):
         first = time if first is None else first
-        if time > max_seconds + PADDING:
+        if time > max_seconds + MAX_PADDING:
             raise InputError(
                 f"The video is longer than {max_seconds:g} s. Cut it to {max_seconds:g} s or less."
             )

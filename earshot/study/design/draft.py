@@ -97,8 +97,7 @@ def _name(system: str) -> str:
 def _write(path: Path, sound: bytes) -> None:
     """Write the sound as a mono WAV file."""
     # Late, for they load scipy.
-    from earshot.media.audio.decode import decode_mono
-    from earshot.media.audio.load import wav_bytes
+    from earshot.media.audio.load import decode_mono, wav_bytes
 
     recording = decode_mono(sound, MAX_SECONDS)
     path.parent.mkdir(parents=True, exist_ok=True)

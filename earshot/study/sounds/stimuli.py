@@ -13,8 +13,7 @@ import numpy as np
 from scipy.signal import ellip, sosfiltfilt
 
 from earshot.core.errors import InputError
-from earshot.media.audio.decode import decode
-from earshot.media.audio.load import loudness
+from earshot.media.audio.load import decode, loudness
 from earshot.media.samples import FULL_SCALE, SILENT_PEAK
 from earshot.study.design import ANCHORS, REFERENCE, Test, Trial
 from earshot.study.design.yaml_lines import SpecError

@@ -21,7 +21,7 @@ from gradio.utils import get_upload_folder
 from gradio_client.utils import is_http_url_like, strip_invalid_filename_characters
 
 from earshot.core.limits import RateLimit
-from earshot.core.uploads import CHARGED, MB, has_room
+from earshot.core.uploads import FILE_CHARGE, MB, has_room
 
 MAX_BYTES: Final = 100_000_000
 SECONDS: Final = 20.0  # for all files of a request
@@ -91,7 +91,7 @@ class Addresses:
             async with turn, self._places:
                 folder.mkdir()
                 await _download(url, folder / name)
-            size = (folder / name).stat().st_size + CHARGED
+            size = (folder / name).stat().st_size + FILE_CHARGE
             if self._megabytes.take(visitor, amount=size / MB):
                 raise gr.Error(self._megabytes.refusal, print_exception=False)
         except BaseException as error:

@@ -49,7 +49,7 @@ from starlette.responses import JSONResponse
 
 from earshot.core.limits import RateLimit, Turns
 from earshot.core.paths import ASSETS
-from earshot.core.uploads import MB, OF_FILE, SPARE
+from earshot.core.uploads import FILE_OVERHEAD, MB, MIN_FREE
 from earshot.tabs.shared.addresses import Addresses
 
 UPLOADS: Final = ("/gradio_api/upload",)  # where files are sent to
@@ -57,7 +57,7 @@ UPLOADS: Final = ("/gradio_api/upload",)  # where files are sent to
 STRANGE_ERRORS: Final = (LookupError, TypeError, ValueError, AttributeError)
 STRANGE: Final = "This request names what is not there. See /agents.md for what is."
 NO_ROOM: Final = "This server has no room for results just now. Try again in an hour."
-SHORT: Final = 5 * SPARE  # of the disk: with less, an address gets little more
+SHORT: Final = 5 * MIN_FREE  # of the disk: with less, an address gets little more
 NOT_OWN: Final = "This file was not uploaded here, or is no longer there. Upload it again."
 MAX_UNREAD: Final = 20  # messages of a session, of up to 0.8 MB each
 MAX_SESSIONS: Final = 20  # of an address, that fetch nothing
@@ -426,13 +426,13 @@ def _whole(save: Callable[..., str], megabytes: RateLimit) -> Callable[..., str]
         cache = Path(call.arguments["cache_dir"])
         cache.mkdir(parents=True, exist_ok=True)
         free, whose = shutil.disk_usage(cache).free, _made_for.get()
-        if free < SPARE:
+        if free < MIN_FREE:
             raise gr.Error(NO_ROOM, print_exception=False)
         with TemporaryDirectory(dir=cache) as unfinished:
             call.arguments["cache_dir"] = unfinished
             written = Path(save(*call.args, **call.kwargs))
             place = cache.resolve() / written.parent.name / written.name
-            size = 0 if place.exists() else written.stat().st_size + OF_FILE
+            size = 0 if place.exists() else written.stat().st_size + FILE_OVERHEAD
             if whose and megabytes.take(whose, amount=size / MB) and free < SHORT:
                 raise gr.Error(megabytes.refusal, print_exception=False)
             place.parent.mkdir(exist_ok=True)

@@ -9,8 +9,7 @@ import pytest
 import soundfile
 
 from earshot.core.errors import InputError
-from earshot.media.audio.decode import decode
-from earshot.media.audio.load import load, wav_bytes
+from earshot.media.audio.load import decode, load, wav_bytes
 from earshot.media.samples import SAMPLE_RATES
 from earshot.media.workers.audio import decode_audio
 from tests.media.audio.recordings import encode, tone, video

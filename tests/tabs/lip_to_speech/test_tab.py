@@ -141,7 +141,7 @@ def test_pictures_and_sound_are_decoded_once(
         decoded.append(task)
         return stream(task, *args, **options)
 
-    for module in ("video", "audio.decode"):
+    for module in ("video", "audio.load"):
         monkeypatch.setattr(f"earshot.media.{module}.stream", counted)
     events.read(None, str(ADA), "neural", FACE, 0, 0, None, "", VISITOR, PROGRESS)
     assert decoded == ["video", "audio"]

@@ -159,7 +159,7 @@ def test_fetched_megabytes_count_for_visitor(
 ) -> None:
     """As those of uploads do."""
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
-    monkeypatch.setattr(addresses, "CHARGED", 400_000_000)  # as if each were as large
+    monkeypatch.setattr(addresses, "FILE_CHARGE", 400_000_000)  # as if each were as large
     rule = addresses.Addresses(fetched=True)
 
     async def download(url: str, path: Path) -> None:

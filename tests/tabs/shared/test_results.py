@@ -77,7 +77,7 @@ def test_result_leaves_room_for_answers(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Raters' answers lie on the same disk."""
-    monkeypatch.setattr(gradio_internals, "SPARE", 1 << 60)
+    monkeypatch.setattr(gradio_internals, "MIN_FREE", 1 << 60)
     with pytest.raises(gr.Error, match="no room"):
         SAVES[kind](str(tmp_path))
     assert [*tmp_path.iterdir()] == []
@@ -86,7 +86,7 @@ def test_result_leaves_room_for_answers(
 def test_results_without_end_leave_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a disk that is nearly full, an address gets no more than its share."""
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
-    monkeypatch.setattr(gradio_internals, "OF_FILE", 90_000_000)  # as if each were as large
+    monkeypatch.setattr(gradio_internals, "FILE_OVERHEAD", 90_000_000)  # as if each were as large
     with gr.Blocks() as page:
         made = gr.Audio()
         numbers = count()
