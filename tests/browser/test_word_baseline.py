@@ -13,7 +13,7 @@ from earshot.media.audio.load import load
 from earshot.systems.words import spoken_word
 from earshot.tabs.components import hub_picker
 from earshot.tabs.shared.services import Services
-from earshot.tabs.words.baseline import baseline_section
+from earshot.tabs.words.baseline import BaselineSection
 from tests.browser.visit import SIZES, Visit
 from tests.support.fake_words import RATE, FakeLibrary
 from tests.support.serving import close
@@ -31,7 +31,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         # No voice activity detector takes the library's tones for speech.
         patch.setattr(spoken_word, "find_word", lambda path, cut: load(path, RATE))
         with gr.Blocks(title="Words") as page:
-            baseline_section(lambda: library, Services(device="cpu"))
+            BaselineSection(lambda: library, Services(device="cpu"))
         yield launch.launch(page, launch.options([], {}), block=False)
         close(page)
 

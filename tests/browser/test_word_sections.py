@@ -12,10 +12,10 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from earshot.app import launch
 from earshot.systems.words import Words
-from earshot.tabs.words.compare import compare_section
-from earshot.tabs.words.find import find_section
-from earshot.tabs.words.threshold import threshold_section
-from earshot.tabs.words.vocabulary import vocabulary_section
+from earshot.tabs.words.compare import CompareSection
+from earshot.tabs.words.find import FindSection
+from earshot.tabs.words.threshold import ThresholdSection
+from earshot.tabs.words.vocabulary import VocabularySection
 from tests.browser.visit import SIZES, Visit
 from tests.support.fake_words import FakeLibrary, Spoken, write_word
 from tests.support.serving import close
@@ -52,9 +52,9 @@ def address(tiny_checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) ->
     library: Any = FakeLibrary(folder := tmp_path_factory.mktemp("library"))
     gr.set_static_paths([folder])
     with gr.Blocks(title="Words") as page:
-        for section in (compare_section, threshold_section, vocabulary_section):
+        for section in (CompareSection, ThresholdSection, VocabularySection):
             section(lambda: words, lambda: library)
-        find_section(lambda: network)
+        FindSection(lambda: network)
     yield launch.launch(page, launch.options([], {}), block=False)
     close(page)
 

@@ -14,10 +14,10 @@ from earshot.tabs.lip_to_speech.coach import ASKED, coach, spelled
 from earshot.tabs.lip_to_speech.events import FACE, SET, LipComponents, LipEvents, LipVisit
 from earshot.tabs.lip_to_speech.view import draft_item
 from earshot.tabs.shared.events import (
-    EMPTIED,
     HIDDEN,
     PRIVATE,
     QUICK_QUEUE,
+    empty_after,
     on_model,
     reporting,
 )
@@ -140,7 +140,7 @@ def _layout(
         given = [visit, video, vocoder, *chosen, nothing_asked]
         job = on_model(trigger, on_read, given, shown.all(), js=js, **main)
         # The file was deleted: the camera is ready for the next video.
-        job.then(None, outputs=video, js=EMPTIED, **HIDDEN)
+        empty_after(job, video)
     for chip, example, sentence in chips:
         on_model(
             chip.click, on_read, [visit, example, vocoder, *chosen, sentence], shown.all(), **main

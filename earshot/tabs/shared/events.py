@@ -31,13 +31,13 @@ from earshot.tabs.shared.gradio_internals import (
 P = ParamSpec("P")
 T = TypeVar("T")
 
-DEADLINE: Final = 120.0  # seconds that a job may run
-
-_jobs: defaultdict[str, set[Job]] = defaultdict(set)
-_lock = threading.Lock()
 Values = dict[Component, Any]  # of the inputs of an event, by component
 Update = dict[Block, Any]  # what a handler returns: components with their new values
 logger = logging.getLogger("earshot")
+
+DEADLINE: Final = 120.0  # seconds that a job may run
+_jobs: defaultdict[str, set[Job]] = defaultdict(set)
+_lock = threading.Lock()
 # The events that a stop button cancels, by the button that it stands in for.
 _stopping: WeakKeyDictionary[gr.Button, dict[Component, list[int]]] = WeakKeyDictionary()
 
@@ -62,11 +62,11 @@ SHOW_AGAIN: Final = """() => requestAnimationFrame(() => {
 # The buttons of a job change in the page itself: no round trips to wait for or to serve.
 TURN: Final = """() => ["start", "stop"].map((button) =>
   ({ __type__: "update", visible: button === "%s" }))"""
-# In the page itself: a round trip later it could empty what the visitor gave meanwhile.
-EMPTIED: Final = "() => null"
 # A name of its own, so that no handler takes the name of an endpoint.
 PRIVATE: Final[dict[str, Any]] = {"api_visibility": "private", "api_name": "private"}
 HIDDEN: Final[dict[str, Any]] = {"queue": False, "show_progress": "hidden", **PRIVATE}
+# While it runs, the last of the events that come is kept, and runs next.
+LAST: Final[dict[str, Any]] = {"trigger_mode": "always_last"}
 
 
 def stoppable(handler: Callable[P, T], seconds: float | None = None) -> Callable[P, T]:
@@ -201,6 +201,30 @@ def reporting(handler: Callable[P, T], message: Component) -> Callable:
             yield {message: say(error.message, "error")}
 
     return stream if isgeneratorfunction(handler) else run
+
+
+def queued(progress_on: Component | None = None, queue: str = QUICK_QUEUE) -> dict[str, Any]:
+    """Return how an event runs that waits in a queue, with its progress on a component, if any."""
+    progress = {"show_progress_on": progress_on} if progress_on else {"show_progress": "hidden"}
+    return {"concurrency_id": queue, "concurrency_limit": 1, **progress, **PRIVATE}
+
+
+def empty_after(run: Dependency, recorder: Component) -> None:
+    """Empty a recorder once a run has ended, in the page itself: a round trip later it could empty
+    what the visitor gave meanwhile."""
+    run.then(None, None, recorder, js="() => null", **HIDDEN)
+
+
+def offer(
+    call: gr.Button,
+    handler: Callable,
+    inputs: Component | Sequence[Component],
+    outputs: Component | Sequence[Component],
+    queue: str = QUICK_QUEUE,
+) -> None:
+    """Offer a handler to programs, as the endpoint of its name; call: a button that nobody sees."""
+    name = handler.__name__
+    call.click(handler, inputs, outputs, api_name=name, concurrency_id=queue, concurrency_limit=1)
 
 
 def on_model(

@@ -1,9 +1,18 @@
-"""The parts that tabs have in common: inputs, the main button, what stands in for a model."""
+"""The parts that tabs have in common: sections with events of their own, inputs, the main button,
+what stands in for a model.
+"""
 
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import gradio as gr
+from gradio.components import Component
+from gradio.events import Dependency
+
+from earshot.tabs.shared.events import HIDDEN, on_model, reporting
+
+CHIP: Final[dict[str, Any]] = {"size": "sm", "min_width": 0, "scale": 0}
 
 # {checkpoint}, {data}: as in missing_model; {system}: the package of the training.
 MISSING: Final = """
@@ -14,6 +23,44 @@ with your {data} in DIR, {then}. The other tabs work meanwhile.</p>
 python -m training.{system} train --out OUT
 python -m training.{system} export --out OUT</pre></header>
 """
+
+
+class Section:
+    """A part of a tab: its components are attributes, which __init__ lays out, and its methods
+    handle their events. Each returns {component: value}; its errors are shown in ``message``.
+    """
+
+    message: gr.HTML
+
+    def on(
+        self,
+        triggers: Callable | Sequence[Callable],
+        handler: Callable,
+        inputs: Component | Sequence[Component] | None,
+        outputs: Component | Sequence[Component],
+        **how: Any,
+    ) -> Dependency:
+        """Run a handler on events. how: queued(…), if not at once."""
+        how = how or HIDDEN
+        return gr.on(triggers, reporting(handler, self.message), inputs, outputs, **how)
+
+    def on_model(
+        self,
+        trigger: Callable,
+        handler: Callable,
+        inputs: Sequence[Component],
+        outputs: Sequence[Component],
+        **how: Any,
+    ) -> Dependency:
+        """Run a handler as a job, that can be stopped: see events.on_model."""
+        return on_model(trigger, reporting(handler, self.message), inputs, outputs, **how)
+
+
+def chips(labels: Iterable[str], intro: str = "Or try") -> list[gr.Button]:
+    """Lay out a row of small buttons, each an example, after a word or two."""
+    with gr.Row(elem_classes="chips"):
+        gr.HTML(f"<span>{intro}</span>")
+        return [gr.Button(label, **CHIP) for label in labels]
 
 
 def missing_model(

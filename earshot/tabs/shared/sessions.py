@@ -13,19 +13,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar
+from typing import IO, Any, Final, Generic, Protocol, TypeVar
 from weakref import WeakSet, WeakValueDictionary
 
 import gradio as gr
 
-from earshot.core.errors import InputError
 from earshot.core.paths import ROOT
 from earshot.tabs.shared.gradio_internals import content_addressed, current_page, upload_folder
 
-if TYPE_CHECKING:
-    from earshot.systems.words import Spoken, Words
-
-SEVERAL: Final = "This is more than one word. Say one only, without a pause."
 TIME_TO_LIVE: Final = 3600  # seconds, for visitors who leave the page open
 # Seconds after which a visitor is gone for good. A connection that is lost for an instant looks
 # just like a page that is closed, and their work must not go with it.
@@ -125,16 +120,6 @@ def delete_after_use(upload: str | None) -> Iterator[None]:
     finally:
         if upload and is_upload(upload):
             Path(upload).unlink(missing_ok=True)
-
-
-def one_word(words: "Words", recording: str | None) -> "Spoken":
-    """Embed the word of a recording. Raises InputError where there is none, or more."""
-    from earshot.systems.words.spoken_word import CutNeededError  # late, for pipelines load torch
-
-    try:
-        return words.embed_audio(recording)
-    except CutNeededError:
-        raise InputError(SEVERAL) from None
 
 
 def _clear(kept: Kept | None) -> None:

@@ -8,7 +8,7 @@ import gradio as gr
 from gradio.components import Component
 
 from earshot.core.errors import InputError
-from earshot.tabs.shared.events import EMPTIED, HIDDEN, Update, on_model, reporting, say
+from earshot.tabs.shared.events import HIDDEN, Update, empty_after, on_model, reporting, say
 from earshot.tabs.shared.sessions import SessionStore
 from earshot.tabs.sound_search.events import SoundEvents
 from earshot.tabs.sound_search.library import Remark, VisitorLibrary
@@ -130,7 +130,7 @@ class OwnSoundEvents:
                 stop=section.stop,
             )
             if source is section.recorder:
-                run.then(None, None, section.recorder, js=EMPTIED, **HIDDEN)
+                empty_after(run, section.recorder)
         self.own.change(
             lambda own: gr.Button(visible=bool(own)), self.own, section.forget, **HIDDEN
         )

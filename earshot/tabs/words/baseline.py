@@ -11,8 +11,9 @@ import numpy as np
 from earshot.tabs.components.hub_picker import HubModels, Kind, hub_picker
 from earshot.tabs.components.map import Chart, Point, show, sound_map
 from earshot.tabs.shared.events import Update
+from earshot.tabs.shared.parts import Section
 from earshot.tabs.shared.services import Services
-from earshot.tabs.words.map import SOUNDS, first_sound, named
+from earshot.tabs.words.view import SOUNDS, first_sound, named
 
 if TYPE_CHECKING:
     from earshot.pretrained.speech_encoder import SpeechEncoder
@@ -87,44 +88,52 @@ class ModelComparison:
         return Chart(f"Map of {len(points)} recordings by {name}", points, tuple(SOUNDS))
 
 
-def baseline_section(library: Callable[[], "WordLibrary"], services: Services) -> None:
-    """Build the folded section: choose a model, and see the map that it makes."""
+class BaselineSection(Section):
+    """The folded section, to be made inside a gr.Blocks: choose a model, and see the map that it
+    makes.
+    """
 
-    def load(name: str, folder: Path) -> "SpeechEncoder":
-        from earshot.pretrained.speech_encoder import SpeechEncoder  # late, for it loads torch
+    def __init__(self, library: Callable[[], "WordLibrary"], services: Services) -> None:
+        """Lay it out."""
 
-        return SpeechEncoder.from_pretrained(str(folder), services.device)
+        def load(name: str, folder: Path) -> "SpeechEncoder":
+            from earshot.pretrained.speech_encoder import SpeechEncoder  # late, for it loads torch
 
-    models = HubModels(KIND, services.hub, load)
-    with gr.Accordion("Compare with a pretrained speech model", open=False):
-        gr.HTML(HINT)
-        if (picker := hub_picker(models, "Model")) is None:
-            return
-        layers = gr.Textbox("", label="Layer", info=LAYERS, max_lines=1)
-        numbers = gr.HTML(elem_classes="numbers")
-        chart = sound_map("baseline-map")
+            return SpeechEncoder.from_pretrained(str(folder), services.device)
+
+        self.library, self.models = library, HubModels(KIND, services.hub, load)
+        with gr.Accordion("Compare with a pretrained speech model", open=False):
+            gr.HTML(HINT)
+            if picker := hub_picker(self.models, "Model"):
+                layers = gr.Textbox("", label="Layer", info=LAYERS, max_lines=1)
+                self.numbers = gr.HTML(elem_classes="numbers")
+                self.chart = sound_map("baseline-map")
+                picker.wire(self.compare, [layers], [self.numbers, self.chart], self.chart)
 
     def compare(
+        self,
         name: str,
-        wanted: str,
+        layers: str,
         progress: gr.Progress = gr.Progress(),  # noqa: B008  (how Gradio asks for it)
     ) -> Update:
+        """Embed the library by a model, and show its map, and how it compares with ours."""
         from earshot.systems.words.averaged_states import AveragedStates
 
-        encoder = models.load(name, progress).at(wanted)
+        encoder = self.models.load(name, progress).at(layers)
 
-        def embedding(done: int, total: int) -> None:
+        def report(done: int, total: int) -> None:
             progress((done, total), desc=f"Embedding by {name}", unit="words")
 
-        made = ModelComparison.of(AveragedStates(encoder), library(), embedding)
-        chosen = ", ".join(map(str, encoder.layers))
-        return {numbers: _line(made, chosen), chart: show(None, made.chart(name))}
+        comparison = ModelComparison.of(AveragedStates(encoder), self.library(), report)
+        return {
+            self.numbers: _line(comparison, ", ".join(map(str, encoder.layers))),
+            self.chart: show(None, comparison.chart(name)),
+        }
 
-    picker.wire(compare, [layers], [numbers, chart], chart)
 
-
-def _line(made: ModelComparison, layers: str) -> str:
+def _line(comparison: ModelComparison, layers: str) -> str:
     return (
-        f"Nearest recording by another voice is the same word: <b>{made.p_at_1:.0%}</b> by layer "
-        f"<b>{layers}</b>, <b>{made.ours:.0%}</b> by ours, of <b>{len(made.words)}</b> recordings"
+        f"Nearest recording by another voice is the same word: <b>{comparison.p_at_1:.0%}</b> by "
+        f"layer <b>{layers}</b>, <b>{comparison.ours:.0%}</b> by ours, of "
+        f"<b>{len(comparison.words)}</b> recordings"
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,21 +12,22 @@ import numpy as np
 from earshot.core.errors import InputError
 from earshot.media.constants import SAMPLE_RATE
 from earshot.tabs.shared.events import (
-    EMPTIED,
     HIDDEN,
-    PRIVATE,
-    QUICK_QUEUE,
     Update,
     answering,
+    empty_after,
+    offer,
+    queued,
     reporting,
     say,
 )
-from earshot.tabs.shared.parts import sound_input
-from earshot.tabs.shared.sessions import SessionStore, delete_after_use, one_word
+from earshot.tabs.shared.parts import Section, chips, sound_input
+from earshot.tabs.shared.sessions import SessionStore, delete_after_use
 from earshot.tabs.words.panel import (
     Label,
     Sounds,
     heat_table,
+    one_word,
     recorded_or_uploaded,
     sound_of,
     voice_name,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from earshot.systems.words import Spoken, Words, Written
     from earshot.systems.words.library import WordLibrary
 
-MIN_WORDS: Final = 2  # words
+MIN_WORDS: Final = 2
 MAX_WORDS: Final = 8
 OWN: Final = "your word"
 OWN_ID: Final = "mine-"  # prefix of the ids of a visitor's recordings
@@ -63,38 +64,66 @@ class Recordings(dict[str, "Compared"]):
     """A visitor's recordings by their id."""
 
 
-@dataclass(frozen=True)
-class CompareComponents:
-    """The components that the handlers change. own: the visitor's Recordings; written: the written
-    words to compare with."""
-
-    message: gr.HTML
-    panel: gr.HTML
-    picked: gr.Dropdown
-    own: gr.State
-    written: gr.State
-
-
-class CompareEvents:
-    """Handlers of the section; a visitor's recordings are passed in and returned, and live in their
-    session.
+class CompareSection(Section):
+    """The accordion, to be made inside a gr.Blocks. own: the visitor's Recordings, which are passed
+    in to handlers and returned; written: the written words to compare with.
     """
 
     def __init__(
-        self,
-        pipeline: Callable[[], "Words"],
-        library: Callable[[], "WordLibrary"],
-        store: SessionStore[Recordings],
-        components: CompareComponents,
+        self, pipeline: Callable[[], "Words"], library: Callable[[], "WordLibrary"]
     ) -> None:
-        self.pipeline = pipeline
-        self.library = library
-        self.store = store
-        self.components = components
+        """Lay it out. Both functions return the same object each time."""
+        self.pipeline, self.library = pipeline, library
+        self.store = SessionStore(Recordings)
+        with gr.Accordion("Compare words", open=False) as fold, gr.Row(elem_classes="room"):
+            with gr.Column(scale=1, min_width=300, elem_classes="room-input"):
+                gr.HTML(HINT)
+                self.picked = gr.Dropdown(
+                    [],
+                    value=[],
+                    multiselect=True,
+                    max_choices=MAX_WORDS,
+                    label="Words",
+                    info="a spelling and a synthetic voice each",
+                )
+                recording = sound_input("Say another word")
+                typed = gr.Textbox(
+                    "",
+                    label="Written words to compare with",
+                    placeholder="the same words",
+                    info="with commas between them; then press Enter",
+                    max_lines=1,
+                )
+                self.message = gr.HTML()
+                examples = chips(", ".join(e[:-1]) + f" and {e[-1]}" for e in EXAMPLES)
+            with gr.Column(scale=2, min_width=320, elem_classes="room-result"):
+                self.panel = word_panel("compared-words")
+        self.own, self.written = self.store.state(), gr.State((), time_to_live=3600)
+        inputs = [self.picked, self.own, self.written]
+        run, tables = queued(self.panel), [self.message, self.panel]
+        with gr.Row(visible=False):
+            call, similarities = gr.Button(), gr.JSON(label="similarities")
+            written = gr.Textbox(label="written")
+            files = gr.File(file_count="multiple", type="filepath", label="recordings")
+        offer(call, self.compare_words, [files, written], similarities)
+        self.on(fold.expand, self.first_look, inputs[:2], [self.message, self.picked])
+        self.on(self.picked.change, self.compare, inputs, tables)
+        for chip, words in zip(examples, EXAMPLES, strict=True):
+            chip.click(partial(self.example, *words), None, self.picked, **HIDDEN)
+        recorded = self.on(
+            recorded_or_uploaded(recording),
+            self.record,
+            [recording, self.picked, self.own],
+            [self.message, self.own, self.picked],
+            **run,
+        )
+        empty_after(recorded, recording)
+        spelled = self.on(typed.submit, self.write, typed, [self.message, self.written], **run)
+        spelled.success(reporting(self.compare, self.message), inputs, tables, **HIDDEN)
 
     def first_look(self, picked: list[str], own: Recordings | None) -> Update:
         """Show the words to pick from, with the first example picked if nothing is."""
-        return {self.components.picked: self._choices(own, picked or self.example(*EXAMPLES[0]))}
+        return {self.picked: self._choices(own, picked or self.example(*EXAMPLES[0]))}
 
     def example(self, *spellings: str) -> list[str]:
         """List the ids of the library's recordings of these words, VOICES of each."""
@@ -120,15 +149,12 @@ class CompareEvents:
                 del own[word]
             number = 1 + max((int(word.removeprefix(OWN_ID)) for word in own), default=0)
             own[f"{OWN_ID}{number}"] = _recorded(spoken, str(number))
-            return {
-                self.components.message: "",
-                self.components.own: own,
-                self.components.picked: self._choices(own, [*picked, f"{OWN_ID}{number}"]),
-            }
+            choices = self._choices(own, [*picked, f"{OWN_ID}{number}"])
+            return {self.message: "", self.own: own, self.picked: choices}
 
     def write(self, text: str) -> Update:
         """Set the written words to compare with."""
-        return {self.components.message: "", self.components.written: self._written(text)}
+        return {self.message: "", self.written: self._written(text)}
 
     def compare(
         self, picked: list[str], own: Recordings | None, written: "Sequence[Written]"
@@ -140,12 +166,12 @@ class CompareEvents:
             raise InputError(f"Pick {MIN_WORDS} words or more, up to {MAX_WORDS}.")
         library, sounds = self.library(), Sounds()
         rows = {word.id: row for row, word in enumerate(library.words)}
-        known = {word: _stored(library, rows[word], sounds) for word in picked if word in rows}
-        by_id = {**(own or {}), **known}  # of what is said, a copy: it may change meanwhile
+        stored = {word: _stored(library, rows[word], sounds) for word in picked if word in rows}
+        by_id = {**(own or {}), **stored}  # a copy: recordings may change meanwhile
         words = [by_id[word] for word in picked if word in by_id]
         if len(words) < MIN_WORDS:
             raise InputError(f"Pick {MIN_WORDS} words or more, up to {MAX_WORDS}.")
-        columns = {w.spelling: w.vector for w in written} or _spellings(library, list(known))
+        columns = {w.spelling: w.vector for w in written} or _spellings(library, list(stored))
         result = compare(*_stacked(words, list(columns.values())))
         labels = [word.label for word in words]
         html = heat_table("Spoken with spoken: cosine", labels, labels, result.spoken, 0, 1)
@@ -154,11 +180,13 @@ class CompareEvents:
             names = [Label(spelling) for spelling in columns]
             html += heat_table("Spoken with written: cosine", labels, names, result.written, 0, 1)
         panel = sounds.value(f'<div class="heats">{html}</div>')
-        told = " ".join(notice for word in words for notice in word.notices)
-        return {self.components.message: say(told), self.components.panel: panel}
+        notices = " ".join(notice for word in words for notice in word.notices)
+        return {self.message: say(notices), self.panel: panel}
 
     @answering
-    def api_compare(self, recordings: list[str] | None, written: str | None = "") -> dict[str, Any]:
+    def compare_words(
+        self, recordings: list[str] | None, written: str | None = ""
+    ) -> dict[str, Any]:
         """Compare recordings of words with each other and with written words.
 
         Args:
@@ -237,12 +265,12 @@ def _frames(path: Path) -> np.ndarray:
 
 def _spellings(library: "WordLibrary", picked: Sequence[str]) -> dict[str, np.ndarray]:
     """Collect the vectors of the written forms of the picked words."""
-    wanted = {(word.language, word.spelling) for word in library.words if word.id in picked}
+    forms = {(word.language, word.spelling) for word in library.words if word.id in picked}
     written = [(library.words[row], library.vectors[row]) for row in library.written]
     return {
         word.spelling: np.asarray(vector, np.float32)
         for word, vector in written
-        if (word.language, word.spelling) in wanted
+        if (word.language, word.spelling) in forms
     }
 
 
@@ -253,82 +281,3 @@ def _stacked(
     spoken = np.stack([word.vector for word in words])
     columns = np.stack(written) if written else np.zeros((0, spoken.shape[1]), np.float32)
     return spoken, columns, [word.frames for word in words]
-
-
-def compare_section(pipeline: Callable[[], "Words"], library: Callable[[], "WordLibrary"]) -> None:
-    """Build the accordion, inside a gr.Blocks. Both functions return the same object each time."""
-    store = SessionStore(Recordings)
-    with gr.Accordion("Compare words", open=False) as fold, gr.Row(elem_classes="room"):
-        with gr.Column(scale=1, min_width=300, elem_classes="room-input"):
-            gr.HTML(HINT)
-            picked = gr.Dropdown(
-                [],
-                value=[],
-                multiselect=True,
-                max_choices=MAX_WORDS,
-                label="Words",
-                info="a spelling and a synthetic voice each",
-            )
-            recording = sound_input("Say another word")
-            typed = gr.Textbox(
-                "",
-                label="Written words to compare with",
-                placeholder="the same words",
-                info="with commas between them; then press Enter",
-                max_lines=1,
-            )
-            message = gr.HTML()
-            with gr.Row(elem_classes="chips"):
-                gr.HTML("<span>Or try</span>")
-                chips = [gr.Button(_name(e), size="sm", min_width=0, scale=0) for e in EXAMPLES]
-        with gr.Column(scale=2, min_width=320, elem_classes="room-result"):
-            panel = word_panel("compared-words")
-    page = CompareComponents(message, panel, picked, store.state(), gr.State((), time_to_live=3600))
-    events = CompareEvents(pipeline, library, store, page)
-
-    def shown(handler: Callable) -> Callable:
-        return reporting(handler, message)
-
-    inputs = [picked, page.own, page.written]
-    on_model: dict[str, Any] = {
-        "concurrency_id": QUICK_QUEUE,
-        "concurrency_limit": 1,
-        "show_progress_on": panel,
-        **PRIVATE,
-    }
-    _api(events)
-    outputs = [message, picked]
-    fold.expand(shown(events.first_look), [picked, page.own], outputs, **HIDDEN)
-    picked.change(shown(events.compare), inputs, [message, panel], **HIDDEN)
-    for chip, example in zip(chips, EXAMPLES, strict=True):
-        chip.click(lambda e=example: events.example(*e), None, picked, **HIDDEN)
-    recorded = gr.on(
-        recorded_or_uploaded(recording),
-        shown(events.record),
-        [recording, picked, page.own],
-        [message, page.own, picked],
-        **on_model,
-    )
-    recorded.then(None, None, recording, js=EMPTIED, **HIDDEN)
-    spelled = typed.submit(shown(events.write), typed, [message, page.written], **on_model)
-    spelled.success(shown(events.compare), inputs, [message, panel], **HIDDEN)
-
-
-def _name(example: tuple[str, ...]) -> str:
-    return ", ".join(example[:-1]) + f" and {example[-1]}"
-
-
-def _api(events: CompareEvents) -> None:
-    """Declare the endpoint for programs, which answers in JSON."""
-    with gr.Row(visible=False):
-        call, similarities = gr.Button(), gr.JSON(label="similarities")
-        written = gr.Textbox(label="written")
-        files = gr.File(file_count="multiple", type="filepath", label="recordings")
-    call.click(
-        events.api_compare,
-        [files, written],
-        similarities,
-        api_name="compare_words",
-        concurrency_id=QUICK_QUEUE,
-        concurrency_limit=1,
-    )

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,16 +15,9 @@ from earshot.core.paths import ASSETS
 from earshot.media.constants import SAMPLE_RATE
 from earshot.tabs.components.lanes import Waveform
 from earshot.tabs.components.timeline import File, TimelineSpec, timeline
-from earshot.tabs.shared.events import (
-    HIDDEN,
-    LONG_QUEUE,
-    answering,
-    on_model,
-    reporting,
-    say,
-)
+from earshot.tabs.shared.events import HIDDEN, LONG_QUEUE, Update, answering, offer, say
 from earshot.tabs.shared.html import ink_on, macro, viridis_colors
-from earshot.tabs.shared.parts import sound_input
+from earshot.tabs.shared.parts import Section, chips, sound_input
 from earshot.tabs.words.panel import PANELS
 
 if TYPE_CHECKING:
@@ -34,10 +28,10 @@ HINT: Final = """<p class="hint">Up to ten minutes of speech. Type the word, or 
 places are surer; click one to hear it. Words that stand alone are found best; in fluent speech
 some are missed. Uploads are deleted within the hour.</p>"""
 EMPTY: Final = "Every place where the word is said appears here."
-NOTHING: Final = "Type the word to look for, or say it."
+NO_WORD: Final = "Type the word to look for, or say it."
 NOT_FOUND: Final = "“{word}” was not found."
 NEAREST: Final = "The nearest places are shown."
-SHOWN: Final = 5  # places, where none counts as found
+MAX_NEAREST: Final = 5  # places, where none counts as a match
 EXAMPLES: Final = (  # a word, what it is found in, and the recording
     ("lighthouse", "a sentence", "woman-lighthouse.ogg"),
     ("nine", "a row of digits", "scot-digits.ogg"),
@@ -66,18 +60,62 @@ class PlacesLane:
         return style, _clock(place.start), f"{place.score:.2f}"
 
 
-class FindEvents:
-    """The handlers."""
+class FindSection(Section):
+    """The accordion, to be made inside a gr.Blocks: a recording, a word, and where it is."""
 
     def __init__(self, pipeline: Callable[[], "Words"]) -> None:
+        """Lay it out. pipeline returns the same object each time."""
         self.pipeline = pipeline
+        with gr.Accordion("Find a word in a recording"), gr.Row(elem_classes="room"):
+            with gr.Column(scale=1, min_width=300, elem_classes="room-input"):
+                gr.HTML(HINT)
+                gr.HTML('<h3 class="step">The recording <span>up to 10 min</span></h3>')
+                recording = sound_input("The recording to search in, up to 10 min")
+                gr.HTML('<h3 class="step">The word <span>typed, or said</span></h3>')
+                text = gr.Textbox("", label="The word", placeholder="elephant", max_lines=1)
+                spoken = sound_input("Or say the word")
+                self.message = gr.HTML()
+                run = gr.Button("Find the word", variant="primary")
+                stop = gr.Button("Stop", visible=False)
+                examples = chips(f"“{word}” in {place}" for word, place, _ in EXAMPLES)
+            with gr.Column(scale=2, min_width=320, elem_classes="room-result"):
+                self.places = timeline("found-places", EMPTY)
+        inputs, outputs = [recording, text, spoken], [self.message, self.places]
+        triggers: list[Callable] = [run.click, text.submit]
+        for chip, (word, _, name) in zip(examples, EXAMPLES, strict=True):
+            example = partial(_example, word, ASSETS / "examples" / name)
+            triggers.append(chip.click(example, None, inputs, **HIDDEN).then)
+        for trigger in triggers:
+            self.on_model(
+                trigger, self.show, inputs, outputs, progress_on=self.places, start=run, stop=stop
+            )
+        with gr.Row(visible=False):
+            call, places = gr.Button(), gr.JSON(label="places")
+        offer(call, self.find_word, inputs, places, LONG_QUEUE)
+
+    def show(
+        self,
+        recording: str | None,
+        text: str,
+        spoken: str | None,
+        progress: gr.Progress = gr.Progress(),  # noqa: B008  (how Gradio asks for it)
+    ) -> Update:
+        """Show the places of a word in a recording, or the nearest."""
+        audio, word, places, notices = self.find(recording, text, spoken, progress)
+        note = () if places.matches else (NOT_FOUND.format(word=word),)
+        if places.places and not places.matches:
+            note += (NEAREST,)
+        return {
+            self.message: say(" ".join((*note, *notices))),
+            self.places: view(recording or "", audio, word, places),
+        }
 
     def find(
         self,
         recording: str | None,
         text: str,
         spoken: str | None,
-        progress: gr.Progress = gr.Progress(),  # noqa: B008  (how Gradio asks for it)
+        progress: gr.Progress = gr.Progress(),  # noqa: B008
     ) -> tuple["LongRecording", str, "FoundPlaces", tuple[str, ...]]:
         """Find the places of a word in a recording, with the word's name, and notices about what
         was recorded. Raises InputError.
@@ -86,7 +124,7 @@ class FindEvents:
 
         words = self.pipeline()
         if not text.strip() and not spoken:
-            raise InputError(NOTHING)
+            raise InputError(NO_WORD)
         if text.strip():
             query, notices = words.embed_text(text), ()
         else:
@@ -94,9 +132,9 @@ class FindEvents:
             notices = query.notices
         search = WordSearch(words)
         progress(0.1, desc="Listening to the recording")
-        heard = search.listen(recording)
-        found = search(heard, query, progress=lambda share: progress(0.4 + 0.6 * share))
-        return heard, text.strip() or "the word you said", found, (*heard.notices, *notices)
+        audio = search.listen(recording)
+        places = search(audio, query, progress=lambda share: progress(0.4 + 0.6 * share))
+        return audio, text.strip() or "the word you said", places, (*audio.notices, *notices)
 
     @answering
     def find_word(
@@ -116,99 +154,36 @@ class FindEvents:
             they are far likelier but for ten, "notices":
             sentences about the recordings}.
         """
-        heard, _, found, notices = self.find(audio, text or "", spoken)
-        places = [{"start": p.start, "end": p.end, "score": p.score} for p in found.places]
+        recording, _, found_places, notices = self.find(audio, text or "", spoken)
+        places = [{"start": p.start, "end": p.end, "score": p.score} for p in found_places.places]
         return {
-            "seconds": heard.seconds,
-            "threshold": found.threshold,
+            "seconds": recording.seconds,
+            "threshold": found_places.threshold,
             "places": places,
             "notices": list(notices),
         }
 
 
-def find_section(pipeline: Callable[[], "Words"]) -> None:
-    """Build the accordion, inside a gr.Blocks. pipeline returns the same object each time."""
-    with (
-        gr.Accordion("Find a word in a recording"),
-        gr.Row(elem_classes="room"),
-    ):
-        with gr.Column(scale=1, min_width=300, elem_classes="room-input"):
-            gr.HTML(HINT)
-            gr.HTML('<h3 class="step">The recording <span>up to 10 min</span></h3>')
-            recording = sound_input("The recording to search in, up to 10 min")
-            gr.HTML('<h3 class="step">The word <span>typed, or said</span></h3>')
-            text = gr.Textbox("", label="The word", placeholder="elephant", max_lines=1)
-            spoken = sound_input("Or say the word")
-            message = gr.HTML()
-            run = gr.Button("Find the word", variant="primary")
-            stop = gr.Button("Stop", visible=False)
-            with gr.Row(elem_classes="chips"):
-                gr.HTML("<span>Or try</span>")
-                chips = [
-                    gr.Button(f"“{word}” in {place}", size="sm", min_width=0, scale=0)
-                    for word, place, _ in EXAMPLES
-                ]
-        with gr.Column(scale=2, min_width=320, elem_classes="room-result"):
-            shown = timeline("found-places", EMPTY)
-    events = FindEvents(pipeline)
-
-    def find(
-        recording: str | None,
-        text: str,
-        spoken: str | None,
-        progress: gr.Progress = gr.Progress(),  # noqa: B008
-    ) -> dict:
-        heard, word, found, notices = events.find(recording, text, spoken, progress)
-        note = () if found.matches else (NOT_FOUND.format(word=word),)
-        if found.places and not found.matches:
-            note += (NEAREST,)
-        return {
-            message: say(" ".join((*note, *notices))),
-            shown: view(recording or "", heard, word, found),
-        }
-
-    triggers: list[Callable] = [run.click, text.submit]
-    for chip, (word, _, name) in zip(chips, EXAMPLES, strict=True):
-        path = ASSETS / "examples" / name
-        ready = chip.click(
-            lambda p=path, w=word: (p.read_bytes(), w, None),
-            None,
-            [recording, text, spoken],
-            **HIDDEN,
-        )
-        triggers.append(ready.then)
-    for trigger in triggers:
-        inputs, outputs = [recording, text, spoken], [message, shown]
-        handler = reporting(find, message)
-        on_model(trigger, handler, inputs, outputs, progress_on=shown, start=run, stop=stop)
-    with gr.Row(visible=False):
-        call, places = gr.Button(), gr.JSON(label="places")
-    call.click(
-        events.find_word,
-        [recording, text, spoken],
-        places,
-        api_name="find_word",
-        concurrency_id=LONG_QUEUE,
-        concurrency_limit=1,
-    )
-
-
-def view(path: str, heard: "LongRecording", word: str, found: "FoundPlaces") -> dict[str, Any]:
+def view(
+    path: str, audio: "LongRecording", word: str, found_places: "FoundPlaces"
+) -> dict[str, Any]:
     """Make the value of the Timeline: where the word is, to play, and the files to keep."""
     from earshot.exports.places import places_csv, text_grid  # late, for it loads torch
 
-    matches = found.matches
-    places = matches or tuple(sorted(found.places[:SHOWN], key=lambda place: place.start))
+    matches = found_places.matches
+    places = matches or tuple(
+        sorted(found_places.places[:MAX_NEAREST], key=lambda place: place.start)
+    )
     label = (
         f"{len(matches)} place{'s' if len(matches) > 1 else ''}" if matches else "Nearest places"
     )
     lanes = [
-        Waveform.of("Recording", heard.waveform, SAMPLE_RATE),
-        PlacesLane(label, places, heard.seconds),
+        Waveform.of("Recording", audio.waveform, SAMPLE_RATE),
+        PlacesLane(label, places, audio.seconds),
     ]
     files = [
         File("CSV", "places.csv", places_csv(places, word).encode("utf-8-sig")),
-        File("TextGrid", "places.TextGrid", text_grid(places, word, heard.seconds).encode()),
+        File("TextGrid", "places.TextGrid", text_grid(places, word, audio.seconds).encode()),
     ]
     best = max(places, key=lambda place: place.score, default=None)
     return TimelineSpec(
@@ -224,3 +199,8 @@ def view(path: str, heard: "LongRecording", word: str, found: "FoundPlaces") -> 
 
 def _clock(seconds: float) -> str:
     return f"{int(seconds // 60)}:{seconds % 60:04.1f}"
+
+
+def _example(word: str, path: Path) -> tuple[bytes, str, None]:
+    """Return the inputs of an example."""
+    return path.read_bytes(), word, None

@@ -1,4 +1,8 @@
-"""Panels of spoken words with buttons that play them: tables of similarities, lists of pairs."""
+"""Panels of spoken words with buttons that play them: tables of similarities, lists of pairs, and
+the part of a recording that is used as the word, on its waveform with two handles.
+
+The cut's event is submit, with {"start", "end"} in seconds.
+"""
 
 import base64
 from collections.abc import Callable, Sequence
@@ -10,10 +14,14 @@ import gradio as gr
 import numpy as np
 from markupsafe import Markup
 
+from earshot.core.errors import InputError
+from earshot.media.constants import SAMPLE_RATE
+from earshot.tabs.components.lanes import Waveform
 from earshot.tabs.components.timeline import TEMPLATE, File
-from earshot.tabs.shared.html import ink_on, macro, viridis_colors
+from earshot.tabs.shared.html import ink_on, macro, render, viridis_colors
 
 if TYPE_CHECKING:
+    from earshot.systems.words import Spoken, Words
     from earshot.systems.words.library import LibraryWord
 
 # data-sounds holds addresses that are played in turn; a button with data-action triggers the event
@@ -52,6 +60,7 @@ watch("value", stop);
 """
 
 
+SEVERAL: Final = "This is more than one word. Say one only, without a pause."
 PANELS: Final = "words/words.html"
 VOICES: Final = {  # of the library, which are synthetic, by what the page calls them
     "slt": "voice 1",
@@ -61,6 +70,7 @@ VOICES: Final = {  # of the library, which are synthetic, by what the page calls
     "espeak woman": "voice 5",
     "espeak man": "voice 6",
 }
+RATE: Final = SAMPLE_RATE  # of the pipeline's waveforms
 
 
 def voice_name(word: "LibraryWord") -> str:
@@ -120,6 +130,16 @@ def recorded_or_uploaded(recorder: gr.Audio) -> list[Callable]:
     return [recorder.stop_recording, recorder.upload]
 
 
+def one_word(words: "Words", recording: str | None) -> "Spoken":
+    """Embed the word of a recording. Raises InputError where there is none, or more."""
+    from earshot.systems.words.spoken_word import CutNeededError  # late, for pipelines load torch
+
+    try:
+        return words.embed_audio(recording)
+    except CutNeededError:
+        raise InputError(SEVERAL) from None
+
+
 def sound_of(wav: bytes) -> str:
     """Write a WAV file as a data URL, so that it is stored on no disk."""
     return "data:audio/wav;base64," + base64.b64encode(wav).decode()
@@ -136,7 +156,7 @@ def heat_table(
     """Draw values (rows, columns) as a table in viridis, from dark at ``low`` to bright at
     ``high``, which may be the smaller. A row's heading plays its word, a cell plays both words.
     """
-    shown = [
+    cells = [
         [
             (_two_decimals(number), color, ink_on(color))
             for number, color in zip(
@@ -145,8 +165,36 @@ def heat_table(
         ]
         for numbers in values
     ]
-    return macro(PANELS, "heat", title, rows, columns, shown)
+    return macro(PANELS, "heat", title, rows, columns, cells)
 
 
 def _two_decimals(number: float) -> str:
     return f"{round(number, 2) + 0.0:.2f}".replace("-", "−")  # no negative zero
+
+
+def word_cut() -> gr.HTML:
+    """Lay out the cut, empty until cut_value() fills it."""
+    return gr.HTML(
+        "",
+        css_template=Path(__file__).with_name("words.css").read_text(),
+        js_on_load=Path(__file__).with_name("cut.js").read_text(),
+        apply_default_css=False,
+        elem_id="word-cut",
+    )
+
+
+def cut_value(recording: np.ndarray, start: float, end: float, used: bool = True) -> str:
+    """Show the recording (T,) at 16 kHz, handles at the ends of the cut (s), and buttons to play it
+    and to use it. used: whether this cut is the one in use.
+    """
+    from earshot.media.audio.load import wav_bytes  # late, for it loads scipy
+
+    wave = Waveform.of("your recording", recording, RATE)
+    return render(
+        "words/cut.html",
+        wave=wave.html(),
+        seconds=wave.seconds,
+        ends=(("start", start), ("end", end)),
+        used=used,
+        sound=sound_of(wav_bytes(recording, RATE)),
+    )

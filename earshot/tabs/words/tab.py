@@ -1,7 +1,6 @@
 """The words tab: the neighbours of any spoken or typed word among spoken and written words."""
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -10,33 +9,31 @@ import gradio as gr
 from earshot.core.loading import once
 from earshot.tabs.components.map import sound_map
 from earshot.tabs.components.timeline import TEMPLATE
-from earshot.tabs.shared.events import HIDDEN, PRIVATE, QUICK_QUEUE, on_model, reporting
+from earshot.tabs.shared.events import HIDDEN, QUICK_QUEUE, on_model, queued, reporting
 from earshot.tabs.shared.parts import (
+    chips,
     how_it_works,
     main_button,
     missing_model,
     query_input,
     sound_input,
 )
-from earshot.tabs.shared.services import Drafts, Services
-from earshot.tabs.words.api import WordAPI
-from earshot.tabs.words.baseline import baseline_section
-from earshot.tabs.words.compare import compare_section
-from earshot.tabs.words.cut import word_cut
-from earshot.tabs.words.events import WordComponents, WordEvents
-from earshot.tabs.words.find import find_section
-from earshot.tabs.words.panel import SCRIPT, recorded_or_uploaded
-from earshot.tabs.words.threshold import threshold_section
+from earshot.tabs.shared.services import Services
+from earshot.tabs.words.baseline import BaselineSection
+from earshot.tabs.words.compare import CompareSection
+from earshot.tabs.words.events import WordAPI, WordComponents, WordEvents
+from earshot.tabs.words.find import FindSection
+from earshot.tabs.words.panel import SCRIPT, recorded_or_uploaded, word_cut
+from earshot.tabs.words.threshold import ThresholdSection
 from earshot.tabs.words.view import draft_item
-from earshot.tabs.words.vocabulary import vocabulary_section
+from earshot.tabs.words.vocabulary import VocabularySection
 
 if TYPE_CHECKING:
     from earshot.systems.words import Words
     from earshot.systems.words.library import WordLibrary
 
-Chips = tuple[list[tuple[gr.Button, str]], list[tuple[gr.Button, Path]]]
+Chips = tuple[Sequence[tuple[gr.Button, str]], Sequence[tuple[gr.Button, Path]]]
 
-CHIP: Final[dict[str, Any]] = {"size": "sm", "min_width": 0, "scale": 0}
 MODEL: Final = "words"  # in checkpoints/
 EXAMPLES: Final = ("speech", "onomatopoeia", "snorkelish", "/ʃɪp/", "北京", "سلام")
 EXAMPLE_SOUNDS: Final = ("elephant-awb", "butterfly-rms", "tree-slt", "beijing-slt")
@@ -67,8 +64,7 @@ def build(
     with gr.Blocks(title="Words") as tab:
         if pipeline:
             library = library_getter(pipeline, index)
-            baseline = partial(baseline_section, library, services)
-            _layout(tab, pipeline, library, sounds, services.drafts, baseline)
+            _layout(tab, pipeline, library, sounds, services)
         else:
             missing_model("words", MODEL, "words")
     return tab
@@ -93,8 +89,7 @@ def _layout(
     pipeline: Callable[[], "Words"],
     library: Callable[[], "WordLibrary"],
     sounds: Path,
-    drafts: Drafts | None,
-    baseline: Callable[[], None],
+    services: Services,
 ) -> None:
     gr.HTML(INTRO)
     query = gr.State(None, time_to_live=3600)
@@ -109,25 +104,25 @@ def _layout(
             with gr.Row(elem_classes="type-a-word"):
                 text = query_input("Type a word", EXAMPLES[0], max_lines=1)
                 find, stop = main_button("Find its place")
-            written = _written_chips()
+            written = list(zip(chips(EXAMPLES), EXAMPLES, strict=True))
             gr.HTML(HINT)
         with gr.Column(min_width=280, elem_classes="room-result"):
             message = gr.HTML()
-            found = _panel("word-found")
-            if drafts:
-                drafts.button(query, lambda shown: draft_item(shown, library()))
+            heading = _panel("word-found")
+            if services.drafts:
+                services.drafts.button(query, lambda word: draft_item(word, library()))
     chart = sound_map("word-map")
     neighbours = _panel("word-near")
-    find_section(pipeline)
-    for section in (compare_section, threshold_section, vocabulary_section):
+    FindSection(pipeline)
+    for section in (CompareSection, ThresholdSection, VocabularySection):
         section(pipeline, library)
-    baseline()
+    BaselineSection(library, services)
     how_it_works(__file__)
 
     page = WordComponents(
         message=message,
         query=query,
-        found=found,
+        heading=heading,
         chart=chart,
         neighbours=neighbours,
         cut=cut,
@@ -137,49 +132,44 @@ def _layout(
     )
     events = WordEvents(pipeline, library, page)
     WordAPI(pipeline, library).declare(recording, text)
-    chips = (written, spoken_chips)
-    _connect(tab, events, find=find, stop=stop, chips=chips)
+    _connect(tab, events, find, stop, (written, spoken_chips))
 
 
 def _connect(
     tab: gr.Blocks,
     events: WordEvents,
-    *,
     find: gr.Button,
     stop: gr.Button,
-    chips: Chips,
+    examples: Chips,
 ) -> None:
     """Connect the components to their handlers."""
     page = events.components
 
-    def shown(handler: Callable) -> Callable:
+    def reported(handler: Callable) -> Callable:
         return reporting(handler, page.message)
 
-    written, spoken = chips
+    written, spoken = examples
     main: dict[str, Any] = {
-        "progress_on": page.found,
+        "progress_on": page.heading,
         "start": find,
         "stop": stop,
         "queue": QUICK_QUEUE,
     }
-    tab.load(shown(events.first_look), None, [page.message, *page.result], **HIDDEN)
+    tab.load(reported(events.first_look), None, [page.message, *page.result], **HIDDEN)
     recordings: list[Callable] = recorded_or_uploaded(page.recording)
     for chip, path in spoken:
         recordings.append(chip.click(path.read_bytes, None, page.recording, **HIDDEN).then)
     for trigger in recordings:
-        on_model(trigger, shown(events.record), [page.recording], page.all, **main)
+        on_model(trigger, reported(events.record), [page.recording], page.all, **main)
     queries: list[Callable] = [find.click, page.text.submit]
     for chip, word in written:
         queries.append(chip.click(lambda w=word: w, None, page.text, **HIDDEN).then)
     for trigger in queries:
-        on_model(trigger, shown(events.search), [page.text, page.recording], page.all, **main)
+        on_model(trigger, reported(events.search), [page.text, page.recording], page.all, **main)
     # Not through on_model: its handler runs after another event, and is not told the event's data.
-    direct: dict[str, Any] = {"concurrency_id": QUICK_QUEUE, **PRIVATE}
-    page.cut.submit(
-        shown(events.recut), page.recorded, page.all, show_progress_on=page.found, **direct
-    )
-    for choice in (page.chart.submit, page.neighbours.edit, page.found.edit):
-        choice(shown(events.choose), page.query, page.all, show_progress="hidden", **direct)
+    page.cut.submit(reported(events.recut), page.recorded, page.all, **queued(page.heading))
+    for choice in (page.chart.submit, page.neighbours.edit, page.heading.edit):
+        choice(reported(events.choose), page.query, page.all, **queued())
 
 
 def _panel(elem_id: str) -> gr.HTML:
@@ -194,16 +184,10 @@ def _panel(elem_id: str) -> gr.HTML:
     )
 
 
-def _written_chips() -> list[tuple[gr.Button, str]]:
-    """Return buttons with words to type."""
-    with gr.Row(elem_classes="chips"):
-        gr.HTML("<span>Or try</span>")
-        return [(gr.Button(word, **CHIP), word) for word in EXAMPLES]
-
-
 def _recorded_chips(sounds: Path) -> list[tuple[gr.Button, Path]]:
     """Return buttons with recordings from the library."""
     paths = [path for name in EXAMPLE_SOUNDS for path in sounds.glob(f"{name}.*")]
-    with gr.Row(elem_classes="chips", visible=bool(paths)):
-        gr.HTML("<span>Or a recording of</span>")
-        return [(gr.Button(path.stem.split("-")[0], **CHIP), path) for path in paths]
+    buttons = (
+        chips((path.stem.split("-")[0] for path in paths), "Or a recording of") if paths else []
+    )
+    return list(zip(buttons, paths, strict=True))

@@ -1,15 +1,15 @@
 """Same or different? A threshold on the cosine, its precision and recall, and pairs next to it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import gradio as gr
 from markupsafe import Markup
 
-from earshot.tabs.shared.events import HIDDEN, Update, reporting
+from earshot.tabs.shared.events import HIDDEN, LAST, Update
 from earshot.tabs.shared.html import macro
+from earshot.tabs.shared.parts import Section
 from earshot.tabs.words.panel import PANELS, Sounds, word_panel
 
 if TYPE_CHECKING:
@@ -33,27 +33,16 @@ NAMES: Final = {
 }
 
 
-@dataclass(frozen=True)
-class ThresholdComponents:
-    """The components that the handlers change."""
-
-    message: gr.HTML
-    slider: gr.Slider
-    panel: gr.HTML
-
-
-class ThresholdEvents:
-    """Handlers of the section; the pairs are sorted once for all visitors."""
+class ThresholdSection(Section):
+    """The accordion, to be made inside a gr.Blocks: the pairs next to a threshold, which are sorted
+    once for all visitors.
+    """
 
     def __init__(
-        self,
-        pipeline: Callable[[], "Words"],
-        library: Callable[[], "WordLibrary"],
-        components: ThresholdComponents,
+        self, pipeline: Callable[[], "Words"], library: Callable[[], "WordLibrary"]
     ) -> None:
+        """Lay it out. Both functions return the same object each time."""
         self.pipeline = pipeline
-        self.library = library
-        self.components = components
 
         @cache
         def pairs() -> "WordPairs":
@@ -62,17 +51,23 @@ class ThresholdEvents:
             return WordPairs(library())
 
         self.pairs = pairs
+        with gr.Accordion("Same or different?", open=False) as fold:
+            gr.HTML(HINT)
+            self.slider = gr.Slider(0, 1, step=0.01, label="Threshold on the cosine", buttons=[])
+            self.message = gr.HTML()
+            self.panel = word_panel("threshold")
+        outputs = [self.message, self.panel]
+        self.on(fold.expand, self.first_look, self.slider, [*outputs, self.slider])
+        # While the slider is dragged only its last position matters.
+        self.on(self.slider.input, self.move, self.slider, outputs, **LAST, **HIDDEN)
 
-    def first_look(self, chosen: float) -> Update:
+    def first_look(self, threshold: float) -> Update:
         """Start at the model's own threshold, unless one was chosen."""
-        threshold = chosen or round(self.pipeline().threshold, 2)
-        return {self.components.slider: threshold, **self.move(threshold)}
+        threshold = threshold or round(self.pipeline().threshold, 2)
+        return {self.slider: threshold, **self.move(threshold)}
 
     def move(self, threshold: float) -> Update:
         """Show another threshold."""
-        return {self.components.message: "", self.components.panel: self._panel(threshold)}
-
-    def _panel(self, threshold: float) -> dict[str, Any]:
         from earshot.systems.words.pairs import OperatingCurve
 
         lists, sounds = self.pipeline().operating_curve, Sounds()
@@ -81,25 +76,8 @@ class ThresholdEvents:
             _side(name, self.pairs().near_threshold(threshold, same, above), above, sounds)
             for (same, above), name in NAMES.items()
         ]
-        return sounds.value(macro(TEMPLATE, "section", curve, sides))
-
-
-def threshold_section(
-    pipeline: Callable[[], "Words"], library: Callable[[], "WordLibrary"]
-) -> None:
-    """Build the accordion, inside a gr.Blocks. Both functions return the same object each time."""
-    with gr.Accordion("Same or different?", open=False) as fold:
-        gr.HTML(HINT)
-        slider = gr.Slider(0.0, 1.0, step=0.01, label="Threshold on the cosine", buttons=[])
-        message = gr.HTML()
-        panel = word_panel("threshold")
-    page = ThresholdComponents(message, slider, panel)
-    events = ThresholdEvents(pipeline, library, page)
-    first_look = reporting(events.first_look, message)
-    fold.expand(first_look, slider, [message, slider, panel], **HIDDEN)
-    # While the slider is dragged only its last position matters.
-    last: dict[str, Any] = {"trigger_mode": "always_last", **HIDDEN}
-    slider.input(reporting(events.move, message), slider, [message, panel], **last)
+        html = macro(TEMPLATE, "section", curve, sides)
+        return {self.message: "", self.panel: sounds.value(html)}
 
 
 def plot(curve: "OperatingCurve", threshold: float) -> Markup:

@@ -13,14 +13,11 @@ from gradio_client import Client, handle_file
 from gradio_client.exceptions import AppError
 
 from earshot.tabs.shared.events import reporting
-from earshot.tabs.shared.sessions import SessionStore
 from earshot.tabs.words.compare import (
     EXAMPLES,
     MAX_WORDS,
-    CompareComponents,
-    CompareEvents,
+    CompareSection,
     Recordings,
-    compare_section,
 )
 from earshot.tabs.words.panel import Label, heat_table
 from tests.support.fake_words import getters, write_word
@@ -36,24 +33,22 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def events(folder: Path) -> CompareEvents:
+def events(folder: Path) -> CompareSection:
     with gr.Blocks():
-        store = SessionStore(Recordings)
-        page = CompareComponents(gr.HTML(), gr.HTML(), gr.Dropdown(), store.state(), gr.State(()))
-        return CompareEvents(*getters(folder), store, page)  # type: ignore[arg-type]
+        return CompareSection(*getters(folder))  # type: ignore[arg-type]
 
 
-def shown_error(events: CompareEvents, handler: Any, *inputs: Any) -> str:
+def shown_error(events: CompareSection, handler: Any, *inputs: Any) -> str:
     """The message of a handler that fails; nothing else may change."""
-    answer = reporting(handler, events.components.message)(*inputs)
-    assert set(answer) == {events.components.message}
-    return answer[events.components.message]
+    answer = reporting(handler, events.message)(*inputs)
+    assert set(answer) == {events.message}
+    return answer[events.message]
 
 
 @pytest.fixture(scope="module")
 def client(folder: Path) -> Iterator[Client]:
     with gr.Blocks() as page:
-        compare_section(*getters(folder))  # type: ignore[arg-type]
+        CompareSection(*getters(folder))  # type: ignore[arg-type]
     _, address, _ = page.launch(prevent_thread_lock=True)
     yield Client(address, verbose=False)
     close(page)
@@ -74,11 +69,11 @@ def tables(panel: dict[str, Any]) -> list[list[list[str]]]:
     return [[re.findall(r"(?<=>)[−\d.]+(?=<)", row) for row in table[:-1]] for table in rows]
 
 
-def test_compare_shows_table_of_each_similarity(events: CompareEvents) -> None:
+def test_compare_shows_table_of_each_similarity(events: CompareSection) -> None:
     answer = events.compare(PICKED, None, ())
-    panel = answer[events.components.panel]
+    panel = answer[events.panel]
     spoken, dtw, written = tables(panel)
-    assert answer[events.components.message] == ""
+    assert answer[events.message] == ""
     assert [spoken[i][i] for i in range(3)] == ["1.00"] * 3
     assert float(spoken[0][1]) > 0.8 > 0.5 > float(spoken[0][2].replace("−", "-"))
     assert len(written[0]) == 2 and float(written[0][0]) > 0.8
@@ -87,9 +82,9 @@ def test_compare_shows_table_of_each_similarity(events: CompareEvents) -> None:
     assert 'data-sounds="@file0 @file2"' in panel["html"]
 
 
-def test_first_look_picks_example(events: CompareEvents) -> None:
+def test_first_look_picks_example(events: CompareSection) -> None:
     """Words that are picked stay."""
-    picked = events.components.picked
+    picked = events.picked
     first = events.first_look([], None)[picked].constructor_args
     assert len(first["value"]) == 6 and set(first["value"]) <= {c[1] for c in first["choices"]}
     assert first["value"][0].startswith(EXAMPLES[0][0])
@@ -97,18 +92,18 @@ def test_first_look_picks_example(events: CompareEvents) -> None:
 
 
 @pytest.mark.parametrize("picked", [[], ["tree-slt"], ["tree-slt", "no such word"], ["mine-1"]])
-def test_compare_below_two_words_is_refused(events: CompareEvents, picked: list[str]) -> None:
+def test_compare_below_two_words_is_refused(events: CompareSection, picked: list[str]) -> None:
     message = shown_error(events, events.compare, picked, None, ())
     assert "Pick 2 words or more" in message and "alert" in message
 
 
-def test_compare_of_many_words_is_refused(events: CompareEvents) -> None:
+def test_compare_of_many_words_is_refused(events: CompareSection) -> None:
     """It takes up to eight, as the page does."""
     assert "up to 8" in shown_error(events, events.compare, PICKED * 9, None, ())
 
 
-def test_record_adds_word_and_deletes_file(events: CompareEvents, upload: str) -> None:
-    page = events.components
+def test_record_adds_word_and_deletes_file(events: CompareSection, upload: str) -> None:
+    page = events
     answer = events.record(upload, PICKED, None, VISITOR)
     assert answer[page.message] == "" and not Path(upload).exists()
     picked = answer[page.picked].constructor_args["value"]
@@ -119,18 +114,18 @@ def test_record_adds_word_and_deletes_file(events: CompareEvents, upload: str) -
     assert "data:audio/wav;base64," in panel["html"] and len(panel["files"]) == 3
 
 
-def test_damaged_words_are_compared_with_notice(events: CompareEvents, upload: str) -> None:
+def test_damaged_words_are_compared_with_notice(events: CompareSection, upload: str) -> None:
     content = Path(upload).read_bytes()
     Path(upload).write_bytes(content[:-12_000])
     answer = events.record(upload, PICKED, None, VISITOR)
-    picked = answer[events.components.picked].constructor_args["value"]
-    compared = events.compare(picked, answer[events.components.own], ())
-    assert "ends early" in compared[events.components.message]
+    picked = answer[events.picked].constructor_args["value"]
+    compared = events.compare(picked, answer[events.own], ())
+    assert "ends early" in compared[events.message]
 
 
-def test_record_forgets_words_no_longer_picked(events: CompareEvents, upload: str) -> None:
+def test_record_forgets_words_no_longer_picked(events: CompareSection, upload: str) -> None:
     """Their numbers are not given again."""
-    page, content, own, picked = events.components, Path(upload).read_bytes(), None, []
+    page, content, own, picked = events, Path(upload).read_bytes(), None, []
     for _ in range(3):
         Path(upload).write_bytes(content)
         answer = events.record(upload, picked, own, VISITOR)
@@ -143,15 +138,15 @@ def test_record_forgets_words_no_longer_picked(events: CompareEvents, upload: st
     assert own == {}
 
 
-def test_record_of_ninth_word_is_refused(events: CompareEvents, upload: str) -> None:
+def test_record_of_ninth_word_is_refused(events: CompareSection, upload: str) -> None:
     full = events.example("tree", "ship", "cat", "zoo")
     message = shown_error(events, events.record, upload, full, Recordings(), VISITOR)
     assert f"There are {MAX_WORDS} words already" in message
 
 
-def test_write_sets_the_written_words(events: CompareEvents) -> None:
-    written = events.write(" threat, /kap/ ,,")[events.components.written]
-    panel = events.compare(PICKED, None, written)[events.components.panel]
+def test_write_sets_the_written_words(events: CompareSection) -> None:
+    written = events.write(" threat, /kap/ ,,")[events.written]
+    panel = events.compare(PICKED, None, written)[events.panel]
     assert [len(row) for row in tables(panel)[2]] == [2] * 3 and "/kap/" in panel["html"]
     assert "at most" in shown_error(events, events.write, ",".join("abcdefghi"))
     assert "letters" in shown_error(events, events.write, "123")

@@ -13,8 +13,8 @@ from gradio_client.exceptions import AppError
 from earshot.media.audio.load import wav_bytes
 from earshot.systems.words import Words
 from earshot.systems.words.word_search import FoundPlaces, LongRecording, Place
-from earshot.tabs.words.api import WordAPI
-from earshot.tabs.words.find import NOTHING, find_section, view
+from earshot.tabs.words.events import WordAPI
+from earshot.tabs.words.find import NO_WORD, FindSection, view
 from tests.support.fake_words import getters, write_word
 from tests.support.serving import close
 
@@ -37,7 +37,7 @@ def speech(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def client(tiny_checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     words = Words.from_pretrained(tiny_checkpoints / "words", "cpu")
     with gr.Blocks() as page:
-        find_section(lambda: words)
+        FindSection(lambda: words)
         api = WordAPI(*getters(tmp_path_factory.mktemp("library")))  # type: ignore[arg-type]
         api.declare(gr.Audio(type="filepath"), gr.Textbox())
     _, address, _ = page.launch(prevent_thread_lock=True)
@@ -65,7 +65,7 @@ def test_find_word_says_recording_ends_early(client: Client, speech: Path, tmp_p
 
 
 @pytest.mark.parametrize(
-    ("text", "message"), [("", NOTHING), ("🐕", "no word"), ("x" * 99, "most")]
+    ("text", "message"), [("", NO_WORD), ("🐕", "no word"), ("x" * 99, "most")]
 )
 def test_find_word_refuses_unusable_word(
     client: Client, speech: Path, text: str, message: str

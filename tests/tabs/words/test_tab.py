@@ -22,12 +22,20 @@ from earshot.tabs.shared.confidence import certainty
 from earshot.tabs.shared.events import reporting
 from earshot.tabs.shared.html import macro
 from earshot.tabs.shared.services import Services
-from earshot.tabs.words import api, tab
-from earshot.tabs.words.cut import cut_value
+from earshot.tabs.words import events as handlers
+from earshot.tabs.words import tab
 from earshot.tabs.words.events import WordComponents, WordEvents
-from earshot.tabs.words.map import OTHER, SOUNDS, first_sound, word_chart
-from earshot.tabs.words.panel import PANELS
-from earshot.tabs.words.view import Query, found, neighbours, view_of
+from earshot.tabs.words.panel import PANELS, cut_value
+from earshot.tabs.words.view import (
+    OTHER,
+    SOUNDS,
+    Query,
+    first_sound,
+    heading,
+    neighbours,
+    view_of,
+    word_chart,
+)
 from tests.support.fake_words import (
     RATE,
     SPOKEN,
@@ -57,7 +65,7 @@ def events(folder: Path) -> WordEvents:
         page = WordComponents(
             message=gr.HTML(),
             query=gr.State(),
-            found=gr.HTML(),
+            heading=gr.HTML(),
             chart=gr.HTML(),
             neighbours=gr.HTML(),
             cut=gr.HTML(),
@@ -129,13 +137,13 @@ def test_nearest_refuses_what_is_no_vector(client: Client, vector: object) -> No
 
 @pytest.mark.parametrize(("limit", "found"), [(3, 3), (0, 1), (10**400, 100), (math.inf, 100)])
 def test_count_is_from_1_to_100(limit: float, found: int) -> None:
-    assert api._count(limit) == found
+    assert handlers._count(limit) == found
 
 
 @pytest.mark.parametrize("limit", [None, "\0", [3], math.nan])
 def test_count_must_be_number(limit: object) -> None:
     with pytest.raises(InputError, match="from 1 to 100"):
-        api._count(limit)
+        handlers._count(limit)
 
 
 def test_endpoints_name_their_parameters_and_returns(client: Client) -> None:
@@ -153,7 +161,7 @@ def test_endpoints_name_their_parameters_and_returns(client: Client) -> None:
 def test_first_look_shows_a_finished_example(events: WordEvents, page: WordComponents) -> None:
     answer = events.first_look()
     assert answer[page.message] == "" and answer[page.query].name == "sheep"
-    assert "sheep" in answer[page.found]["html"]
+    assert "sheep" in answer[page.heading]["html"]
     chart = answer[page.chart].constructor_args["value"]
     assert chart["html"].count('class="map-point"') == len(SPOKEN) * (len(VOICES) + 1)
     assert "threat" not in chart["html"], "words without a sound are not on the map"
@@ -169,12 +177,12 @@ def test_recognised_recording_can_be_cut_again(
     answer = events.record(path)
     assert answer[page.message] == "" and answer[page.text] == ""
     assert page.recording not in answer, "the recorder keeps its sound"
-    found = answer[page.found]["html"]
+    found = answer[page.heading]["html"]
     assert "Did you say “yellow”?" in found and "another word" in found
     assert 'data-used="True"' in answer[page.cut] and 'value="0.20"' in answer[page.cut]
     recorded = answer[page.recorded]
     again = events.recut(recorded, happened(start=0.3, end=0.6))
-    assert 'value="0.30"' in again[page.cut] and "yellow" in again[page.found]["html"]
+    assert 'value="0.30"' in again[page.cut] and "yellow" in again[page.heading]["html"]
     short = happened(start=0.3, end=0.35)
     assert "too short" in shown_error(events, events.recut, recorded, short)
 
@@ -191,13 +199,13 @@ def test_visitor_goes_back_to_own_word(
     """What was said and typed stays; from word to word of the library the way back stays too."""
     own = events.record(str(write_word(tmp_path / "w.wav", "yellow")))[page.query]
     first = events.choose(own, happened(id="cat-slt"))
-    assert 'data-action="back"' in first[page.found]["html"]
+    assert 'data-action="back"' in first[page.heading]["html"]
     assert not {page.text, page.recording, page.cut} & set(first)
     second = events.choose(first[page.query], happened(word="zoo-awb", action="look"))
     back = events.choose(second[page.query], happened(action="back"))
-    assert back[page.query] is own and "yellow" in back[page.found]["html"]
+    assert back[page.query] is own and "yellow" in back[page.heading]["html"]
     example = events.first_look()[page.query]
-    assert "back" not in events.choose(example, happened(id="cat-slt"))[page.found]["html"]
+    assert "back" not in events.choose(example, happened(id="cat-slt"))[page.heading]["html"]
 
 
 @pytest.mark.parametrize(
@@ -220,7 +228,7 @@ def test_recording_of_several_words_proposes_cut(
     assert "2 words" in answer[page.message]
     assert 'data-used="False"' in answer[page.cut], "the longest is marked, and waits to be used"
     cut = happened(start=1.26, end=1.74)
-    assert "zoo" in events.recut(answer[page.recorded], cut)[page.found]["html"]
+    assert "zoo" in events.recut(answer[page.recorded], cut)[page.heading]["html"]
 
 
 @pytest.mark.parametrize(
@@ -264,7 +272,7 @@ def test_neighbours_show_edit_distance_in_phonemes(library: Any) -> None:
 
 
 def test_found_escapes_what_a_visitor_types() -> None:
-    assert "<b>" not in found(Query("“<b>cat</b>”", np.zeros(2), ("k",), ""))
+    assert "<b>" not in heading(Query("“<b>cat</b>”", np.zeros(2), ("k",), ""))
 
 
 def test_bar_shows_its_number() -> None:

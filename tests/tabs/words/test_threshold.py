@@ -8,9 +8,7 @@ import pytest
 
 from earshot.tabs.words.threshold import (
     NAMES,
-    ThresholdComponents,
-    ThresholdEvents,
-    threshold_section,
+    ThresholdSection,
 )
 from tests.support.fake_words import FakeLibrary, FakeWords
 
@@ -27,30 +25,29 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> FakeLibrary:
     return FakeLibrary(tmp_path_factory.mktemp("library"))
 
 
-def events_of(library: FakeLibrary, curve: dict | None = CURVE) -> ThresholdEvents:
+def events_of(library: FakeLibrary, curve: dict | None = CURVE) -> ThresholdSection:
     words: Any = Measured(curve)
     there: Any = library
     with gr.Blocks():
-        page = ThresholdComponents(gr.HTML(), gr.Slider(), gr.HTML())
-    return ThresholdEvents(lambda: words, lambda: there, page)
+        return ThresholdSection(lambda: words, lambda: there)
 
 
-def panel_at(events: ThresholdEvents, threshold: float) -> dict[str, Any]:
+def panel_at(events: ThresholdSection, threshold: float) -> dict[str, Any]:
     answer = events.move(threshold)
-    assert answer[events.components.message] == ""
-    return answer[events.components.panel]
+    assert answer[events.message] == ""
+    return answer[events.panel]
 
 
 def test_first_look_starts_at_models_threshold(library: FakeLibrary) -> None:
     events = events_of(library)
     answer = events.first_look(0)
-    assert (answer[events.components.message], answer[events.components.slider]) == (
+    assert (answer[events.message], answer[events.slider]) == (
         "",
         FakeWords.threshold,
     )
-    html = answer[events.components.panel]["html"]
+    html = answer[events.panel]["html"]
     assert "<b>90</b>" in html and "<b>80</b>" in html
-    assert events.first_look(0.3)[events.components.slider] == 0.3
+    assert events.first_look(0.3)[events.slider] == 0.3
 
 
 def test_move_shows_pairs_on_their_side(library: FakeLibrary) -> None:
@@ -84,5 +81,5 @@ def test_slider_does_not_wait_in_queue(library: FakeLibrary) -> None:
     words: Any = Measured(CURVE)
     there: Any = library
     with gr.Blocks() as page:
-        threshold_section(lambda: words, lambda: there)
+        ThresholdSection(lambda: words, lambda: there)
     assert [fn.queue for fn in page.fns.values()] == [False, False]

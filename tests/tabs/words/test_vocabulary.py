@@ -10,12 +10,10 @@ import pytest
 
 from earshot.media.audio.load import load, wav_bytes
 from earshot.tabs.shared.events import reporting
-from earshot.tabs.shared.sessions import SEVERAL, SessionStore
+from earshot.tabs.words.panel import SEVERAL
 from earshot.tabs.words.vocabulary import (
     EXAMPLE,
-    VocabularyComponents,
-    VocabularyEvents,
-    new_vocabulary,
+    VocabularySection,
 )
 from tests.support.fake_words import getters, write_word
 
@@ -25,13 +23,10 @@ VISITOR: Any = SimpleNamespace(session_hash="visitor")
 
 
 @pytest.fixture
-def events(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> VocabularyEvents:
+def events(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> VocabularySection:
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path / "uploads"))
     with gr.Blocks():
-        store = SessionStore(new_vocabulary)
-        html = [gr.HTML() for _ in range(4)]
-        page = VocabularyComponents(html[0], store.state(), html[1], gr.Button(), html[2], html[3])
-    return VocabularyEvents(*getters(tmp_path), store, page)  # type: ignore[arg-type]
+        return VocabularySection(*getters(tmp_path))  # type: ignore[arg-type]
 
 
 def shown_error(message: gr.HTML, handler: Any, *inputs: Any) -> str:
@@ -41,13 +36,13 @@ def shown_error(message: gr.HTML, handler: Any, *inputs: Any) -> str:
     return answer[message]
 
 
-def taught_words(events: VocabularyEvents, say: Any, word: str, name: str, own: Any = None) -> Any:
+def taught_words(events: VocabularySection, say: Any, word: str, name: str, own: Any = None) -> Any:
     """The visitor's vocabulary after one more example."""
-    return events.teach(say(word), name, own, VISITOR)[events.components.own]
+    return events.teach(say(word), name, own, VISITOR)[events.own]
 
 
 @pytest.fixture
-def say(tmp_path: Path, events: VocabularyEvents) -> Any:
+def say(tmp_path: Path, events: VocabularySection) -> Any:
     """Uploads a recording of a word."""
     return lambda word: str(write_word(tmp_path / "uploads" / "x" / "audio.wav", word))
 
@@ -56,8 +51,8 @@ def pressed(word: str) -> Any:
     return SimpleNamespace(_data={"action": "remove", "word": word})
 
 
-def test_find_after_teach_recognises_the_word(events: VocabularyEvents, say: Any) -> None:
-    page, own, answer = events.components, None, {}
+def test_find_after_teach_recognises_the_word(events: VocabularySection, say: Any) -> None:
+    page, own, answer = events, None, {}
     for name, word in (("door", "ship"), ("door", "ship"), ("", "zoo")):
         upload = say(word)
         answer = events.teach(upload, name, own, VISITOR)
@@ -65,7 +60,7 @@ def test_find_after_teach_recognises_the_word(events: VocabularyEvents, say: Any
         assert answer[page.message] == "" and not Path(upload).exists()
     assert own and own.words == {"door": 2, "word 1": 1}
     assert "2 recordings" in answer[page.words]["html"]
-    assert answer[page.forget].constructor_args["visible"]
+    assert answer[page.delete].constructor_args["visible"]
     upload = say("ship")
     answer = events.find(upload, own)
     assert answer[page.problem] == "" and "<h3>door</h3>" in answer[page.result]["html"]
@@ -74,14 +69,14 @@ def test_find_after_teach_recognises_the_word(events: VocabularyEvents, say: Any
     assert "<h3>None of them</h3>" in unknown["html"]
 
 
-def test_find_without_words_is_refused(events: VocabularyEvents, say: Any) -> None:
-    message = shown_error(events.components.problem, events.find, say("ship"), None)
+def test_find_without_words_is_refused(events: VocabularySection, say: Any) -> None:
+    message = shown_error(events.problem, events.find, say("ship"), None)
     assert "no words of yours yet" in message
 
 
-def test_teach_of_unusable_recording_changes_nothing(events: VocabularyEvents, say: Any) -> None:
+def test_teach_of_unusable_recording_changes_nothing(events: VocabularySection, say: Any) -> None:
     """The recording is deleted."""
-    own, page = taught_words(events, say, "ship", "door"), events.components
+    own, page = taught_words(events, say, "ship", "door"), events
     silent = Path(say("ship"))
     silent.write_bytes(silent.read_bytes()[:44] + bytes(16_000))
     shown_error(page.message, events.teach, str(silent), "other", own, VISITOR)
@@ -92,8 +87,8 @@ def test_teach_of_unusable_recording_changes_nothing(events: VocabularyEvents, s
     assert "no recording yet" in shown_error(page.problem, events.find, None, own)
 
 
-def test_find_shows_time_of_each_word(events: VocabularyEvents, say: Any, tmp_path: Path) -> None:
-    own, page = taught_words(events, say, "ship", "door"), events.components
+def test_find_shows_time_of_each_word(events: VocabularySection, say: Any, tmp_path: Path) -> None:
+    own, page = taught_words(events, say, "ship", "door"), events
     both = tmp_path / "uploads" / "both.wav"
     sounds = [load(say(word), 16_000).waveform for word in ("zoo", "ship")]
     both.write_bytes(wav_bytes(np.concatenate([sounds[0], np.zeros(8000), sounds[1]]), 16_000))
@@ -108,32 +103,32 @@ def test_find_shows_time_of_each_word(events: VocabularyEvents, say: Any, tmp_pa
     assert SEVERAL in message
 
 
-def test_removing_words_updates_list_and_button(events: VocabularyEvents, say: Any) -> None:
-    page = events.components
+def test_removing_words_updates_list_and_button(events: VocabularySection, say: Any) -> None:
+    page = events
     own = taught_words(events, say, "ship", "door")
     answer = events.teach(say("ship"), "<i>&", own, VISITOR)
     listed = answer[page.words]["html"]
     assert "<i>&" not in listed and "&lt;i&gt;&amp;" in listed
     answer = events.remove(own, pressed("door"))
     assert list(answer[page.own].words) == ["<i>&"]
-    assert answer[page.forget].constructor_args["visible"]
+    assert answer[page.delete].constructor_args["visible"]
     answer = events.forget(own)
     assert answer[page.own] is None and not own.words
     assert "No words yet" in answer[page.words]["html"]
-    assert not answer[page.forget].constructor_args["visible"]
+    assert not answer[page.delete].constructor_args["visible"]
 
 
-def test_vocabulary_of_leaving_visitor_is_cleared(events: VocabularyEvents, say: Any) -> None:
+def test_vocabulary_of_leaving_visitor_is_cleared(events: VocabularySection, say: Any) -> None:
     own = taught_words(events, say, "ship", "door")
     somebody: Any = SimpleNamespace(session_hash="other")
-    other = events.teach(say("zoo"), "zoo", None, somebody)[events.components.own]
+    other = events.teach(say("zoo"), "zoo", None, somebody)[events.own]
     events.store.leave(VISITOR)
     events.store.expire(str(VISITOR.session_hash))
     assert not own.words and list(other.words) == ["zoo"]
 
 
-def test_first_look_shows_example_without_words(events: VocabularyEvents, say: Any) -> None:
-    page = events.components
+def test_first_look_shows_example_without_words(events: VocabularySection, say: Any) -> None:
+    page = events
     answer = events.first_look(None)
     assert "No words yet" in answer[page.words]["html"]
     assert f"<h3>{EXAMPLE[-1]}</h3>" in answer[page.result]["html"]
