@@ -58,6 +58,7 @@ def test_wheel_holds_every_model(wheel: Path) -> None:
     assert {f"earshot/pipelines/{file}" for file in files} <= {*names}
     for start in ("training", "tests", "scripts", "synthetic", "earshot/assets/screenshots"):
         assert not [name for name in names if name.startswith(f"{start}/")]
+    assert not [name for name in names if name.endswith("/card.md.jinja")]
     installed = {Path(name).parts[0] for name in names if not name.startswith("earshot-")}
     assert installed == {"earshot"}
 

@@ -5,8 +5,8 @@ from pathlib import Path
 from tempfile import gettempdir
 from typing import Final
 
+from training.common.cards import write_card
 from training.common.corpora import data_root
-from training.judges.card import card
 from training.judges.evaluator import FOLDER, EvaluationModels
 from training.judges.kmeans import train_kmeans
 from training.judges.train_recogniser import train_recogniser
@@ -37,9 +37,7 @@ def main() -> None:
         arguments.out,
         {"recogniser": recogniser_metrics, "speaker_encoder": speaker_metrics, "seed": seed},
     )
-    (arguments.out / "README.md").write_text(
-        card(recogniser_metrics, speaker_metrics, seed), encoding="utf-8"
-    )
+    write_card(arguments.out, FOLDER.name)
 
 
 if __name__ == "__main__":
