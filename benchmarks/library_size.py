@@ -16,8 +16,7 @@ from typing import Final
 import numpy as np
 
 from benchmarks.index_scale import vectors
-from earshot.sound_index import saved
-from earshot.sound_index.index import SoundIndex
+from earshot.sound_index.index import SoundIndex, read_index, write_index
 from earshot.sound_index.library import Library
 from earshot.sound_index.nearest import Nearest
 from earshot.sound_index.sound import Entry, Sound
@@ -34,12 +33,12 @@ def main(arguments: list[str]) -> None:
     if arguments:
         print(json.dumps(measured(Path(arguments[0]))))
         return
-    own = saved.read(ROOT / "assets" / "sounds.index")
+    own = read_index(ROOT / "assets" / "sounds.index")
     rows = {}
     with tempfile.TemporaryDirectory() as folder:
         for size in SIZES:
             out = Path(folder) / f"{size}.index"
-            saved.write(out, made(size), own[0])
+            write_index(out, made(size), own[0])
             command = [sys.executable, "-m", "benchmarks.library_size", str(out)]
             answer = subprocess.run(command, check=True, capture_output=True, cwd=ROOT)
             rows[size] = json.loads(answer.stdout.splitlines()[-1])

@@ -21,7 +21,7 @@ import numpy as np
 from earshot.core.errors import InputError
 from earshot.media.audio.load import load, wav_bytes
 from earshot.media.video import frames
-from earshot.sound_index.captions import CAPTIONS, read_captions
+from earshot.sound_index.scan import CAPTIONS, read_captions
 from earshot.study.design import folder
 from earshot.study.imports import read
 from synthetic.videos import RATE, beep, video_file

@@ -17,7 +17,7 @@ from transformers import ClapAudioConfig, ClapAudioModel, ClapFeatureExtractor
 
 from benchmarks.index_scale.vectors import made
 from benchmarks.voice_conversion import median
-from earshot.sound_index.encoder import SoundEncoder
+from earshot.sound_index.embedding import SoundEncoder
 from earshot.sound_index.index import SoundIndex
 from earshot.sound_index.library import POOL, Library
 from earshot.sound_index.nearest import PROBED, Nearest

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.index_scale.engines import fields
+from earshot.sound_index.disk import RowWriter
 from earshot.sound_index.nearest import PROBED, SUBVECTOR
-from earshot.sound_index.rows import RowWriter
 from earshot.sound_index.sound import Sound
 
 DIMENSION: Final = 992

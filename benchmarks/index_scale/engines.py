@@ -42,8 +42,8 @@ def write_disk(folder: Path, pieces: Iterator[np.ndarray]) -> None:
     The map alone is made of random places.
     """
     from earshot.sound_index.disk import Writer
-    from earshot.sound_index.manifest import About
     from earshot.sound_index.sound import Entry, Sound
+    from earshot.sound_index.stored import About
 
     first = next(pieces)
     writer, number = Writer(folder, first.shape[1]), 0
@@ -59,9 +59,9 @@ def write_disk(folder: Path, pieces: Iterator[np.ndarray]) -> None:
 
 def open_disk(folder: Path) -> Search:
     from earshot.sound_index.disk import StoredLibrary
-    from earshot.sound_index.saved import read
+    from earshot.sound_index.index import read_index
 
-    library = read(folder)[1]
+    library = read_index(folder)[1]
     assert isinstance(library, StoredLibrary)
 
     def search(query: np.ndarray) -> list[str]:

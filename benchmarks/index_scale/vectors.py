@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from earshot.core.paths import ASSETS
-from earshot.sound_index import saved
+from earshot.sound_index.index import read_index
 
 PIECE: Final = 50_000  # vectors made, and held, at once
 QUERIES: Final = 200
@@ -17,7 +17,7 @@ NOISE: Final = 0.3
 
 def base() -> np.ndarray:
     """Read the vectors of our own library: (N, D)."""
-    return np.array(saved.read(ASSETS / "sounds.index")[1].nearest.vectors[:])
+    return np.array(read_index(ASSETS / "sounds.index")[1].nearest.vectors[:])
 
 
 def pieces(count: int, seed: int = 0, noise: float = NOISE) -> Iterator[np.ndarray]:

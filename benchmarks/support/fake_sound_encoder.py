@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from earshot.media.audio.load import wav_bytes
-from earshot.sound_index.encoder import AudioEmbedding
+from earshot.sound_index.embedding import AudioEmbedding
 
 RATE = 8_000
 EDGES = (0, 200, 400, 800, 1600, 4000)  # Hz

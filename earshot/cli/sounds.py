@@ -25,7 +25,7 @@ from earshot.sound_index.files import folder_of
 
 if TYPE_CHECKING:
     from earshot.sound_index.cluster import Workers
-    from earshot.sound_index.encoder import SoundEncoder
+    from earshot.sound_index.embedding import SoundEncoder
     from earshot.sound_index.index import Report
     from earshot.systems.sound_search import SearchResult
 
@@ -150,7 +150,7 @@ def _index(options: argparse.Namespace) -> None:
 
 
 def _watch(options: argparse.Namespace) -> None:
-    from earshot.sound_index.watch import watch  # late: loads torch
+    from earshot.sound_index.scan import watch  # late: loads torch
 
     folder, out = _folders(options)
     print(f"Watching {folder.absolute()}. Ctrl+C ends it.", flush=True)

@@ -1,8 +1,8 @@
 """The addresses of sounds: paths of this machine, and of buckets.
 
 A bucket has a path here as a folder has one: s3://BUCKET/KEY?OPTIONS is /s3:/BUCKET?OPTIONS/KEY. So
-an index names, sorts and compares its sounds as it does any others, and only whoever opens one asks
-for it in files.py. Only the command line makes such paths.
+an index names, sorts and compares its sounds as it does any others, and they are fetched only when
+files.py opens them. Only the command line makes such paths.
 """
 
 import re
@@ -16,7 +16,7 @@ ROOT: Final = Path("/s3:")
 SCHEME: Final = "s3://"
 OPTIONS: Final = ("endpoint_override", "region", "scheme")
 FORM: Final = f"s3://BUCKET/PREFIX, and behind a “?” perhaps {', '.join(OPTIONS)}"
-KEYS: Final = (
+KEYS_IN_ADDRESS: Final = (
     "Keys do not belong into an address, which is stored and shown. Give them as "
     "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment, or in ~/.aws/credentials."
 )
@@ -35,17 +35,17 @@ def parse_address(name: str) -> Path:
         return Path(name)
     place, _, query = name.removeprefix(SCHEME).partition("?")
     bucket, _, prefix = place.rstrip("/").partition("/")
-    options = sorted(parse_qsl(query, keep_blank_values=True))
-    if "@" in bucket or {"access_key", "secret_key"} & dict(options).keys():
-        raise InputError(KEYS)
+    options = dict(sorted(parse_qsl(query, keep_blank_values=True)))
+    if "@" in bucket or {"access_key", "secret_key"} & options.keys():
+        raise InputError(KEYS_IN_ADDRESS)
     named = all(part.strip(".") for part in prefix.split("/")) or not prefix
-    if not re.fullmatch(r"[\w.-]+", bucket) or not named or not dict(options).keys() <= {*OPTIONS}:
+    if not re.fullmatch(r"[\w.-]+", bucket) or not named or not options.keys() <= {*OPTIONS}:
         raise InputError(f"This is not the address of a bucket. It is {FORM}.")
     return ROOT / (f"{bucket}?{urlencode(options)}" if options else bucket) / prefix
 
 
 def index_of(folder: Path) -> Path:
-    """Name the index of a folder of sounds, unless it is told otherwise: FOLDER.index next to it;
+    """Name the index of a folder of sounds, by default: FOLDER.index next to it;
     that of a bucket, s3://BUCKET/PREFIX, is s3-BUCKET-PREFIX.index in the current folder."""
     if in_bucket(folder):
         name = name_of(folder).removeprefix(SCHEME).replace("/", "-")
@@ -55,17 +55,17 @@ def index_of(folder: Path) -> Path:
 
 
 def in_bucket(path: Path) -> bool:
-    """Tell whether the path lies in a bucket."""
+    """Whether the path lies in a bucket."""
     return path.parts[:2] == ROOT.parts
 
 
 def name_of(path: Path) -> str:
-    """Name the path as the person who typed a command knows it."""
+    """Name the path as it was typed in a command."""
     return SCHEME + key_of(path) if in_bucket(path) else str(path)
 
 
 def is_below(path: Path, folder: Path) -> bool:
-    """Tell whether the folder holds the file. A bucket may have been given with other options."""
+    """Whether the folder holds the file. Options of a bucket make no difference."""
     if in_bucket(path) and in_bucket(folder):
         path, folder = Path(key_of(path)), Path(key_of(folder))
     return path.is_relative_to(folder)

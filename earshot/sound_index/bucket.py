@@ -9,10 +9,11 @@ import hashlib
 import logging
 import os
 import shutil
+import sqlite3
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
@@ -20,13 +21,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from earshot.core.errors import InputError
-from earshot.sound_index.address import (
-    SCHEME,
-    UnreachableError,
-    key_of,
-    name_of,
-    suffix_of,
-)
+from earshot.sound_index.address import SCHEME, UnreachableError, key_of, name_of, suffix_of
 
 MISSING: Final = (
     "Buckets need pyarrow. Install it with: pip install -r requirements-scale.txt, or the wheel "
@@ -38,11 +33,15 @@ LOST: Final = (
     "?endpoint_override=HOST:PORT. What was done is kept: run the command again."
 )
 AWAY: Final = "This sound cannot be fetched now. Try again later."
-MAX_BYTES: Final = 4 * 2**30  # of one file
+MAX_FILE_BYTES: Final = 4 * 2**30  # of one file
 MAX_PLAYED_BYTES: Final = 200 * 2**20  # of one file that a page plays
-MAX_KEPT_BYTES: Final = 2 * 2**30  # of all copies for a page
+MAX_CACHE_BYTES: Final = 2 * 2**30  # of all copies for a page
 BLOCK: Final = 8 * 2**20  # bytes fetched at once
 PAUSE: Final = 20.0  # seconds in which a bucket that did not answer is not asked again
+TABLE: Final = """
+PRAGMA synchronous=OFF;
+CREATE TABLE IF NOT EXISTS hashes (path TEXT PRIMARY KEY, version TEXT, hash TEXT)
+"""
 
 logger = logging.getLogger("earshot")
 
@@ -56,13 +55,13 @@ def list_files(folder: Path) -> dict[Path, str]:
     filesystem = _filesystem(folder.parts[2])
     selector = pyarrow().FileSelector(key_of(folder), recursive=True)
     try:
-        found = filesystem.get_file_info(selector)
+        infos = filesystem.get_file_info(selector)
     except FileNotFoundError:
         return {}
     except OSError as error:
         raise UnreachableError(LOST.format(name=name_of(folder), reason=error)) from error
     bucket, versions = Path(*folder.parts[:3]), {}
-    for file in found:
+    for file in infos:
         path = Path(f"{bucket}/{file.path.partition('/')[2]}")
         hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
         if file.is_file and not hidden and key_of(path) == file.path:
@@ -71,7 +70,7 @@ def list_files(folder: Path) -> dict[Path, str]:
 
 
 @contextmanager
-def fetched(path: Path, max_bytes: int = MAX_BYTES) -> Iterator[Path]:
+def fetched(path: Path, max_bytes: int = MAX_FILE_BYTES) -> Iterator[Path]:
     """Fetch a file: a copy of it on this machine, which is deleted at the end.
 
     Raises UnreachableError where the bucket cannot be read, InputError where the file cannot, or
@@ -93,8 +92,8 @@ def fetched(path: Path, max_bytes: int = MAX_BYTES) -> Iterator[Path]:
         yield copy
 
 
-def kept_copy(path: Path) -> Path:
-    """Give the copy of a file that is kept on this machine; it is fetched where there is none.
+def cached_copy(path: Path) -> Path:
+    """Return the copy of a file on this machine; it is fetched where there is none.
 
     Raises InputError where it cannot be fetched; the message is for visitors.
     """
@@ -167,5 +166,41 @@ class _Copies:
         newest = sorted(folder.iterdir(), key=lambda copy: copy.stat().st_mtime_ns, reverse=True)
         for copy in newest:
             size += copy.stat().st_size
-            if size > MAX_KEPT_BYTES:
+            if size > MAX_CACHE_BYTES:
                 copy.unlink()
+
+
+class StoredHashes:
+    """Hashes of a bucket's files, by which none is fetched again while it is the same.
+
+    Written at once, so that a scan that was killed resumes. What is lost is hashed again.
+    """
+
+    def __init__(self, file: Path, versions: Mapping[Path, str]) -> None:
+        """Open the file. versions: of all files that may be asked for; the others are forgotten."""
+        file.parent.mkdir(parents=True, exist_ok=True)
+        self._versions = versions
+        try:
+            self._database = _opened(file)
+        except sqlite3.DatabaseError:  # damaged
+            file.unlink()
+            self._database = _opened(file)
+        rows = self._database.execute("SELECT path FROM hashes")
+        gone = [row for row in rows if Path(row[0]) not in versions]
+        self._database.executemany("DELETE FROM hashes WHERE path = ?", gone)
+
+    def get(self, path: Path) -> str | None:
+        """Look up the hash of the file's content, if it is known."""
+        query = "SELECT hash FROM hashes WHERE path = ? AND version = ?"
+        row = self._database.execute(query, (str(path), self._versions[path])).fetchone()
+        return row[0] if row else None
+
+    def __setitem__(self, path: Path, digest: str) -> None:
+        row = (str(path), self._versions[path], digest)
+        self._database.execute("INSERT OR REPLACE INTO hashes VALUES (?, ?, ?)", row)
+
+
+def _opened(file: Path) -> sqlite3.Connection:
+    database = sqlite3.connect(file, isolation_level=None)
+    database.executescript(TABLE)
+    return database

@@ -16,8 +16,7 @@ import numpy as np
 from earshot.core.errors import InputError
 from earshot.core.files import replacing
 from earshot.sound_index.address import UnreachableError
-from earshot.sound_index.embedding import content_hash, embed_file
-from earshot.sound_index.encoder import SoundEncoder
+from earshot.sound_index.embedding import SoundEncoder, content_hash, embed_file
 from earshot.sound_index.files import Hashes, fetched
 from earshot.sound_index.index import SoundIndex
 
@@ -58,9 +57,9 @@ class Workers:
         UnreachableError for a bucket that a worker cannot read."""
         ray, data = import_module("ray"), import_module("ray.data")
         cache.mkdir(parents=True, exist_ok=True)
-        known = {bytes.fromhex(path.stem) for path in cache.glob("*.npz")}
-        known |= {bytes.fromhex(sound.content_hash) for sound in index.sounds}
-        files = [path for path in files if not _is_in(known, hashes.get(path))]
+        digests = {bytes.fromhex(path.stem) for path in cache.glob("*.npz")}
+        digests |= {bytes.fromhex(sound.content_hash) for sound in index.sounds}
+        files = [path for path in files if not _is_in(digests, hashes.get(path))]
         if not files:
             return
         # A block is what is computed again when a machine is lost.
@@ -69,7 +68,7 @@ class Workers:
         cores = max(1, int(ray.cluster_resources().get("CPU", 1)))
         done = paths.map_batches(
             _Worker,
-            fn_constructor_args=(self._encoder, ray.put(frozenset(known))),
+            fn_constructor_args=(self._encoder, ray.put(frozenset(digests))),
             batch_size=BATCH,
             batch_format="numpy",
             compute=data.ActorPoolStrategy(min_size=1, max_size=cores),
@@ -90,35 +89,36 @@ class Workers:
 class _Worker:
     """A process of the cluster, with a model of its own."""
 
-    def __init__(self, encoder: Callable[[], SoundEncoder], known: Any) -> None:
-        """Load the model. known: a reference to the hashes of what need not be embedded."""
-        self._encoder, self._known = encoder(), import_module("ray").get(known)
+    def __init__(self, encoder: Callable[[], SoundEncoder], embedded: Any) -> None:
+        """Load the model. embedded: a reference to the hashes of what need not be embedded."""
+        self._encoder, self._embedded = encoder(), import_module("ray").get(embedded)
 
     def __call__(self, batch: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Embed a batch. item: paths → the hash of each file's content, its entry, empty where it
         is known or cannot be used, and why its bucket cannot be read, if so.
         """
-        done = [(name, *self._embedded(Path(name))) for name in batch["item"]]
+        done = [(name, *self._embed(Path(name))) for name in batch["item"]]
         columns = zip(*done, strict=True)
         return {
             column: np.array(values, object)
             for column, values in zip(COLUMNS, columns, strict=True)
         }
 
-    def _embedded(self, path: Path) -> tuple[str, bytes, str]:
+    def _embed(self, path: Path) -> tuple[str, bytes, str]:
         try:
             with fetched(path) as file:
                 digest = content_hash(file)
-                known = _is_in(self._known, digest)
-                return digest, b"" if known else _packed(self._encoder, file, digest), ""
+                if _is_in(self._embedded, digest):
+                    return digest, b"", ""
+                return digest, _packed(self._encoder, file, digest), ""
         except UnreachableError as error:
             return "", b"", str(error)
         except (InputError, OSError):
             return "", b"", ""
 
 
-def _is_in(known: Collection[bytes], digest: str | None) -> bool:
-    return digest is not None and bytes.fromhex(digest) in known
+def _is_in(digests: Collection[bytes], digest: str | None) -> bool:
+    return digest is not None and bytes.fromhex(digest) in digests
 
 
 def _packed(encoder: SoundEncoder, path: Path, digest: str) -> bytes:

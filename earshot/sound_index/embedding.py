@@ -1,11 +1,11 @@
-"""Files and waveforms → what an index holds of them."""
+"""Files and waveforms → what an index holds of them, by a model that embeds sounds."""
 
 import hashlib
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from earshot.core.errors import InputError
 from earshot.media.audio.load import load
 from earshot.media.samples import SILENT_PEAK
 from earshot.sound_index.address import UnreachableError
-from earshot.sound_index.encoder import SoundEncoder
 from earshot.sound_index.files import Hashes, fetched
 from earshot.sound_index.library import Library
 from earshot.sound_index.sound import Description, Entry, Sound
@@ -22,6 +21,48 @@ from earshot.sound_index.sound import Description, Entry, Sound
 MAX_SECONDS: Final = 3600.0  # of one file
 Progress = Callable[[int, int, str], None]  # files done, files in all, name of the next one
 Captions = Mapping[Path, Description]
+
+
+@dataclass(frozen=True, eq=False)
+class AudioEmbedding:
+    """Unit vectors of N segments: ``vectors`` (N, D), and of each second of each: (N, S, D)."""
+
+    vectors: np.ndarray
+    per_second: np.ndarray
+
+
+class SoundEncoder(Protocol):
+    """The interface that an index and its search need of a model. Vectors have
+    D = ``dimension`` numbers and unit length.
+
+    fingerprint: a hash of everything that the vectors depend on. threshold: where the best score
+    is lower, no sound matches, of a library of everyday sounds; own_threshold: of a folder of
+    anything, speech, noise and tones for example.
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def sample_rate(self) -> int: ...
+    @property
+    def dimension(self) -> int: ...
+    @property
+    def fingerprint(self) -> str: ...
+    @property
+    def threshold(self) -> float: ...
+    @property
+    def own_threshold(self) -> float: ...
+    def segments(self, waveform: np.ndarray) -> np.ndarray:
+        """Cut equal segments of at most 10 s that cover a whole waveform: (T,) → (N, T')."""
+        ...
+
+    def embed_audio(self, segments: np.ndarray) -> AudioEmbedding:
+        """Embed segments (N, T'), at sample_rate."""
+        ...
+
+    def embed_text(self, texts: Sequence[str]) -> np.ndarray:
+        """Embed n texts: (n, D)."""
+        ...
 
 
 class Embedded(NamedTuple):
@@ -42,14 +83,14 @@ def entries_of(
     cache: Path | None = None,
     hashes: Hashes | None = None,
 ) -> Iterator[Embedded]:
-    """Embed files: give the entry of each, or None and why it cannot be used. Arguments as of
+    """Embed files: yield the entry of each, or None and why it cannot be used. Arguments as of
     ``SoundIndex.add``.
 
     A file that the library holds keeps its id, and what is known of it. One that cannot be opened,
     for a while perhaps, keeps its entry, which comes with the reason.
     """
     files = list(dict.fromkeys(Path(os.path.abspath(path)) for path in paths))
-    known: dict[str, Entry] = {}  # by the hash of the content; with a cache, that knows
+    embedded: dict[str, Entry] = {}  # by the hash of the content; with a cache, that holds them
     hashes = {} if hashes is None else hashes
     taken: set[str] = set()
     for number, path in enumerate(files):
@@ -59,11 +100,11 @@ def entries_of(
         notices: tuple[str, ...] = ()
         try:
             digest = hashes.get(path)
-            entry = _held(library, digest, known, cache) if digest else None
+            entry = _held(library, digest, embedded, cache) if digest else None
             if not (digest and entry):
                 with fetched(path) as file:
                     digest = content_hash(file)
-                    entry = _held(library, digest, known, cache)
+                    entry = _held(library, digest, embedded, cache)
                     if entry is None:
                         entry, notices = _embed_and_keep(encoder, file, digest, cache)
                 hashes[path] = digest
@@ -78,15 +119,15 @@ def entries_of(
             yield Embedded(path, entry, error.strerror or str(error))
             continue
         if cache is None:
-            known[digest] = entry
+            embedded[digest] = entry
         old = library.at(path)
         if old and old.content_hash == digest:
-            sound_id, known_as = old.id, old.description
+            sound_id, description = old.id, old.description
         else:
-            sound_id, known_as = _new_id(library, digest, path.name, taken), Description()
+            sound_id, description = _new_id(library, digest, path.name, taken), Description()
             taken.add(sound_id)
-        about = (captions or {}).get(path, known_as)
-        fields = {**about._asdict(), "seconds": entry.sound.seconds, "content_hash": digest}
+        description = (captions or {}).get(path, description)
+        fields = {**description._asdict(), "seconds": entry.sound.seconds, "content_hash": digest}
         sound = Sound(sound_id, path, path.name, **fields)
         yield Embedded(path, replace(entry, sound=sound), notices=notices)
     if progress:
@@ -94,10 +135,10 @@ def entries_of(
 
 
 def _held(
-    library: Library, digest: str, known: Mapping[str, Entry], cache: Path | None
+    library: Library, digest: str, embedded: Mapping[str, Entry], cache: Path | None
 ) -> Entry | None:
     """Find the entry of a file with this content, if one was embedded."""
-    if entry := known.get(digest) or library.with_content(digest):
+    if entry := embedded.get(digest) or library.with_content(digest):
         return entry
     file = cache / f"{digest}.npz" if cache else None
     return Entry.read(file, digest) if file and file.exists() else None

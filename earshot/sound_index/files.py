@@ -30,7 +30,7 @@ def folder_of(name: str) -> Path:
 
 @contextmanager
 def fetched(path: Path) -> Iterator[Path]:
-    """Give the file on this machine: a copy of one in a bucket, which is deleted at the end.
+    """Open the file on this machine: a copy of one in a bucket, which is deleted at the end.
 
     Raises UnreachableError where a bucket cannot be read, InputError where a file in it cannot, or
     is too large, and FileNotFoundError.
@@ -45,7 +45,7 @@ def fetched(path: Path) -> Iterator[Path]:
 
 
 def on_disk(path: Path) -> Path:
-    """Give the file on this machine, for a page that plays it: a copy of one in a bucket, kept
+    """Return the file on this machine, for a page that plays it: a copy of one in a bucket, kept
     while there is room.
 
     Raises InputError where it cannot be fetched; the message is for visitors.
@@ -54,4 +54,4 @@ def on_disk(path: Path) -> Path:
         return path
     from earshot.sound_index import bucket  # late: an optional extra
 
-    return bucket.kept_copy(path)
+    return bucket.cached_copy(path)

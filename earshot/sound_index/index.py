@@ -1,20 +1,45 @@
-"""A searchable library of sounds: add files, remove them, save the index, open it again."""
+"""A searchable library of sounds: add files, remove them, save the index, open it again.
 
+Names in the files of the backend "memory", by FORMAT 1: "seconds" holds Entry.per_second of all
+sounds, concatenated; "rows" and "cells" are the numbers of segments and of seconds of a sound.
+"""
+
+import json
+import mmap
+import os
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from earshot.core.errors import InputError
-from earshot.sound_index import saved
-from earshot.sound_index.embedding import Captions, Progress, entries_of
-from earshot.sound_index.encoder import SoundEncoder
+from earshot.sound_index.embedding import Captions, Progress, SoundEncoder, entries_of
 from earshot.sound_index.files import Hashes
 from earshot.sound_index.library import Library
-from earshot.sound_index.manifest import About
 from earshot.sound_index.nearest import Nearest
 from earshot.sound_index.sound import Entry, Sound
+from earshot.sound_index.stored import (
+    DAMAGED,
+    MANIFEST,
+    MISSING,
+    About,
+    ArrayWriter,
+    check_content,
+    check_lists,
+    commit,
+    damage_reported,
+    hash_of,
+    new_file,
+    relative,
+)
+
+NOT_ON_DISK: Final = (
+    "This index is made for memory. Make it again for the disk, which embeds nothing anew, with: "
+    "python -m earshot sounds index FOLDER --index-backend disk"
+)
+READ_ATTEMPTS: Final = 5  # the index may be replaced between opening one file and the next
 
 
 @dataclass(frozen=True)
@@ -39,8 +64,8 @@ class SoundIndex:
     @classmethod
     def empty(cls, encoder: SoundEncoder) -> "SoundIndex":
         """Make an index without sounds."""
-        nothing = np.zeros((0, encoder.dimension), np.float32)
-        return cls(encoder, Library([], Nearest(nothing)))
+        vectors = np.zeros((0, encoder.dimension), np.float32)
+        return cls(encoder, Library([], Nearest(vectors)))
 
     @classmethod
     def open(
@@ -51,7 +76,7 @@ class SoundIndex:
         Raises InputError if there is none, it is damaged, another model made it, or it is not made
         for the disk and should be searched there.
         """
-        about, library = saved.read(Path(folder), backend)
+        about, library = read_index(Path(folder), backend)
         if about.fingerprint != encoder.fingerprint:
             raise InputError(
                 f"Another model made this index: {about.encoder}, and now it is {encoder.name}. "
@@ -66,11 +91,11 @@ class SoundIndex:
         backend: one of BACKENDS, which it is made for; None for that which it has now.
         """
         if backend == "disk" or (backend is None and self.on_disk):
-            from earshot.sound_index import disk  # late: an optional extra
+            from earshot.sound_index.disk import write_to_disk  # late: an optional extra
 
-            disk.write(Path(folder), self.library, self.about, self.encoder.dimension)
+            write_to_disk(Path(folder), self.library, self.about, self.encoder.dimension)
         else:
-            saved.write(Path(folder), self.library.in_memory(), self.about)
+            write_index(Path(folder), self.library.in_memory(), self.about)
 
     @property
     def about(self) -> About:
@@ -79,7 +104,7 @@ class SoundIndex:
 
     @property
     def on_disk(self) -> bool:
-        """Tell whether a search reads what it finds from the disk."""
+        """Whether a search reads what it finds from the disk."""
         return self.library.on_disk
 
     @property
@@ -94,7 +119,7 @@ class SoundIndex:
         return self.library.entry(sound_id).sound
 
     def layout(self) -> np.ndarray:
-        """Give coordinates of the sounds on the map, in [0, 1]: float32 (n, 2)."""
+        """Return coordinates of the sounds on the map, in [0, 1]: float32 (n, 2)."""
         return self.library.layout
 
     def add(
@@ -163,3 +188,116 @@ class SoundIndex:
             replace(entry, vectors=view) for entry, view in zip(entries, views, strict=False)
         ]
         return Library(entries, Nearest(vectors, like=old.nearest), layout)
+
+
+def write_index(folder: Path, library: Library, about: About) -> None:
+    """Write the library and the name of its model to the folder.
+
+    Sounds below the folder's parent are stored relative to it, so that both can be moved together.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    root = Path(os.path.abspath(folder)).parent
+    vectors, entries = library.nearest.vectors[:], library.entries
+    arrays = {
+        "vectors": [vectors],
+        "seconds": [entry.per_second for entry in entries] or [vectors[:0]],
+        "layout": [library.layout],
+    }
+    hashes = {name: _write_array(new_file(folder, name), parts) for name, parts in arrays.items()}
+    if not library.nearest.exact:
+        library.nearest.write(new_file(folder, "nearest"))
+        with new_file(folder, "nearest").open("rb") as file:
+            hashes["nearest"] = hash_of(file)
+    sounds = [
+        {
+            **asdict(entry.sound),
+            "path": relative(entry.sound.path, root),
+            "rows": len(entry.vectors),
+            "cells": len(entry.per_second),
+        }
+        for entry in entries
+    ]
+    commit(folder, about, hashes, sounds)
+
+
+def read_index(folder: Path, backend: str | None = None) -> tuple[About, Library]:
+    """Read the index of a folder. backend: one of BACKENDS, if not that which it was made for.
+
+    Raises InputError if there is no index, it is damaged, or it is not made for the disk and should
+    be searched there.
+    """
+    for _ in range(READ_ATTEMPTS):
+        try:
+            text = (folder / MANIFEST).read_bytes()
+        except (FileNotFoundError, NotADirectoryError):
+            raise InputError(MISSING) from None
+        try:
+            with damage_reported(DAMAGED):
+                manifest = json.loads(text, object_hook=_row)
+                about = About(manifest["encoder"], manifest["fingerprint"])
+                library = _read(folder, manifest)
+        except FileNotFoundError:
+            continue  # replaced meanwhile, and the old arrays deleted
+        if backend == "disk" and not library.on_disk:
+            raise InputError(NOT_ON_DISK)
+        return about, library.in_memory() if backend == "memory" else library
+    raise InputError(DAMAGED)
+
+
+def _read(folder: Path, manifest: dict[str, Any]) -> Library:
+    root = Path(os.path.abspath(folder)).parent
+    files, rows = manifest["files"], manifest["sounds"]
+    if "rows" in files:
+        from earshot.sound_index.disk import StoredLibrary  # late: optional
+
+        return StoredLibrary(folder, files)
+    for name in ("vectors", "seconds", "layout"):
+        check_content(folder / files[name])
+    vectors, per_second, layout = (
+        np.load(folder / files[name], mmap_mode="r") for name in ("vectors", "seconds", "layout")
+    )
+    # The seconds of a few sounds are read, here and there: not their neighbours.
+    if isinstance(per_second.base, mmap.mmap) and hasattr(mmap, "MADV_RANDOM"):
+        per_second.base.madvise(mmap.MADV_RANDOM)
+    vectors, per_second, layout = map(np.asarray, (vectors, per_second, layout))
+    counts = [sum(row.rows for row in rows), sum(row.cells for row in rows)]
+    if counts != [len(vectors), len(per_second)] or len(layout) != len(rows):
+        raise ValueError("the arrays belong to other sounds")
+    entries, first, cell = [], 0, 0
+    for row in rows:
+        sound = replace(row.sound, path=root / row.sound.path)
+        parts = vectors[first : first + row.rows], per_second[cell : cell + row.cells]
+        entries.append(Entry(sound, *parts))
+        first, cell = first + row.rows, cell + row.cells
+    if "nearest" not in files:
+        return Library(entries, Nearest(vectors), layout)
+    check_lists(folder / files["nearest"], files["vectors"])
+    nearest = Nearest.read(folder / files["nearest"], vectors)
+    return Library(entries, nearest, layout)
+
+
+class _Row(NamedTuple):
+    """A sound as the manifest describes it."""
+
+    sound: Sound
+    rows: int
+    cells: int
+
+
+def _row(fields: dict[str, Any]) -> "_Row | dict[str, Any]":
+    """Make a sound of the manifest, as soon as it is parsed: a dictionary each would take a
+    kilobyte.
+    """
+    if "cells" not in fields:
+        return fields
+    rows, cells = fields.pop("rows"), fields.pop("cells")
+    fields["path"], fields["tags"] = Path(fields["path"]), tuple(fields.get("tags", ()))
+    return _Row(Sound(**fields), rows, cells)
+
+
+def _write_array(path: Path, parts: Sequence[np.ndarray]) -> str:
+    """Write the concatenated parts (n, D), of which there is one at least → a hash of them."""
+    writer = ArrayWriter(path, parts[0].shape[1], parts[0].dtype)
+    for part in parts:
+        writer.append(part)
+    return writer.close()

@@ -1,4 +1,7 @@
-"""Nearest-neighbour search in unit vectors: exact up to a size, quantised by FAISS above it."""
+"""Nearest neighbours among unit vectors, and the map on which these lie close together.
+
+The search is exact up to a size, quantised by FAISS above it; the map is made by t-SNE.
+"""
 
 import math
 from collections.abc import Iterator
@@ -17,14 +20,25 @@ SPARE: Final = 100  # candidates beyond those asked for, as quantised scores ord
 ROUNDS: Final = 10  # of k-means for lists on the disk
 SUBVECTOR: Final = 8  # dimensions that a byte of a product code stands for (Jégou et al. 2011)
 
+ANCHORS: Final = 1000  # vectors placed by t-SNE; the others go near the most similar of them
+MIN_VECTORS: Final = 8  # below, principal components take the place of t-SNE
+NEIGHBOURS: Final = 5  # whose weighted mean is the place of a further vector
+TEMPERATURE: Final = 0.05  # of the softmax over their scores
+PLACED_AT_ONCE: Final = 4096  # vectors
 
-class Vectors(Protocol):
+
+class VectorRows(Protocol):
+    """Unit vectors (N, D), in memory or computed when they are needed."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, rows: slice | np.ndarray, /) -> np.ndarray: ...
+
+
+class Vectors(VectorRows, Protocol):
     """Unit vectors (N, D): an array in memory, or one of which rows are read from a file."""
 
     @property
     def shape(self) -> tuple[int, ...]: ...
-    def __len__(self) -> int: ...
-    def __getitem__(self, rows: slice | np.ndarray, /) -> np.ndarray: ...
     def __matmul__(self, query: np.ndarray, /) -> np.ndarray: ...
 
 
@@ -52,7 +66,7 @@ class Nearest:
 
     @property
     def exact(self) -> bool:
-        """Tell whether a search compares every vector."""
+        """Whether a search compares every vector."""
         return self._index is None
 
     def search(
@@ -72,8 +86,8 @@ class Nearest:
                 rows = np.sort(np.argpartition(-scores, limit - 1)[:limit])
             scores = scores[rows]
         else:
-            wanted = min(limit + SPARE, len(self.vectors))
-            rows = self._index.search(query[None], wanted, params=self._only(among))[1][0]
+            count = min(limit + SPARE, len(self.vectors))
+            rows = self._index.search(query[None], count, params=self._only(among))[1][0]
             rows = np.sort(rows[rows >= 0])
             scores = self.vectors[rows] @ query
         order = np.argsort(-scores, kind="stable")[:limit]
@@ -113,7 +127,7 @@ class Nearest:
         return parameters(sel=selector(np.packbits(allowed, bitorder="little")), nprobe=PROBED)
 
     def _may_serve(self, size: int) -> bool:
-        """Say whether lists that were trained on other vectors still suit this many."""
+        """Whether lists that were trained on other vectors still suit this many."""
         ours = not self.exact and isinstance(self.vectors, np.ndarray)
         return ours and 1 / RETRAIN < size / (self._index.nlist * LIST_SIZE) < RETRAIN
 
@@ -162,3 +176,57 @@ def _train(index: faiss.IndexIVF, sample: np.ndarray) -> None:
     index.nprobe = PROBED
     index.cp.max_points_per_centroid = TRAINING
     index.train(np.ascontiguousarray(sample))
+
+
+def map_layout(vectors: VectorRows) -> np.ndarray:
+    """Place unit vectors (n, D) on a map, in [0, 1]: float32 (n, 2).
+
+    t-SNE (van der Maaten & Hinton 2008), seeded: the same vectors give the same map.
+    """
+    if len(vectors) < MIN_VECTORS:
+        return _stretch(_principal(vectors[:]))
+    from sklearn.manifold import TSNE  # late: its import takes over a second
+
+    many = len(vectors) > ANCHORS
+    chosen = np.random.default_rng(0).choice(len(vectors), ANCHORS, replace=False) if many else 0
+    anchors = vectors[np.sort(chosen)] if many else vectors[:]
+    tsne = TSNE(metric="cosine", init="pca", perplexity=min(30.0, len(anchors) / 4), random_state=0)
+    places = _stretch(tsne.fit_transform(anchors))
+    if not many:
+        return places
+    starts = range(0, len(vectors), PLACED_AT_ONCE)
+    blocks = (vectors[i : i + PLACED_AT_ONCE] @ anchors.T for i in starts)
+    return np.concatenate([place_on_map(block, places) for block in blocks])
+
+
+def place_on_map(scores: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """Place m further vectors by their scores (m, n) with n placed ones (n, 2).
+
+    A softmax-weighted mean over the nearest neighbours: float32 (m, 2).
+    """
+    count = min(NEIGHBOURS, scores.shape[1])
+    nearest = np.argpartition(-scores, count - 1, axis=1)[:, :count]
+    score = np.take_along_axis(scores, nearest, axis=1)
+    weight = np.exp((score - score.max(axis=1, keepdims=True)) / TEMPERATURE)
+    weight /= weight.sum(axis=1, keepdims=True)
+    return np.einsum("mk,mkd->md", weight, places[nearest]).astype(np.float32)
+
+
+def _principal(vectors: np.ndarray) -> np.ndarray:
+    """Compute the first two principal components (n, 2), zeros where there are none."""
+    if len(vectors) < 2:
+        return np.zeros((len(vectors), 2))
+    centred = vectors - vectors.mean(axis=0)
+    left, scale, _ = np.linalg.svd(centred, full_matrices=False)
+    components = (left * scale)[:, :2]
+    return np.pad(components, ((0, 0), (0, 2 - components.shape[1])))
+
+
+def _stretch(places: np.ndarray) -> np.ndarray:
+    """Scale both coordinates to [0, 1]; 0.5 where all are equal."""
+    if len(places) == 0:
+        return np.zeros((0, 2), np.float32)
+    low, high = places.min(axis=0), places.max(axis=0)
+    span = np.where(high - low > 1e-6, high - low, 1.0)
+    stretched = np.where(high - low > 1e-6, (places - low) / span, 0.5)
+    return stretched.astype(np.float32)

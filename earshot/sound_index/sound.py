@@ -1,11 +1,13 @@
-"""A sound of a library: what is known of it, and its vectors."""
+"""A sound of a library: its description and its vectors, and conditions on what a search finds."""
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, Final, NamedTuple
 
 import numpy as np
 
+from earshot.core.errors import InputError
 from earshot.core.files import replacing
 from earshot.sound_index.files import on_disk
 
@@ -39,7 +41,7 @@ class Sound:
 
     @property
     def file(self) -> Path:
-        """Give the file on this machine, for a page: one of a bucket is fetched, and kept a while.
+        """Return the file on this machine, for a page: that of a bucket is fetched, and cached.
 
         Raises InputError where it cannot be fetched.
         """
@@ -76,3 +78,41 @@ class Entry:
             length = float(arrays["length"])
             about = Sound("", path, path.name, "", "", length, digest)
             return cls(about, arrays["vectors"], arrays["seconds"])
+
+
+@dataclass(frozen=True)
+class Filter:
+    """A filter: conditions on a sound.
+
+    title: words that the name or the caption holds, in any order; min_seconds and max_seconds: of
+    its length; kinds (classes of sound), licences and ids: any if None; tags: a sound has one of
+    them; any if there are none.
+    """
+
+    title: str = ""
+    min_seconds: float = 0.0
+    max_seconds: float = math.inf
+    kinds: frozenset[str] | None = None
+    licences: frozenset[str] | None = None
+    tags: frozenset[str] = frozenset()
+    ids: frozenset[str] | None = None
+
+    def __post_init__(self) -> None:
+        """Check the lengths. Raises InputError for those that no sound can have."""
+        if not (math.isfinite(self.min_seconds) and self.min_seconds <= self.max_seconds):
+            raise InputError("The shortest length is above the longest. Exchange them.")
+
+    def __call__(self, sound: Sound) -> bool:
+        """Whether the sound passes."""
+        words = f"{sound.name} {sound.caption}".casefold()
+        return (
+            self.min_seconds <= sound.seconds <= self.max_seconds
+            and (self.kinds is None or sound.kind in self.kinds)
+            and (self.licences is None or sound.licence in self.licences)
+            and (not self.tags or not self.tags.isdisjoint(sound.tags))
+            and (self.ids is None or sound.id in self.ids)
+            and all(word in words for word in self.title.casefold().split())
+        )
+
+
+EVERYTHING: Final = Filter()

@@ -12,7 +12,7 @@ import pocketsphinx
 from earshot.media.audio.load import load
 from earshot.media.constants import SAMPLE_RATE
 from earshot.media.text.phonemes import from_arpabet
-from earshot.sound_index.map_layout import place
+from earshot.sound_index.nearest import place_on_map
 from earshot.systems.words import Words
 from earshot.systems.words.dictionary import pronunciations
 from earshot.systems.words.library import LibraryWord, Projection, WordLibrary, read_words
@@ -120,7 +120,7 @@ def _tsne(vectors: np.ndarray, shown: np.ndarray) -> np.ndarray:
     places = (places - low) / (high - low)
     every = np.empty((len(vectors), 2), np.float32)
     every[shown] = places
-    every[~shown] = place(vectors[~shown] @ few.T, places)
+    every[~shown] = place_on_map(vectors[~shown] @ few.T, places)
     return every
 
 

@@ -16,7 +16,7 @@ from typing import Final
 from earshot.core.errors import InputError
 from earshot.media.audio.load import load
 from earshot.media.video import frames
-from earshot.sound_index.captions import read_captions
+from earshot.sound_index.scan import read_captions
 from earshot.study.design import folder, spec
 from earshot.study.design.yaml_lines import SpecError
 from earshot.systems.voice_conversion.units import Units

@@ -12,7 +12,7 @@ from earshot.core.paths import ASSETS
 from earshot.media.constants import SAMPLE_RATE
 from earshot.media.text.phonemes import from_arpabet
 from earshot.pretrained.speech_encoder import SpeechEncoder
-from earshot.sound_index.encoder import SoundEncoder
+from earshot.sound_index.embedding import SoundEncoder
 from earshot.systems.lip_to_speech import LipToSpeech
 from earshot.systems.sound_search.encoders.clap import ClapEncoder
 from earshot.systems.sound_search.encoders.encoder import EarshotEncoder

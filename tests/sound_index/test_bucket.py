@@ -15,9 +15,8 @@ from earshot.sound_index import bucket
 from earshot.sound_index.address import UnreachableError, index_of, name_of
 from earshot.sound_index.files import folder_of
 from earshot.sound_index.index import SoundIndex
-from earshot.sound_index.scan import scan
+from earshot.sound_index.scan import scan, watch
 from earshot.sound_index.sound import Sound
-from earshot.sound_index.watch import watch
 from earshot.systems.sound_search import SoundSearch
 from tests.support.buckets import FakeBuckets, fake_buckets
 
@@ -214,7 +213,7 @@ def test_copies_for_page_stay_within_room(
     """The copy that was used longest ago goes first."""
     sounds = found(tones, tmp_path, encoder)[:4]
     size = (tones / "copy.wav").stat().st_size
-    monkeypatch.setattr(bucket, "MAX_KEPT_BYTES", 3 * size)
+    monkeypatch.setattr(bucket, "MAX_CACHE_BYTES", 3 * size)
     first, second, third = (sound.file for sound in sounds[:3])
     assert sounds[0].file == first, "used last"
     fourth = sounds[3].file

@@ -1,4 +1,4 @@
-"""Optional extras of the index of sounds are loaded by nobody who does not ask for them."""
+"""Optional extras of the index of sounds are loaded only where they are needed."""
 
 import subprocess
 import sys
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from earshot.core.paths import ROOT
 
-EXTRAS = ("bucket", "hashes", "disk", "cluster")
+EXTRAS = ("bucket", "disk", "cluster")
 SEARCHED = f"""
 import sys
 from pathlib import Path

@@ -8,9 +8,9 @@ import pytest
 from benchmarks.support.fake_sound_encoder import FakeEncoder, write_tone
 from earshot.core.errors import InputError
 from earshot.exports.sounds import labels_csv, results_zip
-from earshot.sound_index.filter import Filter
 from earshot.sound_index.index import SoundIndex
-from earshot.sound_index.joint import JointLibrary
+from earshot.sound_index.library import JointLibrary
+from earshot.sound_index.sound import Filter
 from earshot.systems.sound_search import SoundSearch
 
 FIRST = (("low",), ("low", "middle"), ("high",), ("shrill",))

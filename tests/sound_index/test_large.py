@@ -15,10 +15,9 @@ import pytest
 from benchmarks.support.fake_sound_encoder import WORDS, FakeEncoder, write_tone
 from earshot.core.errors import InputError
 from earshot.core.paths import ROOT
-from earshot.sound_index.filter import EVERYTHING, Filter
 from earshot.sound_index.index import SoundIndex
 from earshot.sound_index.scan import scan
-from earshot.sound_index.sound import Description
+from earshot.sound_index.sound import EVERYTHING, Description, Filter
 from earshot.systems.sound_search import SoundSearch
 
 KINDS = ("", "hum", "Straße")

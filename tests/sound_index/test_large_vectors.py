@@ -10,10 +10,10 @@ from benchmarks.index_scale.vectors import NEAREST, pieces, questions
 from benchmarks.support.fake_sound_encoder import FakeEncoder
 from earshot.core.errors import InputError
 from earshot.sound_index import nearest
-from earshot.sound_index.arrays import ArrayWriter, StoredArray
 from earshot.sound_index.index import SoundIndex
 from earshot.sound_index.library import Library
 from earshot.sound_index.sound import Entry, Sound
+from earshot.sound_index.stored import ArrayWriter, StoredArray
 from tests.sound_index.indexes import clusters
 
 

@@ -7,8 +7,9 @@ import pytest
 
 from benchmarks.support.fake_sound_encoder import WORDS, FakeEncoder, write_tone
 from earshot.core.files import replacing
-from earshot.sound_index import map_layout, nearest
+from earshot.sound_index import nearest
 from earshot.sound_index.index import SoundIndex
+from earshot.sound_index.nearest import map_layout
 from tests.sound_index.indexes import clusters, names
 
 pytestmark = pytest.mark.slow
@@ -34,14 +35,14 @@ def test_layout_places_similar_sounds_together(tmp_path: Path, encoder: FakeEnco
 @pytest.mark.parametrize("count", range(10))
 def test_layout_of_few_sounds_is_finite(count: int) -> None:
     vectors = np.eye(12, 6, dtype=np.float32)[:count] + 1
-    places = map_layout.layout(vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
+    places = map_layout(vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
     assert places.shape == (count, 2) and np.isfinite(places).all()
     assert ((places >= 0) & (places <= 1)).all()
 
 
 def test_layout_of_many_stays_in_range(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(map_layout, "ANCHORS", 50)
-    places = map_layout.layout(clusters(300))
+    monkeypatch.setattr(nearest, "ANCHORS", 50)
+    places = map_layout(clusters(300))
     assert places.shape == (300, 2) and ((places >= 0) & (places <= 1)).all()
 
 

@@ -13,11 +13,9 @@ import pytest
 from benchmarks.support.fake_sound_encoder import WORDS, FakeEncoder, write_tone
 from earshot.core.errors import InputError
 from earshot.core.paths import ROOT
-from earshot.sound_index.captions import CAPTIONS, read_captions
 from earshot.sound_index.index import Report, SoundIndex
-from earshot.sound_index.scan import scan
+from earshot.sound_index.scan import CAPTIONS, read_captions, scan, watch
 from earshot.sound_index.sound import Description
-from earshot.sound_index.watch import watch
 from tests.sound_index.indexes import contents
 
 pytestmark = pytest.mark.slow

@@ -14,9 +14,8 @@ from earshot.cli.sounds import main
 from earshot.core.errors import InputError
 from earshot.core.files import walk_files
 from earshot.sound_index import scan as scanning
-from earshot.sound_index.captions import CAPTIONS, described, read_captions
 from earshot.sound_index.index import SoundIndex
-from earshot.sound_index.scan import BusyError, scan
+from earshot.sound_index.scan import CAPTIONS, BusyError, described, read_captions, scan
 from earshot.sound_index.sound import Description
 
 BACKENDS = pytest.mark.parametrize("backend", ["memory", "disk"])

@@ -13,12 +13,11 @@ import numpy as np
 from earshot.core.errors import InputError
 from earshot.media.audio.load import Audio, load
 from earshot.media.samples import SILENT_PEAK
-from earshot.sound_index import map_layout
-from earshot.sound_index.embedding import embed
-from earshot.sound_index.encoder import SoundEncoder
-from earshot.sound_index.filter import EVERYTHING, Filter
+from earshot.sound_index.embedding import SoundEncoder, embed
 from earshot.sound_index.index import SoundIndex
 from earshot.sound_index.library import Library, Ranking
+from earshot.sound_index.nearest import place_on_map
+from earshot.sound_index.sound import EVERYTHING, Filter
 from earshot.systems.sound_search.compound import Compound, parse
 from earshot.systems.sound_search.encoders.models import DEFAULT_MODEL, load_encoder
 from earshot.systems.sound_search.languages import translate
@@ -148,7 +147,7 @@ class SoundSearch:
         threshold = self.encoder.threshold if threshold is None else threshold
         threshold *= share * float(np.mean(best))
         split = f"Read as “{named}”, but not “{negated}”." if negated else ""
-        point = map_layout.place(found.scores[None], library.layout[found.numbers])[0]
+        point = place_on_map(found.scores[None], library.layout[found.numbers])[0]
         return SearchResult(
             hits=hits,
             matched=bool(np.any(scores[ranked] >= threshold)),

@@ -16,8 +16,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from earshot.core.errors import InputError
-from earshot.sound_index import map_layout
-from earshot.sound_index.nearest import Nearest
+from earshot.sound_index.nearest import Nearest, place_on_map
 
 View = Literal["spoken", "written"]
 
@@ -104,7 +103,7 @@ class WordLibrary:
         if layout == "pca":
             x, y = self._projection(vector[None])[0]
         else:
-            x, y = map_layout.place(vector[None] @ self.vectors.T, self._places[layout])[0]
+            x, y = place_on_map(vector[None] @ self.vectors.T, self._places[layout])[0]
         return float(x), float(y)
 
     def search(self, vector: np.ndarray, view: View, limit: int) -> tuple[np.ndarray, np.ndarray]:

@@ -8,7 +8,7 @@ from typing import Any
 import gradio as gr
 from gradio.components import Component
 
-from earshot.sound_index.filter import Filter
+from earshot.sound_index.sound import Filter
 from earshot.systems.sound_search.query import clean
 from earshot.tabs.shared.events import Update
 from earshot.tabs.sound_search.catalogue import Catalogue

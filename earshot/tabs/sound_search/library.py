@@ -16,7 +16,7 @@ from starlette.routing import Route
 from earshot.core.errors import InputError
 from earshot.core.paths import ASSETS
 from earshot.sound_index.address import UnreachableError
-from earshot.sound_index.manifest import written as written_at
+from earshot.sound_index.stored import time_written
 from earshot.tabs.shared.gradio_internals import upload_folder
 from earshot.tabs.sound_search.catalogue import ROUTE, Catalogue, media_type
 
@@ -95,7 +95,7 @@ class VisitorLibrary(IndexedCatalogue):
         """Add uploaded files in small steps. Yields after each step the number of files done,
         (name, reason) of all that were skipped, and (name, notice) of what was added; that can be
         searched by then. A captions.csv among them describes the others (see captions.py)."""
-        from earshot.sound_index.captions import (
+        from earshot.sound_index.scan import (
             CAPTIONS,
             described,
             read_captions,
@@ -161,7 +161,7 @@ class JointCatalogue(IndexedCatalogue):
 
     def __init__(self, demo: IndexedCatalogue, own: VisitorLibrary) -> None:
         from earshot.sound_index.index import SoundIndex  # late: loads torch
-        from earshot.sound_index.joint import JointLibrary
+        from earshot.sound_index.library import JointLibrary
 
         joint = JointLibrary(demo.index.library, own.index.library)
         super().__init__(SoundIndex(own.index.encoder, joint))
@@ -206,14 +206,14 @@ class DemoLibrary:
 
         Raises InputError if the index is missing or damaged.
         """
-        from earshot.sound_index import saved  # late, for it loads FAISS
+        from earshot.sound_index.index import read_index  # late, for it loads FAISS
 
         # Read again only when the index was replaced: every visit to the page comes here.
         if self._library and not self._replaced():
             return self._library.index.encoder.fingerprint, self._library
-        written = written_at(self.folder)
+        written = time_written(self.folder)
         if self._read is None or self._read[0] != written:
-            about, stored = saved.read(self.folder, self.backend)
+            about, stored = read_index(self.folder, self.backend)
             self._read = written, about.fingerprint, Catalogue(lambda: stored, shipped=self.shipped)
         return self._read[1:]
 
@@ -229,7 +229,7 @@ class DemoLibrary:
 
         with self._lock:
             if self._library is None or self._replaced():
-                written = written_at(self.folder)
+                written = time_written(self.folder)
                 fingerprint, catalogue = self.catalogue()
                 if fingerprint == search.encoder.fingerprint:
                     index = SoundIndex.open(self.folder, search.encoder, self.backend)
@@ -259,7 +259,7 @@ class DemoLibrary:
     def _replaced(self) -> bool:
         """Say whether the index is another than was opened; not while there is none."""
         try:
-            return written_at(self.folder) != self._opened
+            return time_written(self.folder) != self._opened
         except InputError:
             return False
 

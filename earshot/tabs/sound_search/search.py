@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from earshot.sound_index.filter import EVERYTHING, Filter
+from earshot.sound_index.sound import EVERYTHING, Filter
 
 if TYPE_CHECKING:
     from earshot.sound_index.sound import Sound

@@ -78,9 +78,9 @@ class ModelComparison:
 
     def chart(self, name: str) -> Chart:
         """Draw the map of the recordings, by t-SNE, coloured by their first sound."""
-        from earshot.sound_index.map_layout import layout  # late, for it loads scikit-learn
+        from earshot.sound_index.nearest import map_layout  # late, for it loads scikit-learn
 
-        places = layout(self.vectors).tolist()
+        places = map_layout(self.vectors).tolist()
         points = [
             Point(word.id, x, y, named(word), first_sound(word.phonemes), word.path)
             for word, (x, y) in zip(self.words, places, strict=True)

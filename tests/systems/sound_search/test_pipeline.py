@@ -14,8 +14,8 @@ from benchmarks.support.fake_sound_encoder import RATE, WORDS, FakeEncoder, tone
 from earshot.core.errors import InputError
 from earshot.exports import sounds as export
 from earshot.exports.sounds import labels_csv, results_zip
-from earshot.sound_index.filter import Filter
 from earshot.sound_index.index import SoundIndex
+from earshot.sound_index.sound import Filter
 from earshot.systems.sound_search import SearchResult, SoundSearch
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from earshot.sound_index import saved
+from earshot.sound_index import index as index_module
 from earshot.systems.sound_search import SoundSearch
 from earshot.tabs.sound_search import example
 from earshot.tabs.sound_search.library import DemoLibrary, IndexedCatalogue
@@ -21,9 +21,11 @@ def test_catalogue_reads_index_once(
     """It is read again when it is replaced."""
     folder = write_library(tmp_path, search)
     reads = []
-    read = saved.read
+    read = index_module.read_index
     monkeypatch.setattr(
-        saved, "read", lambda folder, *more: reads.append(folder) or read(folder, *more)
+        index_module,
+        "read_index",
+        lambda folder, *more: reads.append(folder) or read(folder, *more),
     )
     demo = DemoLibrary(folder)
     first = demo.catalogue()[1]

@@ -8,7 +8,7 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from earshot.sound_index import saved
+from earshot.sound_index.index import read_index
 from earshot.systems.sound_search import SoundSearch
 from earshot.tabs.sound_search.catalogue import address_of
 from earshot.tabs.sound_search.library import DemoLibrary
@@ -28,7 +28,7 @@ def folder(search: SoundSearch, tmp_path: Path) -> Path:
 
 def test_only_indexed_sounds_are_served(folder: Path) -> None:
     client = TestClient(Starlette(routes=[DemoLibrary(folder).route()]))
-    sound = next(s for s in saved.read(folder)[1].sounds if s.name == "bell.wav")
+    sound = next(s for s in read_index(folder)[1].sounds if s.name == "bell.wav")
     whole = client.get(f"/{address_of(sound)}")
     assert whole.content == sound.path.read_bytes()
     assert whole.headers["content-type"] in ("audio/x-wav", "audio/wav", "audio/vnd.wave")
@@ -47,7 +47,7 @@ def test_sound_named_html_is_no_page(folder: Path, search: SoundSearch) -> None:
     index = DemoLibrary(folder)(search).index
     index.add([sounds / "bell.html"])
     index.save(folder)
-    named = next(s for s in saved.read(folder)[1].sounds if s.name == "bell.html")
+    named = next(s for s in read_index(folder)[1].sounds if s.name == "bell.html")
     assert address_of(named) == f"library-sounds/{named.id}"
     client = TestClient(Starlette(routes=[DemoLibrary(folder).route()]))
     given = client.get(f"/{address_of(named)}")

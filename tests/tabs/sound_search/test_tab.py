@@ -13,8 +13,7 @@ import pytest
 from benchmarks.support.fake_sound_encoder import FakeEncoder
 from earshot.core.errors import InputError
 from earshot.pretrained.hub_download import HubPermission
-from earshot.sound_index import saved
-from earshot.sound_index.index import SoundIndex
+from earshot.sound_index.index import SoundIndex, read_index
 from earshot.systems.sound_search import SoundSearch
 from earshot.systems.sound_search.encoders.models import DEFAULT_MODEL
 from earshot.tabs import sound_search
@@ -106,7 +105,7 @@ def test_library_on_disk_is_searched(
 def test_search_passes_filters_on(search: SoundSearch, index: Path, view: ResultView) -> None:
     """A vote keeps them."""
     events = sound_events(search, index, view)
-    dog = next(sound.id for sound in saved.read(index)[1].sounds if sound.kind == "dog")
+    dog = next(sound.id for sound in read_index(index)[1].sounds if sound.kind == "dog")
     query = {"text": "rain", "title": "a", "families": ["animals", OTHER], "among": ["Dogs"]}
     kept = {"collections": {"Dogs": [dog]}, "min_seconds": 1.0, "max_seconds": 3.0}
     update = events.search(asked(events, **query, **kept))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from earshot.sound_index.encoder import AudioEmbedding
+from earshot.sound_index.embedding import AudioEmbedding
 
 TONES = {"dog": 500, "cat": 1000, "sea_waves": 2000, "wind": 4000}  # Hz
 RATE = 16_000

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from earshot.sound_index.embedding import SoundEncoder
 from earshot.sound_index.embedding import embed as embed_sound
-from earshot.sound_index.encoder import SoundEncoder
 from earshot.systems.sound_search.compound import Compound, parse
 from earshot.systems.sound_search.order import order_scores
 from training.sound_search.evaluate.evaluator import Evaluator

@@ -9,7 +9,7 @@ import numpy as np
 
 from earshot.pretrained.checkpoint import read_config
 from earshot.pretrained.sentence import SentenceEncoder
-from earshot.sound_index.encoder import SoundEncoder
+from earshot.sound_index.embedding import SoundEncoder
 from earshot.systems.sound_search.encoders.encoder import EarshotEncoder
 from earshot.systems.sound_search.encoders.models import DEFAULT_MODEL
 from training.common.report import markdown

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from earshot.sound_index.encoder import SoundEncoder
+from earshot.sound_index.embedding import SoundEncoder
 from training.common.corpora import speech_items
 from training.judges.metrics import equal_error
 from training.sound_search.data.corpus import SPEECH, spoken

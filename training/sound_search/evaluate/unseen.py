@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 from earshot.pretrained.checkpoint import read_config
-from earshot.sound_index.encoder import SoundEncoder
+from earshot.sound_index.embedding import SoundEncoder
 from earshot.systems.sound_search.encoders.encoder import EarshotEncoder
 from training.common.report import markdown
 from training.common.sounds import ESC50

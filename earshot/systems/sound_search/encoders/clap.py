@@ -13,7 +13,7 @@ from torch.nn import functional as F
 from transformers import ClapModel, ClapProcessor
 
 from earshot.pretrained.accelerator import choose_device, lent
-from earshot.sound_index.encoder import AudioEmbedding
+from earshot.sound_index.embedding import AudioEmbedding
 
 BATCH: Final = 8  # segments
 MAX_TOKENS: Final = 77  # as in CLAP's training

@@ -34,7 +34,7 @@ from earshot.pretrained.effects import (
     load_effects_cnn,
 )
 from earshot.pretrained.sentence import SentenceEncoder
-from earshot.sound_index.encoder import AudioEmbedding
+from earshot.sound_index.embedding import AudioEmbedding
 
 BATCH: Final = 8  # segments
 FRAMES_PER_SECOND: Final = sound_features.SAMPLE_RATE // sound_features.HOP_LENGTH

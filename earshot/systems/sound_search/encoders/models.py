@@ -8,7 +8,7 @@ from transformers import PreTrainedConfig
 
 from earshot.core.paths import CHECKPOINTS
 from earshot.pretrained.checkpoint import is_hub_id, local, read_config
-from earshot.sound_index.encoder import SoundEncoder
+from earshot.sound_index.embedding import SoundEncoder
 from earshot.systems.sound_search.encoders.clap import ClapEncoder
 from earshot.systems.sound_search.encoders.encoder import EarshotEncoder
 

@@ -1,18 +1,98 @@
-"""Arrays in .npy files, of which rows are read when they are asked for.
+"""The stored form of an index: a folder of files named by a hash of their content, and a manifest.
 
-Read by pread(2) and not mapped, so that no page that was read once stays in the process.
+The manifest, index.json, is replaced last, in one step, so that a reader sees the old index or the
+new one and never a mixture of both. Of the backend "memory" it describes every sound; of "disk",
+SQLite does (see disk.py). Arrays are .npy files.
 """
 
 import hashlib
+import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Any, BinaryIO, Final
+from zipfile import BadZipFile
 
 import numpy as np
+from numpy.typing import DTypeLike
 
-BLOCK: Final = 16_384  # rows read at once
+from earshot.core.errors import InputError
+from earshot.core.files import replacing
+
+MANIFEST: Final = "index.json"
+FORMAT: Final = 1
+# Names of the files: vectors of segments, those of seconds, coordinates, the first row in either of
+# each sound, what is known of them, and FAISS' lists of segments, which few need not have.
+FILES: Final = ("vectors", "seconds", "layout", "starts", "rows", "nearest")
+ENDINGS: Final = {"rows": "sqlite", "nearest": "faiss"}  # of files that are not .npy
+MISSING: Final = (
+    "There is no index of sounds here. Make one with: python -m earshot sounds index FOLDER"
+)
+DAMAGED: Final = (
+    "This index of sounds is damaged. Delete it and make it again with: "
+    "python -m earshot sounds index FOLDER"
+)
+ROWS_AT_ONCE: Final = 16_384
+
+
+@dataclass(frozen=True)
+class About:
+    """The model that embedded the sounds: its name, and the fingerprint that identifies it."""
+
+    encoder: str
+    fingerprint: str
+
+
+def new_file(folder: Path, name: str) -> Path:
+    """Name a file of FILES while it is written. What a killed writer left is overwritten."""
+    return folder / f"{name}.new"
+
+
+def commit(
+    folder: Path, about: About, hashes: Mapping[str, str], sounds: Sequence[dict[str, Any]] = ()
+) -> None:
+    """Make new files the index, in one step, and delete those of the index before.
+
+    hashes: of the content of each new file; sounds: what the manifest says of them.
+    """
+    files = {name: f"{name}-{digest}.{ENDINGS.get(name, 'npy')}" for name, digest in hashes.items()}
+    for name, final in files.items():
+        os.replace(new_file(folder, name), folder / final)
+    manifest = {"format": FORMAT, **asdict(about), "files": files, "sounds": sounds}
+    with replacing(folder / MANIFEST) as file:
+        file.write((json.dumps(manifest, indent=1, ensure_ascii=False) + "\n").encode())
+    for name in FILES:
+        for old in folder.glob(f"{name}-*"):
+            if old.name not in files.values():
+                old.unlink()
+
+
+@contextmanager
+def damage_reported(message: str) -> Iterator[None]:
+    """Raise InputError with the message where stored content is not what its reader expects."""
+    try:
+        yield
+    except InputError:
+        raise
+    except (ValueError, TypeError, KeyError, AttributeError, EOFError, BadZipFile) as error:
+        raise InputError(message) from error
+
+
+def time_written(folder: Path) -> int:
+    """Return when the index was last written, in ns. Raises InputError if there is no index."""
+    try:
+        return (folder / MANIFEST).stat().st_mtime_ns
+    except (FileNotFoundError, NotADirectoryError):
+        raise InputError(MISSING) from None
+
+
+def relative(path: Path, root: Path) -> str:
+    """Write a path as it is stored: relative to root if it is below it, so that both can be moved
+    together."""
+    return (path.relative_to(root) if path.is_relative_to(root) else path).as_posix()
 
 
 def check_content(path: Path) -> None:
@@ -50,7 +130,11 @@ def check_lists(path: Path, vectors: str) -> None:
 
 
 class StoredArray:
-    """The array (n, D) that ArrayWriter wrote. Reads go on after the file is deleted."""
+    """The array (n, D) that ArrayWriter wrote, of which rows are read when they are needed.
+
+    Read by pread(2) and not mapped, so that no page that was read once stays in the process. Reads
+    go on after the file is deleted.
+    """
 
     def __init__(self, path: Path) -> None:
         """Open the file. Raises ValueError if it is damaged."""
@@ -86,7 +170,7 @@ class StoredArray:
         blocks = [block @ query for block in self.blocks()]
         return np.concatenate(blocks) if blocks else np.zeros(0, np.float32)
 
-    def blocks(self, size: int = BLOCK) -> Iterator[np.ndarray]:
+    def blocks(self, size: int = ROWS_AT_ONCE) -> Iterator[np.ndarray]:
         """Yield all rows, in order: (size, D) each, the last smaller."""
         for begin in range(0, len(self), size):
             yield self[begin : begin + size]
@@ -104,7 +188,7 @@ class StoredArray:
 class ArrayWriter:
     """A writer of an array (n, D) row by row."""
 
-    def __init__(self, path: Path, width: int, kind: type[np.generic]) -> None:
+    def __init__(self, path: Path, width: int, kind: DTypeLike) -> None:
         self.path, self.size = path, 0
         self._width, self._kind = width, np.dtype(kind)
         self._digest = hashlib.blake2b(digest_size=8)
