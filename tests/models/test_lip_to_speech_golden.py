@@ -26,12 +26,16 @@ from earshot.models.lip_to_speech import (
 )
 from earshot.models.vocoder import Vocoder, VocoderConfig
 from tests.models.test_golden_outputs import filled, wave
-from training.lip_to_speech.data.batches import Batch
-from training.lip_to_speech.train.eigenlips import Eigenlips, EigenlipsConfig
-from training.lip_to_speech.train.pesq_loss import pesq_loss
-from training.lip_to_speech.train.reader import ctc_loss, reader_losses
-from training.lip_to_speech.train.stoi_loss import stoi_loss_mel, stoi_loss_wave
-from training.lip_to_speech.train.vocoder_loss import VocoderLoss, spectral_loss
+from training.lip_to_speech.batches import Batch
+from training.lip_to_speech.eigenlips import Eigenlips, EigenlipsConfig
+from training.lip_to_speech.losses import (
+    VocoderLoss,
+    pesq_loss,
+    spectral_loss,
+    stoi_loss_mel,
+    stoi_loss_wave,
+)
+from training.lip_to_speech.readers import ctc_loss, reader_losses
 
 FRAMES, HOPS = 25, 100
 

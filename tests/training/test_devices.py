@@ -44,11 +44,10 @@ from tests.models.test_lip_to_speech_golden import TinyVocoderLoss
 from tests.support.pretend_device import META, PretendDevice, move
 from tests.training.words.test_losses import made_up_batch
 from training.common.spectral_loss import SpectralLoss
-from training.lip_to_speech.data.batches import Batch
-from training.lip_to_speech.train.faces import voice_loss
-from training.lip_to_speech.train.reader import reader_losses
-from training.lip_to_speech.train.stoi_loss import stoi_loss_wave
-from training.lip_to_speech.train.voices import margin_loss
+from training.lip_to_speech.batches import Batch
+from training.lip_to_speech.losses import stoi_loss_wave
+from training.lip_to_speech.readers import reader_losses
+from training.lip_to_speech.voices import margin_loss, voice_loss
 from training.sound_search.train.train import distillation_loss, nt_xent, target_weights
 from training.voice_conversion.any_voice.auxiliary import Listener
 from training.voice_conversion.any_voice.system import Batch as AnyVoiceBatch

@@ -23,7 +23,7 @@ class LipToSpeechTraining:
 
     def prepare(self, data: Path, arguments: Arguments) -> None:
         """Turn videos, recordings and rendered heads into arrays."""
-        from training.lip_to_speech.data.prepare import prepare
+        from training.lip_to_speech.prepare import prepare
 
         prepare(data, arguments.out)
 
@@ -43,9 +43,8 @@ class LipToSpeechTraining:
         """Measure the shipped checkpoint, those to compare it with, and the baselines."""
         from training.common.report import publish_table
         from training.judges.pretrained.judges import Judges
-        from training.lip_to_speech.evaluate.card import publish
-        from training.lip_to_speech.evaluate.evaluate import evaluate
-        from training.lip_to_speech.evaluate.tables import COLUMNS
+        from training.lip_to_speech.cards import publish
+        from training.lip_to_speech.evaluate import COLUMNS, evaluate
         from training.lip_to_speech.recipe import SHIPPED, VOCODER
 
         roots = [CHECKPOINTS, *([arguments.compared] if arguments.compared else [])]

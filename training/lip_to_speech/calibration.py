@@ -1,21 +1,18 @@
 """Calibrate the confidence of words for speakers outside of the training set.
 
-    python -m training.lip_to_speech.calibration --out OUT
-
 The shipped readers know all training speakers. As many readers of words that were trained without
 four of them (``recipe.CALIBRATION_READERS``) read these: the temperature of the CTC scores, and
 slope and intercept of the words' posteriors, are fitted on what they get right and wrong (Platt
 1999; Guo et al., On calibration of modern neural networks, 2017). No test video takes part.
 
-Shapes: B videos, N frames of 40 ms, H side of a crop, W words and the CTC blank.
+Shapes: B videos, N frames of 40 ms, H side of a crop, W words and the CTC blank, K words.
 """
 
-import argparse
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import torch
@@ -24,21 +21,57 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import LeaveOneGroupOut, cross_val_predict
 from torch import Tensor
 
-from earshot.core.paths import CHECKPOINTS
 from earshot.media.text.grammar import GRID_WORDS
 from earshot.models.lip_to_speech import WordReader
 from earshot.pretrained.checkpoint import read_config
-from earshot.systems.lip_to_speech.caption import Calibration, caption
+from earshot.systems.lip_to_speech.caption import Calibration, SpokenWord, caption
 from earshot.systems.lip_to_speech.weights import LipNetworks, averaged, current_config
 from training.common.checkpoints import update_metrics
-from training.lip_to_speech.data.augment import centre_crop
-from training.lip_to_speech.data.batches import Clips
-from training.lip_to_speech.evaluate.caption_words import CaptionWords
-from training.lip_to_speech.recipe import CALIBRATION_READERS, NEW_SPEAKERS, SHIPPED
-from training.lip_to_speech.train.words import load_word_reader
+from training.lip_to_speech.augment import centre_crop
+from training.lip_to_speech.batches import Clips
+from training.lip_to_speech.readers import load_word_reader
+from training.lip_to_speech.recipe import CALIBRATION_READERS, NEW_SPEAKERS
 
+BINS: Final = 10  # of confidence, for the calibration error
 TEMPERATURES: Final = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0)
 BACKWARDS: Final = 0.75  # share of the videos shown backwards whose captions get a notice
+
+
+class CaptionWords(NamedTuple):
+    """The words of the captions: confidence (K,) from 0 to 1 of each; correct (K,): is it right?"""
+
+    confidence: np.ndarray
+    correct: np.ndarray
+
+    @classmethod
+    def of(
+        cls, captions: Sequence[Sequence[SpokenWord]], references: Sequence[Sequence[str]]
+    ) -> "CaptionWords":
+        """Compare the words of captions with their references."""
+        pairs = [
+            (word.confidence, word.text == expected)
+            for read, reference in zip(captions, references, strict=True)
+            for word, expected in zip(read, reference, strict=False)
+        ]
+        confidence, correct = zip(*pairs, strict=True) if pairs else ((), ())
+        return cls(np.array(confidence, float), np.array(correct, bool))
+
+    @property
+    def calibration_error(self) -> float:
+        """Compute the expected calibration error over BINS equal bins (Guo et al. 2017, Eq.
+        (3)).
+        """
+        bins = np.minimum((self.confidence * BINS).astype(int), BINS - 1)
+        gaps = [
+            abs(self.confidence[bins == b].sum() - self.correct[bins == b].sum())
+            for b in range(BINS)
+        ]
+        return float(np.sum(gaps) / len(bins))
+
+    @property
+    def brier_score(self) -> float:
+        """Average the squared difference of confidence and correctness."""
+        return float(np.square(self.confidence - self.correct).mean())
 
 
 @torch.inference_mode()
@@ -129,11 +162,9 @@ def _sentences(clips: Clips) -> list[list[str]]:
     return [[GRID_WORDS[index] for index in row] for row in clips.arrays["words"]]
 
 
-def main() -> None:
-    """Calibrate the shipped checkpoint: write its config.json and metrics.json."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, required=True, help="the folder of prepare and train")
-    run, folder = parser.parse_args().out, CHECKPOINTS / SHIPPED
+def calibrate_checkpoint(run: Path, folder: Path) -> None:
+    """Calibrate the checkpoint in a folder by the readers of a run: write its config.json and
+    metrics.json."""
     new = Clips([run / "clips.npz"], "train")
     new.keep(np.isin(new.arrays["speaker"], NEW_SPEAKERS))
     known = Clips([run / "clips.npz"], "val")
@@ -145,7 +176,3 @@ def main() -> None:
     (folder / "config.json").write_text(json.dumps(saved | config, indent=2) + "\n")
     update_metrics(folder, {"calibration": measured})
     print(config, measured)
-
-
-if __name__ == "__main__":
-    main()

@@ -11,9 +11,11 @@ from torch import Tensor
 
 from earshot.systems.lip_to_speech.caption import Calibration
 from training.common.checkpoints import update_metrics, write_weights
+from training.lip_to_speech.calibration import calibrate_checkpoint
 from training.lip_to_speech.recipe import (
     ANY_VOICE,
     BASELINE,
+    CALIBRATION_READERS,
     CLIP_SHARE,
     FURTHER,
     MEASURED,
@@ -22,13 +24,14 @@ from training.lip_to_speech.recipe import (
     VOCODER_NETWORK,
     lineage,
 )
-from training.lip_to_speech.train.faces import Faces
+from training.lip_to_speech.voices import Faces
 
 UNCALIBRATED: Final = {"calibration": asdict(Calibration(temperature=2.0)), "min_confidence": 0.7}
 
 
 def export(run: Path, out: Path) -> None:
-    """Write the shipped checkpoint below ``out``, and the others below run/validation."""
+    """Write the shipped checkpoint below ``out``, and the others below run/validation. The shipped
+    one is calibrated where the readers that this takes have been trained."""
     vocoder, folder = _saved(run / f"{VOCODER_NETWORK}.pt"), out / VOCODER
     write_weights(folder, vocoder["config"], vocoder["network"])
     _note(folder, run, [VOCODER_NETWORK])
@@ -49,7 +52,7 @@ def export(run: Path, out: Path) -> None:
             "any_voice": ANY_VOICE if shipped else str((out / ANY_VOICE).resolve()),
             "speakers": [faces.names[i] for i in order],
             "voices": faces.embeddings[order].tolist(),
-            **UNCALIBRATED,  # until training.lip_to_speech.calibration measures it
+            **UNCALIBRATED,  # until calibrate_checkpoint measures it
         }
         weights = {
             f"{part}.{key}": value
@@ -63,6 +66,9 @@ def export(run: Path, out: Path) -> None:
         folder = (out if shipped else run / "validation") / name
         write_weights(folder, config, weights, limited=shipped)
         _note(folder, run, ["voices", "faces", *lineage(network), *(FURTHER if shipped else [])])
+    readers = [run / f"{name}.pt" for name in CALIBRATION_READERS]
+    if (out / SHIPPED).exists() and all(path.exists() for path in readers):
+        calibrate_checkpoint(run, out / SHIPPED)
     if (run / "eigenlips.pt").exists():
         saved, folder = _saved(run / "eigenlips.pt"), run / "validation" / BASELINE
         write_weights(folder, saved["config"], saved["network"], limited=False)

@@ -16,12 +16,10 @@ from earshot.models.lip_to_speech import (
     VoiceEncoderConfig,
     WordReaderConfig,
 )
-from training.lip_to_speech.train.eigenlips import train_eigenlips
-from training.lip_to_speech.train.faces import train_faces
-from training.lip_to_speech.train.reader import Stage, train_reader
-from training.lip_to_speech.train.vocoder import train_vocoder
-from training.lip_to_speech.train.voices import train_voices
-from training.lip_to_speech.train.words import WordStage, train_words
+from training.lip_to_speech.eigenlips import train_eigenlips
+from training.lip_to_speech.readers import Stage, WordStage, train_reader, train_words
+from training.lip_to_speech.vocoder import train_vocoder
+from training.lip_to_speech.voices import train_faces, train_voices
 
 BASE: Final = LipReaderConfig()
 LONG: Final = replace(BASE, dropout=0.2)  # against overfitting in long training
@@ -97,7 +95,7 @@ def _word_reader(run: Path, name: str) -> None:
 
 
 def _align(run: Path, name: str) -> None:
-    from training.lip_to_speech.data.av_sync import av_sync  # late, for it loads librosa
+    from training.lip_to_speech.av_sync import av_sync
 
     av_sync(run, name, ALIGNED[name])
 

@@ -7,8 +7,8 @@ import pytest
 
 from earshot.models.lip_to_speech import VoiceEncoderConfig
 from tests.training.lip_to_speech.clips import write_clips
-from training.lip_to_speech.train import eigenlips, faces, vocoder, voices
-from training.lip_to_speech.train.voices import train_voices
+from training.lip_to_speech import eigenlips, vocoder, voices
+from training.lip_to_speech.voices import train_voices
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def run(tmp_path: Path, tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch)
         split=["train", "train", "val", "val", "val"],
     )
     monkeypatch.setattr(voices, "BATCH", 4)
-    monkeypatch.setattr(faces, "STEPS", 2)
+    monkeypatch.setattr(voices, "FACE_STEPS", 2)
     monkeypatch.setattr(eigenlips, "STEPS", 2)
     monkeypatch.setattr(vocoder, "START", tiny_checkpoints / "vocoder")
     train_voices(tmp_path, "voices", VoiceEncoderConfig(width=8, size=8), 2)

@@ -9,10 +9,9 @@ import torch
 
 from earshot.models.lip_to_speech import VisualFrontend
 from tests.training.lip_to_speech.clips import write_clips
-from training.lip_to_speech.data import batches
-from training.lip_to_speech.data.batches import Clips
-from training.lip_to_speech.data.encoded_clips import EncodedClips
-from training.lip_to_speech.data.other_faces import convolved, other_faces
+from training.lip_to_speech import batches
+from training.lip_to_speech.augment import convolved, other_faces
+from training.lip_to_speech.batches import Clips, EncodedClips
 
 pytestmark = pytest.mark.slow
 

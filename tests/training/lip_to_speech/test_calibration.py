@@ -5,8 +5,7 @@ import pytest
 
 from earshot.media.text.grammar import GRID, GRID_WORDS
 from earshot.systems.lip_to_speech.caption import SpokenWord
-from training.lip_to_speech.calibration import fit
-from training.lip_to_speech.evaluate.caption_words import CaptionWords
+from training.lip_to_speech.calibration import CaptionWords, fit
 
 
 def test_right_confidence_has_no_calibration_error() -> None:

@@ -16,9 +16,9 @@ from training.judges import naturalness
 from training.judges.evaluator import EvaluationModels
 from training.judges.recogniser import Recogniser
 from training.judges.speaker_encoder import SpeakerEncoder
-from training.lip_to_speech.evaluate.card import publish
-from training.lip_to_speech.evaluate.evaluate import evaluate
-from training.lip_to_speech.evaluate.metrics import (
+from training.lip_to_speech.cards import publish
+from training.lip_to_speech.evaluate import evaluate
+from training.lip_to_speech.metrics import (
     PESQ_INSTALLED,
     comparable,
     earlier,
@@ -28,8 +28,7 @@ from training.lip_to_speech.evaluate.metrics import (
     quality,
     voice_ranks,
 )
-from training.lip_to_speech.evaluate.systems import Output, SynchronisedAudio
-from training.lip_to_speech.evaluate.test_set import choose
+from training.lip_to_speech.systems import Output, SynchronisedAudio, choose
 
 pytestmark = pytest.mark.slow
 
@@ -92,7 +91,7 @@ def judges(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def checkpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr("training.lip_to_speech.evaluate.systems.LipToSpeech", Reader)
+    monkeypatch.setattr("training.lip_to_speech.systems.LipToSpeech", Reader)
     folder = tmp_path / "checkpoints" / "lip-to-speech"
     folder.mkdir(parents=True)
     (folder / "config.json").write_text("{}")

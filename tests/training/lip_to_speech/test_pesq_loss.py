@@ -10,7 +10,7 @@ from scipy.signal import butter, sosfilt
 from earshot.core.paths import ASSETS
 from earshot.media.audio import features
 from earshot.media.audio.load import load
-from training.lip_to_speech.train.pesq_loss import pesq_loss
+from training.lip_to_speech.losses import pesq_loss
 
 SPOKEN = ASSETS / "examples/man-place-blue.ogg"
 BEST = 4.5

@@ -15,8 +15,8 @@ from earshot.media.text.grammar import GRID
 from earshot.models.lip_to_speech import Prediction
 from synthetic.heads.__main__ import SENTENCES
 from training.common.pyin import pyin
-from training.lip_to_speech.data import av_sync, prepare
-from training.lip_to_speech.data.synthetic_heads import lines
+from training.lip_to_speech import av_sync, prepare
+from training.lip_to_speech.prepare import lines
 
 pytestmark = pytest.mark.slow
 

@@ -10,8 +10,8 @@ from earshot.core.paths import ASSETS
 from earshot.media.audio import features
 from earshot.media.audio.intelligibility import intelligibility
 from earshot.media.audio.load import load
-from training.lip_to_speech.train import stoi_loss
-from training.lip_to_speech.train.stoi_loss import stoi_loss_mel, stoi_loss_wave
+from training.lip_to_speech import losses
+from training.lip_to_speech.losses import stoi_loss_mel, stoi_loss_wave
 
 SPOKEN = ASSETS / "examples/man-place-blue.ogg"
 
@@ -66,7 +66,7 @@ def test_stoi_gradient_of_silence_is_finite(real: Tensor) -> None:
 
 def test_stoi_loss_has_gradient_after_validation(real: Tensor) -> None:
     """A loss first used in validation has a gradient in training."""
-    for kept in (stoi_loss._mel_thirds, stoi_loss._mel_widths, stoi_loss._bin_thirds):
+    for kept in (losses._mel_thirds, losses._mel_widths, losses._bin_thirds):
         kept.cache_clear()
     with torch.inference_mode():
         stoi_loss_mel(real, real)

@@ -14,10 +14,9 @@ from earshot.core.paths import CHECKPOINTS
 from earshot.models.vocoder import Vocoder, VocoderConfig
 from training.common.loop import device, fit, save
 from training.common.windows import Windows
-from training.lip_to_speech.data.batches import Clips
-from training.lip_to_speech.train.reader import load_reader, load_voices
-from training.lip_to_speech.train.stoi_loss import stoi_loss_wave
-from training.lip_to_speech.train.vocoder_loss import spectral_loss
+from training.lip_to_speech.batches import Clips
+from training.lip_to_speech.losses import spectral_loss, stoi_loss_wave
+from training.lip_to_speech.readers import load_reader, load_voices
 
 START: Final = CHECKPOINTS / "vocoder"
 WINDOW: Final = 150  # frames

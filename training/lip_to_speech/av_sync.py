@@ -17,11 +17,11 @@ from torch import Tensor
 
 from earshot.media.audio import features
 from earshot.media.audio.load import to_int16
-from training.lip_to_speech.data.batches import Clips
-from training.lip_to_speech.data.prepare import voiced_pitch
-from training.lip_to_speech.evaluate.metrics import earlier
-from training.lip_to_speech.train.reader import load_reader, load_voices
-from training.lip_to_speech.train.stoi_loss import stoi_loss_mel
+from training.lip_to_speech.batches import Clips
+from training.lip_to_speech.losses import stoi_loss_mel
+from training.lip_to_speech.metrics import earlier
+from training.lip_to_speech.prepare import voiced_pitch
+from training.lip_to_speech.readers import load_reader, load_voices
 
 MAX_OFFSET: Final = 8  # mel frames
 STEP: Final = 0.25  # mel frames

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from training.common.checkpoints import update_metrics
-from training.lip_to_speech.evaluate.tables import details, table
-from training.lip_to_speech.evaluate.test_set import GROUPS
+from training.lip_to_speech.evaluate import details, table
 from training.lip_to_speech.recipe import SHIPPED, VOCODER
+from training.lip_to_speech.systems import GROUPS
 
 CARD: Final = """\
 ---
@@ -55,7 +55,6 @@ Commands,
     python -m training.lip_to_speech prepare --data DATA --out OUT
     python -m training.lip_to_speech train --out OUT
     python -m training.lip_to_speech export --out OUT
-    python -m training.lip_to_speech.calibration --out OUT
 
 Hours by stage on 2 cores: {hours}; seed 0. The first three stages also read landmarks of the lips,
 which the recipe no longer does. Losses: L1 of mel frames and their differences, STOI and ESTOI of
@@ -85,7 +84,7 @@ DNSMOS: how natural it sounds, from 1 to 5; not measured where there is none. `{
 other voices that are nearer is 0.5 by chance. Few videos are of few-shot and unseen speakers: small
 differences may be chance.
 
-Calibration of word confidence (`python -m training.lip_to_speech.calibration --out OUT`; fitted on
+Calibration of word confidence (by `export`; fitted on
 what two readers of words that were trained without s4, s11, s26 and s31 read of these, never on
 test videos; in the first row each speaker's confidence comes from the other three):
 

@@ -1,15 +1,17 @@
-"""Turn the videos into compact arrays, so that training decodes no video.
+"""Turn the videos, and sentences of the synthetic heads, into compact arrays, so that training
+decodes no video.
 
 Written to OUT/clips.npz, B clips of N = 75 frames (40 ms) and S = 300 mel frames (10 ms):
   crops uint8 (B, N, 80, 80) · portraits uint8 (B, K, 64, 64, 3)
   log_mel (B, S, 80) · pitch in Hz (B, S) · waveform int16 (B, S * 160)
   words (B, 6): numbers of GRID_WORDS · spoken (B, 6, 2): seconds · speaker (B,) · split (B,)
-the same of rendered speakers, see synthetic_heads.py, to OUT/rendered.npz;
+the same of rendered heads to OUT/rendered.npz;
 and to OUT/voices.npz all recordings of speakers who are told apart, end to end:
   log_mel (S, 80) · lengths, speaker and split of each
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,18 +20,43 @@ import numpy as np
 from earshot.media.audio import features
 from earshot.media.audio.load import load, match_loudness, to_int16
 from earshot.media.constants import VIDEO_RATE
-from earshot.media.text.grammar import GRID_WORDS
+from earshot.media.text.grammar import GRID, GRID_WORDS, grid_phones
 from earshot.media.video import frames
 from earshot.media.video.face import track_face
 from earshot.media.video.lips import MouthClip, crop_mouth
+from synthetic.heads.__main__ import SENTENCES, unseen_sentences
+from synthetic.heads.speaker import SPEAKERS, Speaker
+from synthetic.heads.speech import align, speak
+from synthetic.heads.video import RenderedVideo, render
 from training.common.corpora import LEVEL, Item, grid_words, speech_items, waveforms
 from training.common.processes import in_processes
 from training.common.pyin import pyin
-from training.lip_to_speech.data.synthetic_heads import Line, lines
 
 SECONDS: Final = 3
 PORTRAITS: Final = 6
 SPEECH_RANGE: Final = 25.0  # dB below the loudest frame; what is quieter is not speech
+EACH: Final = 40  # sentences by each speaker
+
+
+@dataclass(frozen=True)
+class Line:
+    """A sentence and its speaker; seed: of the head movement."""
+
+    speaker: Speaker
+    sentence: str
+    seed: int
+
+    def video(self) -> RenderedVideo:
+        return render(self.speaker, self.sentence, self.seed)
+
+    def words(self) -> list[tuple[str, float, float]]:
+        """Time each word: its start and its end in seconds."""
+        phones = iter(align(speak(self.speaker, self.sentence), self.sentence))
+        spoken = []
+        for word, names in zip(self.sentence.split(), grid_phones(self.sentence), strict=True):
+            word_phones = [next(phones) for _ in names.split()]
+            spoken.append((word, word_phones[0].start, word_phones[-1].end))
+        return spoken
 
 
 def prepare(data: Path, out: Path) -> None:
@@ -129,3 +156,17 @@ def sentence(item: Item) -> np.ndarray:
     speech = recorded[first:last]
     waveform[first : first + len(speech)] = match_loudness(speech, features.SAMPLE_RATE, LEVEL)
     return waveform
+
+
+def lines() -> list[Line]:
+    """Draw EACH seeded sentences per speaker, none of them an example of the app."""
+    rng = np.random.default_rng(0)
+    slots = [list(slot) for slot in GRID]
+    examples = {*SENTENCES.values(), *unseen_sentences().values()}
+    sampled: list[Line] = []
+    while len(sampled) < EACH * len(SPEAKERS):
+        sentence = " ".join(slot[rng.integers(len(slot))] for slot in slots)
+        if sentence not in examples:
+            number = len(sampled)
+            sampled.append(Line(SPEAKERS[number % len(SPEAKERS)], sentence, 100 + number))
+    return sampled

@@ -1,7 +1,10 @@
-"""The systems that are evaluated: our checkpoints, upper bounds and lower bounds."""
+"""The test set, GRID videos with their reference audio, grouped by how well their speaker is known;
+and the systems that are evaluated: our checkpoints, upper bounds and lower bounds.
+"""
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Final, Protocol
@@ -17,17 +20,77 @@ from earshot.models.vocoder import Vocoder, VocoderConfig
 from earshot.pretrained.checkpoint import load_weights, read_config
 from earshot.systems.lip_to_speech import LipToSpeech
 from earshot.systems.lip_to_speech.caption import SpokenWord
-from training.common.corpora import Item
-from training.lip_to_speech.data.augment import centre_crop
-from training.lip_to_speech.data.av_sync import av_offset
-from training.lip_to_speech.data.prepare import SECONDS, grid_items, sentence, voiced_pitch
-from training.lip_to_speech.evaluate.metrics import comparable, earlier
-from training.lip_to_speech.evaluate.test_set import Clip
+from training.common.corpora import Item, sentence_only
+from training.lip_to_speech.augment import centre_crop
+from training.lip_to_speech.av_sync import av_offset
+from training.lip_to_speech.eigenlips import Eigenlips, EigenlipsConfig
+from training.lip_to_speech.metrics import comparable, earlier
+from training.lip_to_speech.prepare import SECONDS, grid_items, sentence, voiced_pitch
 from training.lip_to_speech.recipe import BASELINE, SHIPPED
-from training.lip_to_speech.train.eigenlips import Eigenlips, EigenlipsConfig
 
+SEEN: Final = ("S1",)  # in nearly all training videos
+FEW_SHOT: Final = ("s4", "s26", "s31", "s11")  # in a few of them
+GROUPS: Final = ("seen", "few-shot", "unseen")
 F0_VIDEOS: Final = 16  # videos for the median F0
 VOICES: Final = ("S1", "TF2")  # of any-voice, in which the default is measured too
+
+
+@dataclass(frozen=True, eq=False)
+class Clip:
+    """A video; group: one of GROUPS, how well its speaker is known; audio: the reference (T,) at
+    16 kHz and LEVEL."""
+
+    item: Item
+    group: str
+    audio: np.ndarray
+
+    @property
+    def video(self) -> Path:
+        return self.item.path
+
+    @property
+    def speaker(self) -> str:
+        return str(self.item.speaker)
+
+    @property
+    def words(self) -> list[str]:
+        """List the words; there are none where there is no transcript."""
+        return self.item.text.split()
+
+    def sentence(self, waveform: np.ndarray) -> np.ndarray:
+        """Cut out the part of a waveform (T,) in which the words are, with 0.2 s around them:
+        (T',).
+        """
+        return sentence_only(replace(self.item, start=0.0), waveform)
+
+
+def choose(data: Path, split: str, most: int | None = None) -> list[Clip]:
+    """Choose the videos of a split, or of ``all``; of each group at most so many, seeded.
+
+    Raises SystemExit where there is nothing to measure.
+    """
+    items = [item for item in grid_items(data) if split in ("all", item.split)]
+    if not items:
+        raise SystemExit(f"{data} has no videos of GRID to test: try --split all.")
+    rng = np.random.default_rng(0)
+    chosen: list[Item] = []
+    for group in GROUPS:
+        members = [item for item in items if _group(item) == group]
+        chosen += [members[i] for i in sorted(rng.permutation(len(members))[:most])]
+    return [Clip(item, _group(item), sentence(item)) for item in chosen]
+
+
+def summary(clips: list[Clip]) -> str:
+    """Say how many videos there are of each group, by how many speakers."""
+    videos = Counter(clip.group for clip in clips)
+    speakers = {group: {clip.speaker for clip in clips if clip.group == group} for group in videos}
+    return "; ".join(f"{g}: {n} videos by {len(speakers[g])} speakers" for g, n in videos.items())
+
+
+def _group(item: Item) -> str:
+    if item.speaker in SEEN:
+        return "seen"
+    return "few-shot" if item.speaker in FEW_SHOT else "unseen"
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,8 +13,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from training.common.loop import fit, save
-from training.lip_to_speech.data.augment import centre_crop
-from training.lip_to_speech.data.batches import Clips
+from training.lip_to_speech.augment import centre_crop
+from training.lip_to_speech.batches import Clips
 
 STEPS: Final = 1500
 BATCH: Final = 16

@@ -1,6 +1,7 @@
-"""The prepared clips in memory, and batches of them.
+"""The prepared clips in memory, as they are or as encoded once by a frozen visual front-end, and
+batches of them. After the front-end, many more steps can be trained in the same time.
 
-Shapes: B batch, N frames of 40 ms, S mel frames of 10 ms, M mel bands.
+Shapes: B batch, N frames of 40 ms, S mel frames of 10 ms, M mel bands, C channels of the front-end.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,13 +11,13 @@ from typing import Final
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from earshot.media.audio.vtlp import N_FACTORS, vtlp
 from earshot.media.constants import VIDEO_RATE
-from training.common.loop import numpy_generator
-from training.lip_to_speech.data.augment import augment, centre_crop
+from training.common.loop import device, numpy_generator
+from training.lip_to_speech.augment import augment, centre_crop
 
 BALANCE: Final = 0.3  # 0 samples each clip as often, 1 each speaker
 CLEAN: Final = 0.5  # share of clips that are not augmented
@@ -27,6 +28,9 @@ N_WORDS: Final = 6  # of a sentence of GRID
 ARRAYS: Final = ("crops", "log_mel", "pitch", "words", "spoken", "speaker")
 
 Augmentation = Callable[[Tensor, np.random.Generator], Tensor]  # of crops, see augment
+ENCODED_AT_ONCE: Final = 8  # clips that are encoded at once
+TARGETS: Final = ("log_mel", "pitch", "words", "spoken", "speaker")
+MASKED: Final = (1, 9)  # frames of each clip that are masked, from and below
 
 
 @dataclass(frozen=True)
@@ -189,3 +193,45 @@ def _paced(values: Tensor, frames: int) -> Tensor:
     flat = values.flatten(2).transpose(1, 2)
     paced = F.interpolate(flat, size=frames, mode="linear", align_corners=False)
     return paced.transpose(1, 2).unflatten(2, values.shape[2:])
+
+
+class EncodedClips(Clips):
+    """Each clip in several augmented views; in batches, ``crops`` are features (B, N, C)."""
+
+    def __init__(self, clips: Clips, frontend: nn.Module, views: int) -> None:
+        """Encode the clips. views: of each clip; the first is not augmented, the others are."""
+        rng = np.random.default_rng(0)
+        features = [_encode(clips, frontend, rng if view else None) for view in range(views)]
+        targets = {name: np.concatenate([clips.arrays[name]] * views) for name in TARGETS}
+        self.arrays = {"crops": np.concatenate(features), **targets}
+        self._index()
+        if views > 1:
+            others = (1 - CLEAN) / (views - 1)
+            self._shares *= np.repeat([CLEAN] + [others] * (views - 1), len(clips)) * views
+
+    def rows(self, first: int, last: int) -> Batch:
+        """Take the clips from ``first`` to ``last`` in their order."""
+        return self._whole(first, last)
+
+    def _augmented(self, batch: Batch, rng: np.random.Generator, clean: float) -> Batch:
+        """Mask a few frames in time: their features become the mean of the clip's."""
+        features = batch.crops.clone()
+        for row in range(len(features)):
+            count = int(rng.integers(*MASKED))
+            first = int(rng.integers(0, features.shape[1] - count))
+            features[row, first : first + count] = batch.crops[row].mean(dim=0)
+        return replace(batch, crops=features)
+
+    def _crops(self, clips: np.ndarray, times: np.ndarray) -> Tensor:
+        return self._floats("crops", clips, times)
+
+
+@torch.inference_mode()
+def _encode(clips: Clips, frontend: nn.Module, rng: np.random.Generator | None) -> np.ndarray:
+    """Encode all clips by the front end as features (B, N, C), augmented where there is an rng."""
+    features = []
+    for first in range(0, len(clips), ENCODED_AT_ONCE):
+        last = first + ENCODED_AT_ONCE
+        batch = clips.augmented_rows(first, last, rng) if rng else clips.rows(first, last)
+        features.append(frontend(batch.crops.to(device())).half().cpu().numpy())
+    return np.concatenate(features)

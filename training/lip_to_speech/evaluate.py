@@ -1,33 +1,37 @@
-"""All metrics of a system, one row for each group of speakers by how well they are known.
+"""All metrics of a system, one row for each group of speakers by how well they are known, and their
+tables.
 
 stoi, estoi: intelligibility, from 0 to 1; pesq: wide-band PESQ as MOS-LQO, from 1.04 to 4.64; each
 of the speech as it is, and _aligned: shifted by up to 80 ms to the best fit (see metrics.py). wer:
 word error rate in % of our recogniser under the grammar of GRID, _sphinx: of pocketsphinx, and
 _caption: of the caption that the system writes, and of its words the mean confidence and the
-expected calibration error; dnsmos: how natural it sounds, from 1 to 5, where
-speechmos is installed. The recognisers are given the sentence with 0.2 s
-on either side; videos without a transcript do not count.
+expected calibration error; dnsmos: how natural it sounds, from 1 to 5, where speechmos is
+installed. The recognisers are given the sentence with 0.2 s on either side; videos without a
+transcript do not count.
 For unseen speakers also voice_rank: the share of the other speakers whose voices are nearer to the
 prediction than the right one's, and pitch_error: semitones between the median F0s. Nothing of these
 speakers is in the training set: what is right about their voices comes from their faces.
 A video that a system refuses counts as silence with no words.
 """
 
-from collections.abc import Sequence
+import json
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
 from earshot.core.errors import InputError
 from earshot.media.text.grammar import GRID
+from training.common.report import markdown
 from training.judges import naturalness
 from training.judges.evaluator import EvaluationModels
 from training.judges.metrics import word_error_rate
 from training.judges.pretrained.judges import Judges
 from training.judges.sphinx import Sphinx
-from training.lip_to_speech.data.prepare import voiced_pitch
-from training.lip_to_speech.evaluate.caption_words import CaptionWords
-from training.lip_to_speech.evaluate.metrics import (
+from training.lip_to_speech.calibration import CaptionWords
+from training.lip_to_speech.metrics import (
+    PESQ_INSTALLED,
     comparable,
     earlier,
     lateness,
@@ -36,12 +40,38 @@ from training.lip_to_speech.evaluate.metrics import (
     quality,
     voice_ranks,
 )
-from training.lip_to_speech.evaluate.systems import Output, System
-from training.lip_to_speech.evaluate.test_set import GROUPS, Clip
+from training.lip_to_speech.prepare import voiced_pitch
+from training.lip_to_speech.systems import GROUPS, Clip, Output, System, choose, summary, systems
 
 Row = dict[str, Any]
 
 REFUSED: Final = Output(np.zeros(0, np.float32))
+GROUP: Final = {"group": ("speakers", "s"), "videos": ("videos", "d")}
+COLUMNS: Final = {  # metric → heading, format
+    **GROUP,
+    "refused": ("refused", "d"),
+    "stoi": ("STOI", ".3f"),
+    "estoi": ("ESTOI", ".3f"),
+    "stoi_aligned": ("STOI aligned", ".3f"),
+    "estoi_aligned": ("ESTOI aligned", ".3f"),
+    "pesq": ("PESQ", ".2f"),
+    "dnsmos": ("DNSMOS", ".2f"),
+    "wer": ("WER %", ".1f"),
+    "wer_sphinx": ("WER sphinx %", ".1f"),
+    "wer_asr": ("WER Whisper %", ".1f"),
+    "wer_caption": ("WER caption %", ".1f"),
+}
+DETAILS: Final = {
+    "Confidence of captions": {
+        "confidence": ("mean confidence", ".3f"),
+        "calibration_error": ("expected calibration error", ".3f"),
+    },
+    "Voices of unseen speakers": {
+        "voice_rank": ("share of other voices that are nearer", ".2f"),
+        "pitch_error": ("F0 error, semitones", ".1f"),
+    },
+}
+QUICK: Final = 4  # videos of each group at most
 
 
 class LipEvaluator:
@@ -141,3 +171,51 @@ def _quality(estimates: Sequence[np.ndarray], clips: Sequence[Clip]) -> Row:
     shifted = [(earlier(one, lateness(one, reference)), reference) for one, reference in pairs]
     aligned = mean_quality([quality(one, reference) for one, reference in shifted])
     return raw | {f"{name}_aligned": score for name, score in aligned.items()}
+
+
+def table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Write the main metrics of every row in Markdown."""
+    return markdown(rows, COLUMNS)
+
+
+def details(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Write the other tables in Markdown, of the rows that have any of their metrics."""
+    parts = []
+    for title, columns in DETAILS.items():
+        known = [row for row in rows if columns.keys() & row.keys()]
+        if known:
+            parts.append(f"{title}:\n\n{markdown(known, GROUP | columns)}")
+    return "\n\n".join(parts)
+
+
+def evaluate(
+    data: Path,
+    vocoder: Path,
+    folders: Sequence[Path],
+    split: str = "test",
+    json_out: Path | None = None,
+    quick: bool = False,
+    judges: Judges = Judges(),  # noqa: B008  (frozen)
+    only: Collection[str] = (),
+) -> list[Row]:
+    """Evaluate every system, see evaluator.py; print and return the rows of the table.
+
+    vocoder, folders: checkpoints; folders that do not exist are left out. split: see
+    test_set.choose. quick: a seeded sample. judges: of the hub, instead of ours.
+    only: the systems to measure, by name; all where there are none.
+    Raises SystemExit where there is nothing to measure, FileNotFoundError without
+    the trained evaluators.
+    """
+    clips = choose(data, split, QUICK if quick else None)
+    print(summary(clips))
+    if not PESQ_INSTALLED:
+        print("The package pesq is not installed: PESQ is left out.")
+    evaluator = LipEvaluator(clips, judges)
+    measured = systems(data, clips, vocoder, folders)
+    chosen = [system for system in measured if not only or system.name in only]
+    rows = [row for system in chosen for row in evaluator.measure(system)]
+    rows.sort(key=lambda row: GROUPS.index(row["group"]))
+    print(table(rows), details(rows), sep="\n\n")
+    if json_out:
+        json_out.write_text(json.dumps({"rows": rows}, indent=2) + "\n", encoding="utf-8")
+    return rows

@@ -1,1 +1,0 @@
-"""Evaluation of the lip-to-speech systems, compared with baselines."""
