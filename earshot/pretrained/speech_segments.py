@@ -35,8 +35,8 @@ Segments = list[tuple[float, float]]  # start and end in seconds, in order
 def speech_segments(waveform: np.ndarray) -> Segments:
     """Find the segments of speech in a recording (T,) at 16 kHz, of whatever level.
 
-    Pauses shorter than voice_activity.GAP belong to their segment. Raises FileNotFoundError where
-    the wheel is not installed, CheckpointError where its weights are not the expected ones.
+    Pauses shorter than voice_activity.MAX_GAP belong to their segment. Raises FileNotFoundError
+    where the wheel is not installed, CheckpointError where its weights are not the expected ones.
     """
     ours = voice_activity.words(waveform)
     return common(ours, heard(waveform)) if ours else []
@@ -100,10 +100,10 @@ def _wheel() -> Path:
 
 
 def _joined(segments: Segments) -> Segments:
-    """Close gaps shorter than voice_activity.GAP."""
+    """Close gaps shorter than voice_activity.MAX_GAP."""
     joined: Segments = []
     for start, end in segments:
-        if joined and start - joined[-1][1] < voice_activity.GAP:
+        if joined and start - joined[-1][1] < voice_activity.MAX_GAP:
             start = joined.pop()[0]
         joined.append((start, end))
     return joined

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from earshot.media.audio.load import load
-from earshot.media.audio.voice_activity import GAP, words
+from earshot.media.audio.voice_activity import MAX_GAP, words
 from earshot.media.constants import SAMPLE_RATE
 
 WORDS = "tree elephant stop six coffee".split()
@@ -59,10 +59,10 @@ def test_words_finds_a_word_in_noise(text: str, tmp_path: Path) -> None:
 
 def test_words_splits_at_long_pauses_only(tmp_path: Path) -> None:
     one, other = speech(tmp_path, "coffee"), speech(tmp_path, "paper")
-    apart = np.concatenate([silence(0.3), one, silence(GAP + 0.25), other, silence(0.3)])
+    apart = np.concatenate([silence(0.3), one, silence(MAX_GAP + 0.25), other, silence(0.3)])
     first, second = words(apart)
     assert first[1] < second[0]
-    together = np.concatenate([silence(0.3), one, silence(GAP - 0.15), other, silence(0.3)])
+    together = np.concatenate([silence(0.3), one, silence(MAX_GAP - 0.15), other, silence(0.3)])
     assert len(words(together)) == 1
 
 

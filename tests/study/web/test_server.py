@@ -13,7 +13,7 @@ import pytest
 
 from benchmarks.support.listening import Rater, write_test
 from benchmarks.support.served import PATIENCE, PROXY, Served
-from earshot.core.connections import HEAD
+from earshot.core.connections import MAX_HEAD
 from earshot.study.web.server import library, links
 
 pytestmark = pytest.mark.slow
@@ -149,6 +149,6 @@ def test_server_limits_bodies_and_heads(tmp_path: Path, start: Start) -> None:
     assert httpx.get(f"{served.address}/listen/ab").headers["X-Content-Type-Options"] == "nosniff"
     large = httpx.post(f"{served.address}/results/ab/delete", content=b"a" * 2_000_000)
     assert large.status_code == 413
-    with socket.create_connection(("127.0.0.1", served.port), 3 * HEAD) as connection:
+    with socket.create_connection(("127.0.0.1", served.port), 3 * MAX_HEAD) as connection:
         connection.sendall(b"GET / HT")
         assert connection.recv(1) == b""
