@@ -9,8 +9,7 @@ from typing import Final
 from earshot.core.paths import ASSETS
 from earshot.sound_index.index import SoundIndex
 from earshot.systems.sound_search import SoundSearch
-from earshot.tabs.sound_search.events import PAGE
-from earshot.tabs.sound_search.example import write_finished
+from earshot.tabs.sound_search.events import PAGE, write_finished
 
 QUERY: Final = "a fire crackles while a clock ticks"
 

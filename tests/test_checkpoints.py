@@ -28,7 +28,7 @@ from earshot.systems.words.library import WordLibrary
 from earshot.systems.words.pronunciation import Pronouncer
 from earshot.tabs.lip_to_speech.example import SOURCE, read_finished
 from earshot.tabs.sound_search import EXAMPLES
-from earshot.tabs.sound_search.example import FINISHED
+from earshot.tabs.sound_search.events import FINISHED
 
 ROOT = Path(__file__).parents[1] / "checkpoints"
 WORDS = ROOT.parent / "assets" / "words"

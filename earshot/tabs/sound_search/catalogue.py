@@ -1,7 +1,7 @@
-"""Sounds as the page shows them: names, spectrograms, and the map."""
+"""Sounds as the page shows them: names, families of similar kinds, spectrograms, and the map."""
 
 import mimetypes
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -10,17 +10,60 @@ import numpy as np
 from earshot.sound_index.address import in_bucket, suffix_of
 from earshot.tabs.components.map import Chart, Point
 from earshot.tabs.shared.html import spectrogram_png
-from earshot.tabs.sound_search.families import CATEGORIES, family
 
 if TYPE_CHECKING:
     from earshot.sound_index.library import Library as Stored
     from earshot.sound_index.sound import Sound
 
+FAMILIES: Final = {
+    "water and weather": "boiling_water bubbles crackling_fire hail lighting_a_flame "
+    "pouring_water rain sea_waves splash stream thunderstorm water_drops waterfall wind",
+    "animals": "bee cat chicks chirping_birds cicadas cow crickets crow cuckoo dog donkey duck "
+    "elephant flapping_wings frog goose hen horse_gallop horse_neigh insects lion monkey mosquito "
+    "owl pig pigeon purring rooster seagull sheep snake wolf_howl woodpecker",
+    "people": "announcement breathing brushing_teeth cheering clapping coughing crowd_talking "
+    "crying_baby drinking_sipping eating finger_snapping footsteps footsteps_in_snow "
+    "footsteps_on_gravel footsteps_on_leaves gargling heartbeat hiccup humming kissing laughing "
+    "robot_voice screaming singing_vowel sneezing sniffing snoring speech voice_over_line "
+    "whispering whistling yawn",
+    "home and office": "ball_bounce blender camera_shutter can_opening cash_register chopping "
+    "coffee_machine coins cork_pop cutlery dishes door_lock door_slam door_wood_creaks "
+    "door_wood_knock drawer electric_shaver fan frying glass_breaking glass_clink hair_dryer "
+    "kettle_whistle keyboard_typing keys light_switch metal_gate mouse_click page_turn "
+    "paper_crumple paper_tear printer radio_static scissors sizzling spray_can stapler "
+    "toilet_flush typewriter vacuum_cleaner washing_machine zipper",
+    "tools and bangs": "angle_grinder balloon_pop chainsaw drill electric_hum electric_sparks "
+    "engine explosion fireworks geiger_counter gunshot hammering hand_saw jackhammer lawn_mower "
+    "ratchet sanding sewing_machine steam_hiss",
+    "traffic": "airplane bicycle_wheel car_brakes car_horn car_passing city_traffic helicopter "
+    "motorcycle ship_horn train train_horn train_whistle",
+    "bells and beeps": "air_horn bicycle_bell buzzer car_alarm church_bells clock_alarm "
+    "clock_chime clock_tick computer_beeps cowbell dial_tone doorbell gong hand_bell "
+    "heart_monitor kitchen_timer laser level_crossing_bell microwave_beep modem morse_code "
+    "phone_keypad phone_vibrating reversing_beeper rotary_dial school_bell siren sleigh_bells "
+    "smoke_alarm sonar telephone_ring video_game whistle_blown wind_chimes",
+    "music": "accordion bass_guitar cymbal drum flute guitar harmonica harp maracas metronome "
+    "music_box organ piano synthesizer trumpet violin xylophone",
+}
+OTHER_FAMILY: Final = "scenes, other"
+CATEGORIES: Final = (*FAMILIES, OTHER_FAMILY)
+_FAMILY: Final = {kind: name for name, kinds in FAMILIES.items() for kind in kinds.split()}
 MAX_PICTURE_SECONDS: Final = 600.0  # longer sounds have no spectrogram
 COLUMNS: Final = 360  # of a spectrogram
 MAX_POINTS: Final = 20_000  # on the map
 YOURS: Final = "your sounds"  # the category of a visitor's own
 ROUTE: Final = "library-sounds"
+
+
+def family(kind: str) -> str:
+    """Name the family of a kind of sound; OTHER_FAMILY if it is in none."""
+    return _FAMILY.get(kind, OTHER_FAMILY)
+
+
+def kinds_of(families: Collection[str]) -> frozenset[str]:
+    """List the kinds of sound in some of the families; OTHER_FAMILY has those that are in none."""
+    others = {"scene", ""} if OTHER_FAMILY in families else set()
+    return frozenset({kind for kind, name in _FAMILY.items() if name in families} | others)
 
 
 class Catalogue:
@@ -80,10 +123,10 @@ class Catalogue:
     def chart(self) -> Chart:
         """Draw the map of the sounds."""
         stored, step = self.stored(), self.step
-        shown = zip(stored.sounds[::step], stored.layout[::step].tolist(), strict=True)
+        sounds = zip(stored.sounds[::step], stored.layout[::step].tolist(), strict=True)
         points = [
             Point(sound.id, x, y, title(sound), self.category(sound), self._playable(sound))
-            for sound, (x, y) in shown
+            for sound, (x, y) in sounds
         ]
         of_all = f" of {len(stored.sounds)}" if step > 1 else ""
         name = f"Map of {len(points)}{of_all} sounds: similar sounds lie close together"

@@ -4,7 +4,6 @@ The panel's events are select (show one) and delete, each with {"name"}; the sto
 the {"collections"} that the browser had kept.
 """
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -12,22 +11,21 @@ import gradio as gr
 from gradio.components import Component
 
 from earshot.core.errors import InputError
-from earshot.tabs.shared.events import HIDDEN, PRIVATE, QUICK_QUEUE, Update, reporting
+from earshot.tabs.shared.events import Update, queued
 from earshot.tabs.shared.gradio_internals import event_data
 from earshot.tabs.shared.html import macro
-from earshot.tabs.sound_search.cards import PARTS
+from earshot.tabs.shared.parts import Section
+from earshot.tabs.shared.sessions import TIME_TO_LIVE
 from earshot.tabs.sound_search.events import SoundEvents, sound_id
-from earshot.tabs.sound_search.filters import Filters, choice
-from earshot.tabs.sound_search.kept_collections import (
-    MAX_CHARACTERS,
-    Collections,
-    plain,
-    restored,
-    toggled,
-)
 from earshot.tabs.sound_search.library import VisitorLibrary
-from earshot.tabs.sound_search.search import Search
+from earshot.tabs.sound_search.query import PARTS, Collections, Search, choice
 
+MAX_COLLECTIONS: Final = 50  # collections
+MAX_SOUNDS: Final = 1000  # of one
+MAX_CHARACTERS: Final = 60  # of a name
+NO_NAME: Final = "Give the collection a name first."
+TOO_MANY: Final = f"There is room for {MAX_COLLECTIONS} collections. Delete one first."
+FULL: Final = f"There is room for {MAX_SOUNDS:,} sounds in a collection. Begin another."
 FIRST: Final = "Favourites"
 HINT: Final = """<p class="hint">“Keep” on a sound puts it into a collection, and takes it out
 again. Under Options, a search can be limited to collections. This browser keeps them; we do
@@ -52,22 +50,42 @@ try {
 """
 
 
-def collections_panel() -> gr.HTML:
-    """Lay out an empty list; return panel() to fill it."""
-    return gr.HTML(
-        "",
-        css_template=Path(__file__).with_name("collections.css").read_text(),
-        js_on_load=SCRIPT,
-        apply_default_css=False,
-        elem_id="own-collections",
-    )
+def restored(value: object) -> Collections:
+    """Read what a browser had kept, without what cannot be a collection: it can be anything."""
+    if not isinstance(value, dict):
+        return {}
+    return {
+        name[:MAX_CHARACTERS]: tuple(i[:MAX_CHARACTERS] for i in ids if isinstance(i, str))[
+            :MAX_SOUNDS
+        ]
+        for name, ids in list(value.items())[:MAX_COLLECTIONS]
+        if isinstance(name, str) and isinstance(ids, list)
+    }
 
 
-def browser_store() -> gr.HTML:
-    """Lay out what the browser keeps. It shows nothing, and does not run where it is folded
-    away.
+def toggled(collections: Collections, name: str, sound_id: str) -> Collections:
+    """Put the sound into the collection, or take it out if it was there; an empty one is no more.
+
+    Raises InputError for a collection without a name, and where there is no room.
     """
-    return gr.HTML("", js_on_load=STORE, apply_default_css=False, collections={})
+    name = plain(name)
+    if not name:
+        raise InputError(NO_NAME)
+    ids = collections.get(name, ())
+    if sound_id in ids:
+        ids = tuple(other for other in ids if other != sound_id)
+    elif len(ids) == MAX_SOUNDS:
+        raise InputError(FULL)
+    else:
+        ids = (*ids, sound_id)
+    if name not in collections and len(collections) == MAX_COLLECTIONS:
+        raise InputError(TOO_MANY)
+    return {other: sounds for other, sounds in {**collections, name: ids}.items() if sounds}
+
+
+def plain(name: str) -> str:
+    """Write the name as it is kept."""
+    return " ".join(name.split())[:MAX_CHARACTERS]
 
 
 def panel(collections: Collections) -> str:
@@ -75,23 +93,45 @@ def panel(collections: Collections) -> str:
     return macro(PARTS, "collections", collections) if collections else ""
 
 
-class CollectionEvents:
-    """The handlers."""
+class CollectionSection(Section):
+    """The section, whose handlers take the visitor's collections, and return them. name: of the
+    collection that the next sound is kept in; store: what the browser keeps, which shows nothing,
+    and is to be rendered where it is not folded away, for it would not run there.
+    """
 
-    def __init__(
-        self,
-        events: SoundEvents,
-        filters: Filters,
-        collections: gr.State,
-        name: gr.Textbox,
-        shown: gr.HTML,
-        store: gr.HTML,
-    ) -> None:
-        """Keep the components. name: of the collection that the next sound is kept in; shown: the
-        panel.
-        """
-        self.events, self.filters, self.collections = events, filters, collections
-        self.name, self.shown, self.store = name, shown, store
+    events: SoundEvents
+
+    def __init__(self) -> None:
+        """Lay out the name and the list of collections."""
+        self.collections = gr.State({}, time_to_live=TIME_TO_LIVE)
+        gr.HTML(HINT)
+        self.name = gr.Textbox(
+            FIRST, label="Keep sounds in", max_length=MAX_CHARACTERS, max_lines=1
+        )
+        self.panel = gr.HTML(
+            "",
+            css_template=Path(__file__).with_name("collections.css").read_text(),
+            js_on_load=SCRIPT,
+            apply_default_css=False,
+            elem_id="own-collections",
+        )
+        self.store = gr.HTML(
+            "", js_on_load=STORE, apply_default_css=False, collections={}, render=False
+        )
+
+    def wire(self, events: SoundEvents) -> None:
+        """Connect the cards and the panel."""
+        self.events, self.message = events, events.result.message
+        result, choice = events.result, events.components.filters.collections
+        changed = [result.message, result.best, result.rest, self.collections, self.panel]
+        changed += [self.store, choice]
+        named: list[Component] = [self.collections, self.name]
+        self.on([result.best.apply, result.rest.apply], self.keep, named, changed)
+        self.on(self.store.apply, self.restore, [self.name], changed)
+        self.on(self.panel.delete, self.delete, named, changed)
+        self.on(self.name.blur, self.update, named, changed)
+        chosen = [result.search, events.components.own, self.collections]
+        self.on(self.panel.select, self.show, chosen, events.components.outputs, **queued())
 
     def keep(self, collections: Collections, name: str, event: gr.EventData) -> Update:
         """Put the sound whose button was pressed into a collection, or take it out."""
@@ -127,38 +167,7 @@ class CollectionEvents:
             result.best: marks,
             result.rest: marks,
             self.collections: collections,
-            self.shown: panel(collections),
+            self.panel: panel(collections),
             self.store: gr.HTML(collections=collections),
-            self.filters.collections: choice(list(collections)),
+            self.events.components.filters.collections: choice(list(collections)),
         }
-
-    def wire(self, own: gr.State, shown: list[Component]) -> None:
-        """Connect the cards and the panel; shown: the components that show a search."""
-        result, name = self.events.result, self.name
-        changed = [result.message, result.best, result.rest, self.collections, self.shown]
-        changed += [self.store, self.filters.collections]
-        kept: list[Component] = [self.collections, name]
-        events: list[tuple[Callable, Callable[..., Update], list[Component]]] = [
-            (result.best.apply, self.keep, kept),
-            (result.rest.apply, self.keep, kept),
-            (self.store.apply, self.restore, [name]),
-            (self.shown.delete, self.delete, kept),
-            (name.blur, self.update, kept),
-        ]
-        for trigger, handler, inputs in events:
-            trigger(reporting(handler, result.message), inputs, changed, **HIDDEN)
-        self.shown.select(
-            reporting(self.show, result.message),
-            [result.search, own, self.collections],
-            shown,
-            concurrency_id=QUICK_QUEUE,
-            show_progress="hidden",
-            **PRIVATE,
-        )
-
-
-def collections_section() -> tuple[gr.Textbox, gr.HTML]:
-    """Lay out the name of the collection to keep sounds in, and the list."""
-    gr.HTML(HINT)
-    name = gr.Textbox(FIRST, label="Keep sounds in", max_length=MAX_CHARACTERS, max_lines=1)
-    return name, collections_panel()

@@ -8,13 +8,14 @@ import gradio as gr
 from earshot.core.errors import InputError
 from earshot.tabs.components.lanes import Spectrogram
 from earshot.tabs.components.timeline import Action, File, TimelineSpec, nothing, timeline
-from earshot.tabs.shared.events import HIDDEN, SHOW, Update, reporting
+from earshot.tabs.shared.events import HIDDEN, SHOW, Update
 from earshot.tabs.shared.gradio_internals import event_data
+from earshot.tabs.shared.parts import Section
 from earshot.tabs.shared.sessions import TIME_TO_LIVE
-from earshot.tabs.sound_search.cards import GONE, NYQUIST
 from earshot.tabs.sound_search.catalogue import MAX_PICTURE_SECONDS, Catalogue, title
 from earshot.tabs.sound_search.events import sound_id
 from earshot.tabs.sound_search.library import DemoLibrary, VisitorLibrary
+from earshot.tabs.sound_search.view import GONE, NYQUIST
 
 if TYPE_CHECKING:
     from earshot.sound_index.sound import Sound
@@ -46,11 +47,11 @@ def compared(pair: Pair, catalogues: Sequence[Catalogue]) -> dict[str, Any]:
     """Make the value of the panel. Raises InputError for a sound that is in none of the catalogues,
     has lost its file, or is too long.
     """
-    found = [_find(sound_id, catalogues) for sound_id in pair]
-    if len(found) < len(SIDES):
-        return nothing(ONE.format(name=title(found[0][1])) if found else "")
+    sounds = [_find(sound_id, catalogues) for sound_id in pair]
+    if len(sounds) < len(SIDES):
+        return nothing(ONE.format(name=title(sounds[0][1])) if sounds else "")
     lanes, tracks = [], []
-    for side, (catalogue, sound) in zip(SIDES, found, strict=True):
+    for side, (catalogue, sound) in zip(SIDES, sounds, strict=True):
         label, picture = f"{side}: {title(sound)}", _picture(catalogue, sound)
         lanes.append(Spectrogram(label, picture, sound.seconds, nyquist=NYQUIST))
         tracks.append(File(side, sound.name, catalogue.served(sound)))
@@ -66,11 +67,26 @@ def compared(pair: Pair, catalogues: Sequence[Catalogue]) -> dict[str, Any]:
     ).value()
 
 
-class CompareEvents:
-    """Handlers of the panel. The pair is an argument and a result."""
+class CompareSection(Section):
+    """The panel, whose handlers take the pair, and return it. demo: the library of the demo."""
 
-    def __init__(self, demo: DemoLibrary, message: gr.HTML, pair: gr.State, shown: gr.HTML) -> None:
-        self.demo, self.message, self.pair, self.shown = demo, message, pair, shown
+    def __init__(self, demo: DemoLibrary) -> None:
+        """Lay out the pair and the panel, which is hidden at first."""
+        self.demo = demo
+        self.pair = gr.State((), time_to_live=TIME_TO_LIVE)
+        self.panel = timeline("compared", "")
+        self.panel.visible = False
+
+    def wire(self, message: gr.HTML, cards: Sequence[gr.HTML], own: gr.State) -> None:
+        """Connect the cards and the panel. own: holds the visitor's library."""
+        self.message = message
+        outputs = [message, self.pair, self.panel]
+        for triggers, handler in (
+            ([component.select for component in cards], self.choose),
+            (self.panel.edit, self.change),
+        ):
+            run = self.on(triggers, handler, [self.pair, own], outputs)
+            run.then(js=SHOW % self.panel.elem_id, **HIDDEN)
 
     def choose(self, pair: Pair, own: VisitorLibrary | None, event: gr.EventData) -> Update:
         """Take the sound whose button was pressed as A, as B, or out again."""
@@ -84,30 +100,12 @@ class CompareEvents:
         """Close the panel for a new search; a sound that waits for another to compare stays."""
         if len(pair) < len(SIDES):
             return {self.pair: pair}
-        return {self.pair: (), self.shown: gr.HTML(nothing(""), visible=False)}
+        return {self.pair: (), self.panel: gr.HTML(nothing(""), visible=False)}
 
     def _update(self, pair: Pair, own: VisitorLibrary | None) -> Update:
         catalogues = [self.demo.catalogue()[1], *([own] if own else [])]
         panel = gr.HTML(compared(pair, catalogues), visible=bool(pair))
-        return {self.message: "", self.pair: pair, self.shown: panel}
-
-    def wire(self, cards: Sequence[gr.HTML], own: gr.State) -> None:
-        """Connect the cards and the panel."""
-        changed = [self.message, self.pair, self.shown]
-        for trigger, handler in (
-            *((component.select, self.choose) for component in cards),
-            (self.shown.edit, self.change),
-        ):
-            run = trigger(reporting(handler, self.message), [self.pair, own], changed, **HIDDEN)
-            run.then(js=SHOW % self.shown.elem_id, **HIDDEN)
-
-
-def compare_panel() -> tuple[gr.State, gr.HTML]:
-    """Lay out the pair and the panel, which is hidden at first."""
-    pair = gr.State((), time_to_live=TIME_TO_LIVE)
-    shown = timeline("compared", "")
-    shown.visible = False
-    return pair, shown
+        return {self.message: "", self.pair: pair, self.panel: panel}
 
 
 def _find(sound_id: str, catalogues: Sequence[Catalogue]) -> "tuple[Catalogue, Sound]":

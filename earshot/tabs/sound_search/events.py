@@ -1,27 +1,41 @@
-"""Event handlers of the sound search tab: each returns {component: value}."""
+"""The handlers of sound search: of the tab's events, which return {component: value}, the finished
+search that it shows first, stored in assets/examples, and the endpoints for programs.
+"""
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
+import numpy as np
 from gradio.components import Component
 
 from earshot.core.errors import InputError
+from earshot.core.paths import ASSETS
+from earshot.systems.sound_search.compound import parse
 from earshot.systems.sound_search.query import clean
 from earshot.tabs.components.hub_picker import HubModels
-from earshot.tabs.shared.events import Update, answering, say
+from earshot.tabs.shared.events import Update, answering, offer, say
 from earshot.tabs.shared.gradio_internals import event_data
 from earshot.tabs.sound_search.catalogue import Catalogue, title
-from earshot.tabs.sound_search.chips import chips, edited
-from earshot.tabs.sound_search.example import read_finished
 from earshot.tabs.sound_search.library import DemoLibrary, IndexedCatalogue, VisitorLibrary
-from earshot.tabs.sound_search.search import BOTH, DEMO, OWN, RECORDING, Search
+from earshot.tabs.sound_search.query import (
+    BOTH,
+    DEMO,
+    OWN,
+    RECORDING,
+    Search,
+    chips_html,
+    edited_text,
+)
 from earshot.tabs.sound_search.view import SoundComponents
 
 if TYPE_CHECKING:
-    from earshot.systems.sound_search import SoundSearch
+    from earshot.sound_index.library import Library as Stored
+    from earshot.systems.sound_search import SearchResult, SoundSearch
 
+FINISHED: Final = ASSETS / "examples" / "finished-search.json"
 Engine = tuple["SoundSearch", DemoLibrary]
 
 NONE_YET: Final = "There are no sounds of yours here. Add some under “Your own sounds”."
@@ -29,8 +43,57 @@ GONE: Final = "This sound is no longer in the library. Search again."
 EXAMPLE: Final = "an example to begin with"
 NO_AREA: Final = "There are no sounds in this area. Draw around some."
 PAGE: Final = 9  # sounds: the best next to the map, and the others in two columns
-MAX_SHOWN: Final = 99  # sounds of a search
+MAX_RESULTS: Final = 99  # sounds of a search
 MAX_LISTED: Final = 21  # sounds of a list
+
+
+def write_finished(text: str, result: "SearchResult", fingerprint: str) -> None:
+    """Write a search of the demo library for `text`, by the model with this fingerprint."""
+    hits = [
+        {
+            "id": hit.sound.id,
+            "score": round(hit.score, 4),
+            "part_scores": hit.part_scores.round(4).tolist(),
+            "starts": hit.starts,
+        }
+        for hit in result.hits
+    ]
+    data = {
+        "text": text,
+        "fingerprint": fingerprint,
+        "matched": result.matched,
+        "threshold": result.threshold,
+        "point": result.point,
+        "compute_seconds": result.compute_seconds,
+        "hits": hits,
+    }
+    FINISHED.write_text(json.dumps(data, indent=1) + "\n")
+
+
+def read_finished(stored: "Stored", fingerprint: str) -> "tuple[str, SearchResult] | None":
+    """Read the query and its result, for an index that the model with this fingerprint made; None
+    if the search was made with another model or other sounds.
+    """
+    if not FINISHED.exists():
+        return None
+    data = json.loads(FINISHED.read_text())
+    is_stored = all(hit["id"] in stored.numbers for hit in data["hits"])
+    if data.pop("fingerprint") != fingerprint or not is_stored:
+        return None
+    from earshot.systems.sound_search import Hit, SearchResult  # late, for it loads torch
+
+    hits = [
+        Hit(
+            stored.sounds[stored.numbers[hit["id"]]],
+            hit["score"],
+            np.array(hit["part_scores"], np.float32),
+            tuple(hit["starts"]),
+        )
+        for hit in data.pop("hits")
+    ]
+    text = data.pop("text")
+    rest = {"hits": tuple(hits), "scores": np.zeros(0), "notices": (), "compound": parse(text)}
+    return text, SearchResult(**data, **rest)
 
 
 class SoundEvents:
@@ -67,7 +130,7 @@ class SoundEvents:
             **self.result.show(Search(text), result, catalogue, EXAMPLE),
             **self.components.filters.offered(catalogue),
             self.result.message: "",
-            self.components.understood: chips(text),
+            self.components.understood: chips_html(text),
         }
 
     def wait(self, search: Search, catalogue: Catalogue) -> Update:
@@ -85,7 +148,7 @@ class SoundEvents:
         progress: gr.Progress = gr.Progress(),  # noqa: B008  (how Gradio asks for it)
     ) -> Update:
         """Search for a text, and for sounds like a recording or a result, among those that pass
-        the filters. values: of all components in ``SoundComponents.asked``."""
+        the filters. values: of all components in ``SoundComponents.inputs``."""
         ui = self.components
         recording, scope = values[ui.recording], values[ui.scope]
         like, name = (recording, RECORDING) if recording else values[ui.liked] or (None, "")
@@ -96,10 +159,10 @@ class SoundEvents:
             like_name=name,
             without=clean(values[ui.without]),
             scope=scope,
-            only=ui.filters.chosen(values, values[ui.collections], scope != OWN),
+            only=ui.filters.read(values, values[ui.collections], scope != OWN),
             listing="",
             ids=(),
-            shown=PAGE,
+            count=PAGE,
         )
         return self.run(search, values[ui.own], progress)
 
@@ -123,7 +186,7 @@ class SoundEvents:
     def change_parts(self, past: Search, event: gr.EventData) -> str:
         """Edit the text of the query after a chip of it was pressed."""
         data = event_data(event)
-        return edited(past.text, data.get("action"), data.get("number"))
+        return edited_text(past.text, data.get("action"), data.get("number"))
 
     def unlike(self) -> Update:
         """Remove the example sound from the query."""
@@ -140,7 +203,7 @@ class SoundEvents:
 
     def more(self, past: Search, own: VisitorLibrary | None) -> Update:
         """Show more results of the same search."""
-        return self.run(replace(past, shown=min(past.shown + PAGE, MAX_SHOWN)), own)
+        return self.run(replace(past, count=min(past.count + PAGE, MAX_RESULTS)), own)
 
     def area(self, past: Search, own: VisitorLibrary | None, event: gr.EventData) -> Update:
         """List the sounds of an area of the map."""
@@ -197,11 +260,11 @@ class SoundEvents:
         else:
             query = (search.text, search.like, search.without, search.votes)
             chosen = {"only": search.only, "threshold": library.threshold}
-            result = pipeline(library.index, *query, limit=search.shown, **chosen)
-        full = len(result.hits) == search.shown < min(MAX_SHOWN, len(library.sounds))
+            result = pipeline(library.index, *query, limit=search.count, **chosen)
+        full = len(result.hits) == search.count < min(MAX_RESULTS, len(library.sounds))
         return {
             self.result.more: gr.Button(visible=full and not search.listing),
-            self.components.understood: "" if search.like else chips(search.text),
+            self.components.understood: "" if search.like else chips_html(search.text),
             self.result.message: say(" ".join(result.notices)),
             **self.result.show(search, result, library),
         }
@@ -211,3 +274,77 @@ def sound_id(event: gr.EventData) -> str:
     """Read the id of the sound that an event of the cards or of the map concerns."""
     data = event_data(event)
     return str(data.get("sound", data.get("id")))
+
+
+class SoundAPI:
+    """Handlers of the endpoints."""
+
+    def __init__(self, pipeline: Callable[[], "SoundSearch"], demo: DemoLibrary) -> None:
+        self.pipeline = pipeline
+        self.demo = demo
+
+    @answering
+    def search_sounds(self, text: str | None, without: str | None = "") -> list[dict[str, Any]]:
+        """Find sounds that match a text.
+
+        Args:
+            text: a description in English (or German, French, Spanish, Chinese or Arabic, which
+                is translated into English word by word), at most 1,000 characters, for example
+                "a dog barks". It may name several sounds: "a dog barks, then a door slams".
+            without: a description of what the sounds should not contain, or "".
+
+        Returns:
+            sounds: a list of the ten best, best first, of {"name": of the file, "kind": class of
+                sound, "caption", "score": cosine similarity with the query, "matches": whether the
+                score reaches the threshold of a match, "seconds": the score of each second of the
+                sound, "start": the second with the highest score, in s, "parts": a list, one for
+                each sound that the text names, of {"text", "start", "seconds"}, "notices":
+                sentences about the query and its recording, the same with each sound}.
+        """
+        return self._answer(text=text or "", without=without or "")
+
+    @answering
+    def similar_sounds(
+        self, audio: str, text: str | None = "", without: str | None = ""
+    ) -> list[dict[str, Any]]:
+        """Find sounds that are similar to a recording, and match a text if there is one.
+
+        Args:
+            audio: a recording of at most 60 s.
+            text: a description as for /search_sounds, or "".
+            without: a description of what the sounds should not contain, or "".
+
+        Returns:
+            sounds: a list of the ten best, best first, as /search_sounds returns it.
+        """
+        return self._answer(text=text or "", like=audio, without=without or "")
+
+    def declare(self, text: gr.Textbox, recording: gr.Audio, without: gr.Textbox) -> None:
+        """Add the endpoints to the page that is being built; inputs have the types of these."""
+        with gr.Row(visible=False):
+            call, answer = gr.Button(), gr.JSON(label="sounds")
+        offer(call, self.search_sounds, [text, without], answer)
+        offer(call, self.similar_sounds, [recording, text, without], answer)
+
+    def _answer(self, **query: Any) -> list[dict[str, Any]]:
+        pipeline = self.pipeline()
+        result = pipeline(self.demo(pipeline).index, **query)
+        return [
+            {
+                "name": hit.sound.name,
+                "kind": hit.sound.kind,
+                "caption": hit.sound.caption,
+                "score": hit.score,
+                "matches": hit.score >= result.threshold,
+                "seconds": hit.per_second_scores.tolist(),
+                "start": hit.start,
+                "parts": [
+                    {"text": text, "start": start, "seconds": scores}
+                    for text, start, scores in zip(
+                        result.compound.parts, hit.starts, hit.part_scores.tolist(), strict=True
+                    )
+                ],
+                "notices": list(result.notices),
+            }
+            for hit in result.hits
+        ]

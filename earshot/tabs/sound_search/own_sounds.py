@@ -1,18 +1,18 @@
 """A visitor's own sounds: adding files, folders and recordings, and which library is searched."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import gradio as gr
 from gradio.components import Component
 
 from earshot.core.errors import InputError
-from earshot.tabs.shared.events import HIDDEN, Update, empty_after, on_model, reporting, say
+from earshot.tabs.shared.events import HIDDEN, Update, empty_after, say
+from earshot.tabs.shared.parts import Section
 from earshot.tabs.shared.sessions import SessionStore
 from earshot.tabs.sound_search.events import SoundEvents
 from earshot.tabs.sound_search.library import Remark, VisitorLibrary
-from earshot.tabs.sound_search.search import BOTH, DEMO, OWN, Search
+from earshot.tabs.sound_search.query import BOTH, DEMO, OWN, Search
 
 INTRO: Final = """<p class="hint">Search your own recordings: up to 200 files, 2 hours
 together. Nobody else sees them. They leave the library when you do, and are deleted within the
@@ -22,51 +22,57 @@ DELETED: Final = "Your sounds are deleted."
 MAX_NAMED: Final = 8  # remarks on files that a message lists
 
 
-@dataclass(frozen=True)
-class OwnSounds:
-    """The components of the section."""
+class OwnSounds(Section):
+    """The section, whose handlers take the visitor's library, and return it. events: of the tab,
+    which wire is given.
+    """
 
-    adding: list[gr.UploadButton]
-    recorder: gr.Audio
-    stop: gr.Button
-    scope: gr.Radio
-    contents: gr.HTML
-    forget: gr.Button
+    events: SoundEvents
 
+    def __init__(self, own: gr.State, sessions: SessionStore[VisitorLibrary]) -> None:
+        """Lay the section out. own: holds the visitor's library."""
+        self.own, self.sessions = own, sessions
+        gr.HTML(INTRO)
+        with gr.Row():
+            several: dict[str, Any] = {"size": "sm", "min_width": 120}
+            files = gr.UploadButton("Add files", file_count="multiple", **several)
+            folder = gr.UploadButton("Add a folder", file_count="directory", **several)
+        self.buttons = [files, folder]
+        self.recorder = gr.Audio(
+            sources=["microphone"],
+            type="filepath",
+            label="Record a sound into them",
+            buttons=[],
+            elem_id="record-own",
+        )
+        self.stop = gr.Button("Stop adding", size="sm", visible=False)
+        libraries = [("Earshot’s sounds", DEMO), ("My sounds", OWN), ("Both", BOTH)]
+        self.scope = gr.Radio(libraries, value=DEMO, label="Search in", visible=False)
+        self.contents = gr.HTML(elem_classes="numbers")
+        self.delete = gr.Button("Delete my sounds", size="sm", visible=False)
 
-def own_section() -> OwnSounds:
-    """Lay out the section."""
-    gr.HTML(INTRO)
-    with gr.Row():
-        several: dict[str, Any] = {"size": "sm", "min_width": 120}
-        files = gr.UploadButton("Add files", file_count="multiple", **several)
-        folder = gr.UploadButton("Add a folder", file_count="directory", **several)
-    recorder = gr.Audio(
-        sources=["microphone"],
-        type="filepath",
-        label="Record a sound into them",
-        buttons=[],
-        elem_id="record-own",
-    )
-    stop = gr.Button("Stop adding", size="sm", visible=False)
-    libraries = [("Earshot’s sounds", DEMO), ("My sounds", OWN), ("Both", BOTH)]
-    scope = gr.Radio(libraries, value=DEMO, label="Search in", visible=False)
-    contents = gr.HTML(elem_classes="numbers")
-    forget = gr.Button("Delete my sounds", size="sm", visible=False)
-    return OwnSounds([files, folder], recorder, stop, scope, contents, forget)
-
-
-class OwnSoundEvents:
-    """Handlers of the section. The visitor's library is an argument and a result."""
-
-    def __init__(
-        self,
-        events: SoundEvents,
-        section: OwnSounds,
-        own: gr.State,
-        sessions: SessionStore[VisitorLibrary],
-    ) -> None:
-        self.events, self.section, self.own, self.sessions = events, section, own, sessions
+    def wire(self, events: SoundEvents) -> None:
+        """Connect the section with the rest of the tab."""
+        self.events, self.message = events, events.result.message
+        search, outputs = events.result.search, events.components.outputs
+        library: list[Component] = [self.own, self.scope, self.contents]
+        added = [(button.upload, button) for button in self.buttons]
+        for trigger, source in (*added, (self.recorder.stop_recording, self.recorder)):
+            run = self.on_model(
+                trigger,
+                self.add,
+                [source, search, self.own],
+                [*outputs, *library],
+                progress_on=events.result.summary,
+                start=self.buttons[0] if source is self.recorder else source,
+                stop=self.stop,
+            )
+            if source is self.recorder:
+                empty_after(run, self.recorder)
+        self.own.change(lambda own: gr.Button(visible=bool(own)), self.own, self.delete, **HIDDEN)
+        deleted = self.delete.click(self.forget, self.own, library, **HIDDEN)
+        deleted.then(events.first_look, outputs=outputs, **HIDDEN)
+        self.on(self.scope.input, self.switch, [search, self.own, self.scope], outputs)
 
     def add(
         self,
@@ -92,10 +98,10 @@ class OwnSoundEvents:
             progress((done, len(files)), desc="Embedding your sounds", unit="files")
             yield {
                 **self.events.wait(search, own),
-                self.events.result.message: said(skipped, noticed),
+                self.events.result.message: remarks_message(skipped, noticed),
                 self.own: own,
-                self.section.scope: gr.Radio(value=OWN, visible=True),
-                self.section.contents: _contents(own),
+                self.scope: gr.Radio(value=OWN, visible=True),
+                self.contents: _contents(own),
             }
 
     def forget(self, own: VisitorLibrary | None) -> Update:
@@ -104,8 +110,8 @@ class OwnSoundEvents:
             own.clear()
         return {
             self.own: None,
-            self.section.scope: gr.Radio(value=DEMO, visible=False),
-            self.section.contents: DELETED,
+            self.scope: gr.Radio(value=DEMO, visible=False),
+            self.contents: DELETED,
         }
 
     def switch(self, past: Search, own: VisitorLibrary | None, scope: str) -> Update:
@@ -113,34 +119,8 @@ class OwnSoundEvents:
         search = Search(scope=scope, labels=past.labels, model=past.model)
         return self.events.wait(search, self.events.library(search, own))
 
-    def wire(self, shown: list[Component]) -> None:
-        """Connect the section; shown: the components that show a library."""
-        section, result = self.section, self.events.result
-        library: list[Component] = [self.own, section.scope, section.contents]
-        added = [(button.upload, button) for button in section.adding]
-        recorded = (section.recorder.stop_recording, section.recorder)
-        for trigger, source in (*added, recorded):
-            run = on_model(
-                trigger,
-                reporting(self.add, result.message),
-                [source, result.search, self.own],
-                [*shown, *library],
-                progress_on=result.found,
-                start=section.adding[0] if source is section.recorder else source,
-                stop=section.stop,
-            )
-            if source is section.recorder:
-                empty_after(run, section.recorder)
-        self.own.change(
-            lambda own: gr.Button(visible=bool(own)), self.own, section.forget, **HIDDEN
-        )
-        deleted = section.forget.click(self.forget, self.own, library, **HIDDEN)
-        deleted.then(self.events.first_look, outputs=shown, **HIDDEN)
-        switch = reporting(self.switch, result.message)
-        section.scope.input(switch, [result.search, self.own, section.scope], shown, **HIDDEN)
 
-
-def said(skipped: Sequence[Remark], noticed: Sequence[Remark]) -> str:
+def remarks_message(skipped: Sequence[Remark], noticed: Sequence[Remark]) -> str:
     """Write a message that lists the files that were not added, each with the reason, and what
     there is to say of those that were."""
     lists = (("Not added: ", skipped), ("Added: ", noticed))

@@ -1,6 +1,6 @@
 """The sound search tab: its layout, and which event runs which handler."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -12,8 +12,9 @@ from gradio.events import Dependency
 
 from earshot.tabs.components.hub_picker import HubModels, HubPicker, Kind, hub_picker
 from earshot.tabs.components.map import sound_map
-from earshot.tabs.shared.events import HIDDEN, PRIVATE, QUICK_QUEUE, on_model, reporting
+from earshot.tabs.shared.events import HIDDEN, QUICK_QUEUE, on_model, queued, reporting
 from earshot.tabs.shared.parts import (
+    chips,
     how_it_works,
     main_button,
     missing_model,
@@ -22,21 +23,13 @@ from earshot.tabs.shared.parts import (
 )
 from earshot.tabs.shared.services import Drafts, Services
 from earshot.tabs.shared.sessions import TIME_TO_LIVE, SessionStore
-from earshot.tabs.sound_search.api import SoundAPI
-from earshot.tabs.sound_search.cards import sound_cards
-from earshot.tabs.sound_search.chips import query_chips
-from earshot.tabs.sound_search.collections import (
-    CollectionEvents,
-    browser_store,
-    collections_section,
-)
-from earshot.tabs.sound_search.compare import CompareEvents, compare_panel
-from earshot.tabs.sound_search.events import Engine, SoundEvents
-from earshot.tabs.sound_search.filters import filter_section
+from earshot.tabs.sound_search.collections import CollectionSection
+from earshot.tabs.sound_search.compare import CompareSection
+from earshot.tabs.sound_search.events import Engine, SoundAPI, SoundEvents
 from earshot.tabs.sound_search.library import DemoLibrary, VisitorLibrary
-from earshot.tabs.sound_search.own_sounds import OwnSoundEvents, OwnSounds, own_section
-from earshot.tabs.sound_search.search import Search
-from earshot.tabs.sound_search.view import ResultView, SoundComponents, draft_item
+from earshot.tabs.sound_search.own_sounds import OwnSounds
+from earshot.tabs.sound_search.query import Search, filter_section, query_chips
+from earshot.tabs.sound_search.view import ResultView, SoundComponents, draft_item, sound_cards
 
 if TYPE_CHECKING:
     from earshot.systems.sound_search import SoundSearch
@@ -95,18 +88,15 @@ def _tab(
 ) -> None:
     claps = _claps(demo.folder, services)
     sessions = SessionStore(lambda: VisitorLibrary(pipeline()))
-    own = sessions.state()
-    collections = gr.State({}, time_to_live=TIME_TO_LIVE)
-    parts, ui = _layout(services.drafts, claps, own, collections)
+    parts, ui = _layout(services.drafts, claps, demo, sessions)
     events = SoundEvents(pipeline, demo, ui, claps)
     jobs = _wire(tab, events, ui, parts)
-    OwnSoundEvents(events, parts.own, own, sessions).wire(ui.shown)
-    CollectionEvents(events, ui.filters, collections, *parts.collections).wire(own, ui.shown)
-    cards = ui.result.best, ui.result.rest
-    compare = CompareEvents(demo, ui.result.message, *parts.compared)
-    compare.wire(cards, own)
+    parts.own.wire(events)
+    parts.collections.wire(events)
+    compare = parts.compare
+    compare.wire(ui.result.message, (ui.result.best, ui.result.rest), ui.own)
     for job in jobs:
-        job.then(compare.leave, compare.pair, [compare.pair, compare.shown], **HIDDEN)
+        job.then(compare.leave, compare.pair, [compare.pair, compare.panel], **HIDDEN)
     SoundAPI(pipeline, demo).declare(*ui.query_inputs)
 
 
@@ -129,15 +119,18 @@ class Controls:
 
     search: gr.Button
     stop: gr.Button
-    examples: list[tuple[gr.Button, str]]
+    examples: Sequence[tuple[gr.Button, str]]
     model: HubPicker | None
     own: OwnSounds
-    collections: tuple[gr.Textbox, gr.HTML, gr.HTML]
-    compared: tuple[gr.State, gr.HTML]
+    collections: CollectionSection
+    compare: CompareSection
 
 
 def _layout(
-    drafts: Drafts | None, claps: HubModels[Engine], own: gr.State, collections: gr.State
+    drafts: Drafts | None,
+    claps: HubModels[Engine],
+    demo: DemoLibrary,
+    sessions: SessionStore[VisitorLibrary],
 ) -> tuple[Controls, SoundComponents]:
     gr.HTML(INTRO)
     search_state = gr.State(Search(), time_to_live=TIME_TO_LIVE)
@@ -150,7 +143,7 @@ def _layout(
             liked_chip = gr.Button(visible=False, size="sm", elem_classes="liked")
             message = gr.HTML()
             search, stop = main_button("Search")
-            examples = _example_buttons()
+            examples = list(zip(chips(EXAMPLES), EXAMPLES, strict=True))
             with gr.Accordion("Search by a sound", open=False):
                 recording = sound_input("An example sound, up to 60 s")
             with gr.Accordion("Options", open=False):
@@ -158,49 +151,43 @@ def _layout(
                 filters = filter_section()
                 model = hub_picker(claps, "Model", "Ours")
             with gr.Accordion("Your own sounds", open=False):
-                sounds = own_section()
+                own = OwnSounds(sessions.state(), sessions)
             with gr.Accordion("Collections", open=False):
-                kept = collections_section()
+                collections = CollectionSection()
         with gr.Column(scale=2, min_width=320, elem_classes="room-result"):
             with gr.Row(elem_classes="under-timeline"):
-                found = gr.HTML("<p>One moment …</p>", elem_id="found", elem_classes="found")
+                summary = gr.HTML("<p>One moment …</p>", elem_id="found", elem_classes="found")
                 if drafts:
                     drafts.button(search_state, draft_item)
                 labels = gr.DownloadButton(visible=False, size="sm", scale=0, min_width=170)
                 export = gr.DownloadButton(visible=False, size="sm", scale=0, min_width=190)
-            compared = compare_panel()
+            compare = CompareSection(demo)
             with gr.Row(elem_classes="best-and-map"):
                 best = sound_cards("best-sound")
                 chart = sound_map("sound-map")
             rest = sound_cards("other-sounds")
             more = gr.Button("Show more results", visible=False, size="sm", elem_id="more-sounds")
-    store = browser_store()
+    collections.store.render()
     how_it_works(__file__)
-    result = ResultView(message, search_state, found, best, chart, rest, more, labels, export)
+    result = ResultView(message, search_state, summary, best, chart, rest, more, labels, export)
     query = (text, understood, recording, without, liked, liked_chip, filters)
-    ui = SoundComponents(result, *query, own, sounds.scope, collections)
-    return Controls(search, stop, examples, model, sounds, (*kept, store), compared), ui
-
-
-def _example_buttons() -> list[tuple[gr.Button, str]]:
-    with gr.Row(elem_classes="chips"):
-        gr.HTML("<span>Or try</span>")
-        return [(gr.Button(text, size="sm", min_width=0, scale=0), text) for text in EXAMPLES]
+    ui = SoundComponents(result, *query, own.own, own.scope, collections.collections)
+    return Controls(search, stop, examples, model, own, collections, compare), ui
 
 
 def _wire(
     tab: gr.Blocks, events: SoundEvents, ui: SoundComponents, parts: Controls
 ) -> list[Dependency]:
     """Connect what searches, and give each run of a search."""
-    result, shown = ui.result, ui.shown
+    result, outputs = ui.result, ui.outputs
     searched: list[Component] = [result.search, ui.own]
     main: dict[str, Any] = {
-        "progress_on": result.found,
+        "progress_on": result.summary,
         "start": parts.search,
         "stop": parts.stop,
         "queue": QUICK_QUEUE,
     }
-    tab.load(events.first_look, outputs=shown, **HIDDEN)
+    tab.load(events.first_look, outputs=outputs, **HIDDEN)
     triggers: list[Callable] = [parts.search.click, ui.text.submit]
     for button, text in parts.examples:
         fresh = button.click(partial(_query_of, text), None, ui.query_inputs, **HIDDEN)
@@ -219,17 +206,15 @@ def _wire(
         edit(
             reporting(handler, result.message),
             searched,
-            shown,
-            concurrency_id=QUICK_QUEUE,
-            show_progress="hidden",
-            **PRIVATE,
+            outputs,
+            **queued(),
         )
     if parts.model:
-        parts.model.wire(events.choose_model, searched, shown, result.found)
+        parts.model.wire(events.choose_model, searched, outputs, result.summary)
     chip = ui.understood.edit(events.change_parts, result.search, ui.text, **HIDDEN)
     triggers.append(chip.then)
     jobs = [
-        on_model(trigger, reporting(events.search, result.message), ui.asked, shown, **main)
+        on_model(trigger, reporting(events.search, result.message), ui.inputs, outputs, **main)
         for trigger in triggers
     ]
     for gone in (ui.liked_chip.click, ui.recording.input, ui.scope.change):

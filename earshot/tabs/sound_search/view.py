@@ -1,7 +1,15 @@
-"""The view of a search's result."""
+"""The view of a search's result: a line, a map, and cards, each a sound with its caption, its
+score, and a Timeline that shows where it matches.
 
+The cards' events are edit (a vote, "up" or "down"), submit ("more"), apply ("keep") and select
+("compare"), each with {"sound": id, "action"}. Their prop kept has the ids of sounds in the
+visitor's collection.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
 import numpy as np
@@ -9,24 +17,155 @@ from gradio.components import Component
 from markupsafe import Markup
 
 from earshot.core.errors import InputError
-from earshot.tabs.components.map import QueryMarker, show
-from earshot.tabs.components.timeline import File
+from earshot.media.constants import SOUND_SAMPLE_RATE
+from earshot.tabs.components import timeline
+from earshot.tabs.components.lanes import Heat, Lane, Spectrogram
+from earshot.tabs.components.map import QueryMarker, marker, show
+from earshot.tabs.components.timeline import TEMPLATE, Action, File, TimelineSpec
 from earshot.tabs.shared.events import Update
 from earshot.tabs.shared.html import macro
-from earshot.tabs.sound_search.cards import PARTS, cards_value, panel
-from earshot.tabs.sound_search.catalogue import Catalogue
-from earshot.tabs.sound_search.filters import Filters
+from earshot.tabs.sound_search.catalogue import Catalogue, title
 from earshot.tabs.sound_search.library import IndexedCatalogue
-from earshot.tabs.sound_search.search import Search
+from earshot.tabs.sound_search.query import PARTS, Filters, Search
 
 if TYPE_CHECKING:
     from earshot.study.design.draft import DraftItem
-    from earshot.systems.sound_search import SearchResult
+    from earshot.systems.sound_search import Hit, SearchResult
+    from earshot.systems.sound_search.compound import Compound
 
+NYQUIST: Final = SOUND_SAMPLE_RATE / 2  # Hz: the top of the spectrograms
+MIN_LONG_SECONDS: Final = 20.0  # sounds start where they match best
+MATCHED: Final = "Where it matched"
+LIKE_THE_REST: Final = "Where it is like the rest"
+GONE: Final = "This sound's file cannot be reached."
+
+# One Timeline for each card. When results change, Gradio keeps the elements and changes their
+# content, so a card that shows another sound now is replaced: the old sound must not play on.
+SCRIPT: Final = """
+const timelines = new WeakMap();
+const EVENTS = { keep: "apply", compare: "select" };
+const showKept = () => {
+  for (const button of element.querySelectorAll('.card [data-action="keep"]'))
+    button.setAttribute("aria-pressed", props.kept.includes(button.closest(".card").dataset.sound));
+};
+const render = () => {
+  for (let card of element.querySelectorAll(".card")) {
+    const { sound } = card.dataset;
+    const known = timelines.get(card);
+    if (known?.sound === sound) { known.render(); continue; }
+    if (known) {
+      const fresh = card.cloneNode(true);
+      card.replaceWith(fresh);
+      card = fresh;
+    }
+    const tell = (event, detail) => trigger(EVENTS[detail.action] ?? event, { ...detail, sound });
+    timeline(card, tell, (_, update) => timelines.set(card, { sound, render: update }));
+  }
+  showKept();
+};
+watch("value", render);
+watch("kept", showKept);
+render();
+"""
 FIRST: Final = (
     '<p class="no-match">Describe a sound in your own words, or try an example: the best matches '
     "appear here, each with the place where it matches.</p>"
 )
+
+
+def sound_cards(elem_id: str) -> gr.HTML:
+    """Lay out an empty list of cards; return cards_value() or panel() to fill it."""
+    script = timeline.SCRIPT.read_text()
+    styles = [timeline.CSS.read_text(), Path(__file__).with_name("cards.css").read_text()]
+    return gr.HTML(
+        panel(""),
+        html_template=TEMPLATE,
+        css_template="\n".join(styles),
+        js_on_load=f"const timeline = (element, trigger, watch) => {{\n{script}\n}};{SCRIPT}",
+        apply_default_css=False,
+        elem_id=elem_id,
+        kept=[],
+    )
+
+
+def panel(html: str) -> dict[str, Any]:
+    """Make the value of a list that shows other content instead of cards."""
+    return {"html": html, "files": []}
+
+
+def cards_value(
+    result: "SearchResult",
+    hits: Sequence["Hit"],
+    catalogue: Catalogue,
+    search: Search,
+    fold: str = "",
+) -> dict[str, Any]:
+    """Make the value of a list with cards for some hits of the result; `fold`: the title of a
+    closed section around them, if any.
+    """
+    scores = [float(score) for hit in result.hits for score in hit.part_scores.ravel()]
+    scale = (min(scores, default=0.0), max([result.threshold, *scores]))
+    cards: list[Markup] = []
+    files: list[File] = []
+    for hit in hits:
+        spec = _timeline(hit, result.compound, catalogue, search, scale)
+        rank, matches = result.hits.index(hit) + 1, hit.score >= result.threshold
+        cards.append(_card(rank, hit, catalogue, spec.html(len(files)), matches))
+        files += spec.files
+    html = macro(PARTS, "cards", cards, fold)
+    return {"html": html, "files": [file.data() for file in files]}
+
+
+def _card(rank: int, hit: "Hit", catalogue: Catalogue, timeline: Markup, matches: bool) -> Markup:
+    sound = hit.sound
+    category = catalogue.category(sound)
+    about = f"{category}, {sound.kind.replace('_', ' ')}" if sound.kind else category
+    if copies := catalogue.copies(sound):
+        about += f" · same file as {copies} other{'s' if copies > 1 else ''}"
+    mark = marker(catalogue.categories.index(category))
+    name = title(sound)
+    return macro(PARTS, "card", rank, sound, name, mark, about, hit.score, matches, timeline)
+
+
+def _timeline(
+    hit: "Hit",
+    compound: "Compound",
+    catalogue: Catalogue,
+    search: Search,
+    scale: tuple[float, float],
+) -> TimelineSpec:
+    sound = hit.sound
+    names = compound.parts if compound.links else (LIKE_THE_REST if search.listing else MATCHED,)
+    vote = search.votes.get(sound.id, 0)
+    votes = [
+        Action("up", "Fits", needs_cells=False, icon="up", pressed=vote > 0),
+        Action("down", "Doesn’t", needs_cells=False, icon="down", pressed=vote < 0),
+    ]
+    lanes: list[Lane] = [
+        Heat(name, tuple(scores), sound.seconds, *scale)
+        for name, scores in zip(names, hit.part_scores.tolist(), strict=True)
+    ]
+    tracks, hint = [], ""
+    try:
+        tracks = [File("Play", sound.name, catalogue.served(sound))]
+        if picture := catalogue.picture(sound):
+            lanes.insert(0, Spectrogram("", picture, sound.seconds, nyquist=NYQUIST))
+    except InputError:
+        tracks, hint = [], GONE
+    return TimelineSpec(
+        name=f"{title(sound)}: its spectrogram, and where it matched",
+        lanes=lanes,
+        tracks=tracks,
+        actions=[
+            *([] if search.listing else votes),
+            Action("keep", "Keep", needs_cells=False, icon="keep", pressed=False),
+            Action("compare", "A/B", needs_cells=False),
+            Action("more", "More like this", "submit", needs_cells=False, icon="similar"),
+        ],
+        hint=hint,
+        start=hit.start if sound.seconds > MIN_LONG_SECONDS else 0.0,
+        plays=True,
+    )
 
 
 @dataclass(frozen=True)
@@ -37,7 +176,7 @@ class ResultView:
 
     message: gr.HTML
     search: gr.State
-    found: gr.HTML
+    summary: gr.HTML
     best: gr.HTML
     chart: gr.HTML
     rest: gr.HTML
@@ -68,7 +207,7 @@ class ResultView:
         best_sound = hits[0].sound if hits else None
         return {
             self.search: replace(search, mapped=mapped, best=best_sound),
-            self.found: _summary(search, result, catalogue, note),
+            self.summary: _summary(search, result, catalogue, note),
             self.best: best,
             self.chart: show(marker, chart),
             self.rest: rest,
@@ -78,7 +217,7 @@ class ResultView:
 
     def wait(self, search: Search, catalogue: Catalogue | None) -> Update:
         """Show the same components before a search: the map alone, if there is one."""
-        update: Update = {self.found: "", self.best: panel(FIRST), self.rest: panel("")}
+        update: Update = {self.summary: "", self.best: panel(FIRST), self.rest: panel("")}
         update |= {
             self.export: gr.DownloadButton(visible=False),
             self.more: gr.Button(visible=False),
@@ -110,7 +249,7 @@ class SoundComponents:
     collections: gr.State
 
     @property
-    def asked(self) -> set[Component]:
+    def inputs(self) -> set[Component]:
         """Collect the components that a search takes."""
         searched = {self.result.search, self.own, self.scope, self.collections, self.liked}
         return {*searched, *self.query_inputs, *self.filters.components}
@@ -124,7 +263,7 @@ class SoundComponents:
         return [self.liked, self.liked_chip]
 
     @property
-    def shown(self) -> list[Component]:
+    def outputs(self) -> list[Component]:
         """List the components that show a library and a search in it."""
         return [*self.result.components, self.understood, self.filters.licences, self.filters.tags]
 
@@ -149,8 +288,8 @@ def _map_id(search: Search, catalogue: Catalogue) -> str:
 
 def _summary(search: Search, result: "SearchResult", catalogue: Catalogue, note: str) -> Markup:
     if search.listing:
-        found = int(np.isfinite(result.scores).sum())
-        return macro(PARTS, "listing", search.name, len(result.hits), found)
+        count = int(np.isfinite(result.scores).sum())
+        return macro(PARTS, "listing", search.name, len(result.hits), count)
     if not result.matched and not catalogue.shipped:
         below = f"below {result.threshold:.2f}, the score of a match: the nearest come first"
         note = f"{note} · {below}" if note else below

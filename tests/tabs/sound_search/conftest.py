@@ -42,9 +42,9 @@ def client(tiny_checkpoints: Path, index: Path) -> Iterator[Client]:
 
 @pytest.fixture
 def view() -> ResultView:
-    message, found, best, chart, rest = (gr.HTML() for _ in range(5))
+    message, summary, best, chart, rest = (gr.HTML() for _ in range(5))
     downloads = gr.DownloadButton(), gr.DownloadButton()
-    return ResultView(message, gr.State(), found, best, chart, rest, gr.Button(), *downloads)
+    return ResultView(message, gr.State(), summary, best, chart, rest, gr.Button(), *downloads)
 
 
 @pytest.fixture

@@ -8,9 +8,8 @@ from gradio.components import Component
 
 from earshot.systems.sound_search import SoundSearch
 from earshot.tabs.sound_search.events import SoundEvents
-from earshot.tabs.sound_search.filters import filter_section
 from earshot.tabs.sound_search.library import DemoLibrary
-from earshot.tabs.sound_search.search import DEMO, Search
+from earshot.tabs.sound_search.query import DEMO, Search, filter_section
 from earshot.tabs.sound_search.view import ResultView, SoundComponents
 
 
@@ -25,9 +24,9 @@ def sound_events(search: SoundSearch, index: Path, view: ResultView) -> SoundEve
     return SoundEvents(lambda: search, DemoLibrary(index), components)
 
 
-def asked(events: SoundEvents, **given: Any) -> dict[Component, Any]:
-    """The values that the page sends: those given, by the name of their component, and what a
-    fresh page holds."""
+def sent(events: SoundEvents, **values: Any) -> dict[Component, Any]:
+    """The values that the page sends: these, by the name of their component, and what a fresh page
+    holds."""
     ui = events.components
     filters = {name: getattr(ui.filters, name) for name in ui.filters.__dataclass_fields__}
     named = {"among": filters.pop("collections"), **filters, "search": ui.result.search}
@@ -35,6 +34,6 @@ def asked(events: SoundEvents, **given: Any) -> dict[Component, Any]:
     named |= {"recording": ui.recording, "without": ui.without, "liked": ui.liked}
     fresh = {"search": Search(), "scope": DEMO, "collections": {}, "text": "", "without": ""}
     fresh |= {"title": "", "families": [], "licences": [], "tags": [], "among": []}
-    values = {component: fresh.get(name) for name, component in named.items()}
-    assert values.keys() == ui.asked
-    return values | {named[name]: value for name, value in given.items()}
+    every = {component: fresh.get(name) for name, component in named.items()}
+    assert every.keys() == ui.inputs
+    return every | {named[name]: value for name, value in values.items()}

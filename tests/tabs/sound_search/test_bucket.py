@@ -15,11 +15,10 @@ from earshot.core.errors import InputError
 from earshot.sound_index.files import folder_of
 from earshot.sound_index.scan import scan
 from earshot.systems.sound_search import SoundSearch
-from earshot.tabs.sound_search.cards import GONE
 from earshot.tabs.sound_search.compare import compared
 from earshot.tabs.sound_search.library import DemoLibrary
-from earshot.tabs.sound_search.search import Search
-from earshot.tabs.sound_search.view import ResultView, draft_item
+from earshot.tabs.sound_search.query import Search
+from earshot.tabs.sound_search.view import GONE, ResultView, draft_item
 from tests.support.buckets import FakeBuckets, fake_buckets
 
 

@@ -12,25 +12,23 @@ from earshot.core.errors import InputError
 from earshot.sound_index.index import SoundIndex
 from earshot.sound_index.sound import Description
 from earshot.systems.sound_search import listed
-from earshot.tabs.sound_search.cards import GONE, cards_value
-from earshot.tabs.sound_search.collections import panel
+from earshot.tabs.sound_search.collections import (
+    MAX_CHARACTERS,
+    MAX_COLLECTIONS,
+    panel,
+    restored,
+    toggled,
+)
 from earshot.tabs.sound_search.compare import (
-    CompareEvents,
+    CompareSection,
     changed,
-    compare_panel,
     compared,
     joined,
 )
 from earshot.tabs.sound_search.events import NO_AREA, SoundEvents
-from earshot.tabs.sound_search.filters import filter_section
-from earshot.tabs.sound_search.kept_collections import (
-    MAX_CHARACTERS,
-    MAX_COLLECTIONS,
-    restored,
-    toggled,
-)
 from earshot.tabs.sound_search.library import IndexedCatalogue
-from earshot.tabs.sound_search.search import Search
+from earshot.tabs.sound_search.query import Search, filter_section
+from earshot.tabs.sound_search.view import GONE, cards_value
 from tests.support.sounds import write_sound
 
 
@@ -67,8 +65,8 @@ def test_toggled_keeps_and_removes_sound() -> None:
 
 def test_toggled_without_room_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """The message says what to do."""
-    monkeypatch.setattr("earshot.tabs.sound_search.kept_collections.MAX_COLLECTIONS", 1)
-    monkeypatch.setattr("earshot.tabs.sound_search.kept_collections.MAX_SOUNDS", 1)
+    monkeypatch.setattr("earshot.tabs.sound_search.collections.MAX_COLLECTIONS", 1)
+    monkeypatch.setattr("earshot.tabs.sound_search.collections.MAX_SOUNDS", 1)
     with pytest.raises(InputError, match="Delete one"):
         toggled({"x": ("a",)}, "y", "a")
     with pytest.raises(InputError, match="Begin another"):
@@ -104,10 +102,10 @@ def test_joined_takes_two_and_replaces_second() -> None:
 def test_new_search_closes_comparison() -> None:
     """A sound that waits for another is kept."""
     with gr.Blocks():
-        panel = CompareEvents(SimpleNamespace(), gr.HTML(), *compare_panel())  # type: ignore[arg-type]
+        panel = CompareSection(SimpleNamespace())  # type: ignore[arg-type]
     assert panel.leave(("x",)) == {panel.pair: ("x",)}  # Gradio wants one output at least
     closed = panel.leave(("x", "y"))
-    assert closed[panel.pair] == () and not closed[panel.shown].constructor_args["visible"]
+    assert closed[panel.pair] == () and not closed[panel.panel].constructor_args["visible"]
 
 
 def test_compared_sounds_share_one_time_axis(library: IndexedCatalogue) -> None:
@@ -143,9 +141,9 @@ def test_filters_offer_licences_and_tags(library: IndexedCatalogue) -> None:
     kept = {"Mine": ids(library)[1:3]}
     values: dict[Any, Any] = dict.fromkeys(filters.components, [])
     values |= {filters.title: "", filters.min_seconds: None, filters.max_seconds: 0}
-    everything = filters.chosen(values, kept, True)
+    everything = filters.read(values, kept, True)
     values |= {filters.licences: ["CC0"], filters.tags: ["wet"], filters.collections: ["Mine"]}
-    only = filters.chosen(values, kept, True)
+    only = filters.read(values, kept, True)
     assert [sound.name for sound in library.sounds if only(sound)] == ["2.wav"]
     assert all(map(everything, library.sounds))
 

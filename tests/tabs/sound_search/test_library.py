@@ -6,7 +6,7 @@ import pytest
 
 from earshot.sound_index import index as index_module
 from earshot.systems.sound_search import SoundSearch
-from earshot.tabs.sound_search import example
+from earshot.tabs.sound_search import events as handlers
 from earshot.tabs.sound_search.library import DemoLibrary, IndexedCatalogue
 from earshot.tabs.sound_search.view import ResultView
 from tests.support.sounds import CAPTIONS, write_library
@@ -42,18 +42,18 @@ def test_read_finished_returns_what_was_written(
     monkeypatch: pytest.MonkeyPatch,
     view: ResultView,
 ) -> None:
-    monkeypatch.setattr(example, "FINISHED", tmp_path / "finished.json")
+    monkeypatch.setattr(handlers, "FINISHED", tmp_path / "finished.json")
     fingerprint, catalogue = DemoLibrary(index).catalogue()
-    assert example.read_finished(catalogue.stored(), fingerprint) is None
+    assert handlers.read_finished(catalogue.stored(), fingerprint) is None
     result = search(library.index, "rain")
-    example.write_finished("rain", result, search.encoder.fingerprint)
-    again = example.read_finished(catalogue.stored(), fingerprint)
+    handlers.write_finished("rain", result, search.encoder.fingerprint)
+    again = handlers.read_finished(catalogue.stored(), fingerprint)
     assert again is not None and again[0] == "rain"
     assert [hit.sound for hit in again[1].hits] == [hit.sound for hit in result.hits]
     assert again[1].hits[0].score == pytest.approx(result.hits[0].score, abs=1e-4)
-    assert example.read_finished(catalogue.stored(), "another model") is None
+    assert handlers.read_finished(catalogue.stored(), "another model") is None
     events = sound_events(search, index, view)
-    assert "an example" in events.first_look()[view.found]
+    assert "an example" in events.first_look()[view.summary]
 
 
 def test_another_model_embeds_library_anew(

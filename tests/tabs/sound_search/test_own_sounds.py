@@ -13,11 +13,11 @@ from earshot.systems.sound_search import SoundSearch
 from earshot.tabs.shared.sessions import SessionStore
 from earshot.tabs.sound_search.catalogue import YOURS
 from earshot.tabs.sound_search.library import FILES_AT_ONCE, MAX_FILES, VisitorLibrary
-from earshot.tabs.sound_search.own_sounds import OwnSoundEvents, own_section, said
-from earshot.tabs.sound_search.search import BOTH, Search
+from earshot.tabs.sound_search.own_sounds import OwnSounds, remarks_message
+from earshot.tabs.sound_search.query import BOTH, Search
 from earshot.tabs.sound_search.view import ResultView
 from tests.support.sounds import CAPTIONS, write_sound
-from tests.tabs.sound_search.handlers import asked, sound_events
+from tests.tabs.sound_search.handlers import sent, sound_events
 
 pytestmark = pytest.mark.slow
 
@@ -112,7 +112,7 @@ def test_add_of_cut_recording_says_so(search: SoundSearch, uploads: Path, name: 
     assert (done, skipped, len(own.sounds)) == (1, [], 1)
     [(named, notice)] = noticed
     assert named == name and "ends early" in notice
-    assert f"Added: {name}: The file is damaged" in said(skipped, noticed)
+    assert f"Added: {name}: The file is damaged" in remarks_message(skipped, noticed)
     own.clear()
 
 
@@ -132,11 +132,10 @@ def test_add_takes_one_recording(
     search: SoundSearch, index: Path, view: ResultView, uploads: Path
 ) -> None:
     """It refuses an upload of no files."""
-    with gr.Blocks():
-        section = own_section()
-    sessions = SessionStore(lambda: VisitorLibrary(search))
     state = gr.State()
-    events = OwnSoundEvents(sound_events(search, index, view), section, state, sessions)
+    with gr.Blocks():
+        events = OwnSounds(state, SessionStore(lambda: VisitorLibrary(search)))
+    events.events = sound_events(search, index, view)
     recording = str(write_sound(uploads / "h" / "audio.wav", 1))
     request: Any = SimpleNamespace(session_hash="one")
     *_, last = events.add(recording, Search(), None, request)
@@ -151,11 +150,10 @@ def test_add_takes_one_recording(
 def test_sounds_deleted_while_added_stay_deleted(
     search: SoundSearch, index: Path, view: ResultView, uploads: Path
 ) -> None:
-    with gr.Blocks():
-        section = own_section()
     own = VisitorLibrary(search)
-    sessions: SessionStore[VisitorLibrary] = SessionStore(lambda: own)
-    events = OwnSoundEvents(sound_events(search, index, view), section, gr.State(), sessions)
+    with gr.Blocks():
+        events = OwnSounds(gr.State(), SessionStore(lambda: own))
+    events.events = sound_events(search, index, view)
     files = [str(write_sound(uploads / "h" / f"{k}.wav", k)) for k in range(2 * FILES_AT_ONCE)]
     request: Any = SimpleNamespace(session_hash="one")
     adding = events.add(files, Search(), None, request)
@@ -170,8 +168,8 @@ def test_search_covers_own_and_shipped_sounds(
     own = VisitorLibrary(search)
     list(own.add([str(write_sound(uploads / "h" / "mine.wav", 99))]))
     events = sound_events(search, index, view)
-    update = events.search(asked(events, text="rain", own=own, scope=BOTH))
-    assert f"<b>{len(CAPTIONS) + 1}</b> sounds" in update[view.found]
+    update = events.search(sent(events, text="rain", own=own, scope=BOTH))
+    assert f"<b>{len(CAPTIONS) + 1}</b> sounds" in update[view.summary]
     mapped = update[view.chart].constructor_args["value"]["html"]
     assert mapped.count('class="map-point"') == len(CAPTIONS) + 1 and YOURS in mapped
     mine = own.sounds[0].id
@@ -187,7 +185,7 @@ def test_search_covers_own_and_shipped_sounds(
     assert again is events.library(voted[view.search], own), "joined once"
     own.clear()
     with pytest.raises(InputError, match="no sounds of yours"):
-        events.search(asked(events, text="rain", own=own, scope=BOTH))
+        events.search(sent(events, text="rain", own=own, scope=BOTH))
 
 
 def event(**data: object) -> Any:

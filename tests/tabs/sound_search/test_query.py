@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from earshot.tabs.sound_search.chips import chips, edited
-from earshot.tabs.sound_search.search import Search
+from earshot.tabs.sound_search.query import Search, chips_html, edited_text
 
 pytestmark = pytest.mark.slow
 
@@ -23,22 +22,22 @@ pytestmark = pytest.mark.slow
     ],
 )
 def test_edited_chip_changes_the_text(action: object, number: object, text: str) -> None:
-    assert edited("a dog barks, then a bell rings", action, number) == text
+    assert edited_text("a dog barks, then a bell rings", action, number) == text
 
 
 def test_chips_are_for_several_sounds() -> None:
     """Their text is escaped."""
-    assert chips("a dog barks") == ""
-    shown = chips("a <b>dog</b> barks, then a bell rings")
+    assert chips_html("a dog barks") == ""
+    shown = chips_html("a <b>dog</b> barks, then a bell rings")
     assert "a &lt;b&gt;dog&lt;/b&gt; barks" in shown and shown.count("chip-part") == 2
 
 
 def test_chips_show_what_is_not_wanted() -> None:
-    shown = chips("rain without thunder <b>")
+    shown = chips_html("rain without thunder <b>")
     assert "rain" in shown and "not thunder &lt;b&gt;" in shown
-    assert chips("not a dog") == ""
+    assert chips_html("not a dog") == ""
     text = "a dog barks, then a bell rings, without music"
-    assert edited(text, "swap", 0) == "a bell rings, then a dog barks, without music"
+    assert edited_text(text, "swap", 0) == "a bell rings, then a dog barks, without music"
 
 
 def test_same_vote_again_removes_it() -> None:

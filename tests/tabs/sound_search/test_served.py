@@ -14,7 +14,7 @@ from earshot.tabs.sound_search.catalogue import address_of
 from earshot.tabs.sound_search.library import DemoLibrary
 from earshot.tabs.sound_search.view import ResultView
 from tests.support.sounds import write_library
-from tests.tabs.sound_search.handlers import asked, sound_events
+from tests.tabs.sound_search.handlers import sent, sound_events
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def test_sound_named_html_is_no_page(folder: Path, search: SoundSearch) -> None:
 
 def test_page_shows_no_path_of_folder(search: SoundSearch, folder: Path, view: ResultView) -> None:
     events = sound_events(search, folder, view)
-    update = events.search(asked(events, text="rain"))
+    update = events.search(sent(events, text="rain"))
     shown = json.dumps([update[part] for part in (view.best, view.rest)])
     chart = json.dumps(DemoLibrary(folder).catalogue()[1].chart().value())
     for text in (shown, chart):

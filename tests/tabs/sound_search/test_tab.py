@@ -19,13 +19,13 @@ from earshot.systems.sound_search.encoders.models import DEFAULT_MODEL
 from earshot.tabs import sound_search
 from earshot.tabs.components.hub_picker import HubModels
 from earshot.tabs.shared.events import reporting
-from earshot.tabs.sound_search.families import OTHER
+from earshot.tabs.sound_search.catalogue import OTHER_FAMILY
 from earshot.tabs.sound_search.library import DemoLibrary, IndexedCatalogue, VisitorLibrary
-from earshot.tabs.sound_search.search import OWN, Search
+from earshot.tabs.sound_search.query import OWN, Search
 from earshot.tabs.sound_search.tab import CLAPS
 from earshot.tabs.sound_search.view import ResultView
 from tests.support.sounds import CAPTIONS, write_library
-from tests.tabs.sound_search.handlers import asked, sound_events
+from tests.tabs.sound_search.handlers import sent, sound_events
 
 pytestmark = pytest.mark.slow
 
@@ -39,7 +39,7 @@ def test_search_without_an_index_says_so(
 ) -> None:
     events = sound_events(search, tmp_path / "sounds.index", view)
     run = reporting(events.search, view.message)
-    query = asked(events, text="rain")
+    query = sent(events, text="rain")
     assert "no index" in events.first_look()[view.message]
     assert "no index" in run(query)[view.message]
     # One that was open stays in use.
@@ -53,7 +53,7 @@ def test_search_without_own_sounds_says_so(
     search: SoundSearch, index: Path, view: ResultView
 ) -> None:
     events = sound_events(search, index, view)
-    update = reporting(events.search, view.message)(asked(events, text="rain", scope=OWN))
+    update = reporting(events.search, view.message)(sent(events, text="rain", scope=OWN))
     assert list(update) == [view.message] and "Your own sounds" in update[view.message]
 
 
@@ -62,11 +62,11 @@ def test_strange_text_gives_sendable_values(
     search: SoundSearch, index: Path, view: ResultView, text: str
 ) -> None:
     events = sound_events(search, index, view)
-    update = events.search(asked(events, text=text, without=text))
+    update = events.search(sent(events, text=text, without=text))
     voted = update[view.search].voted("x", 1)
     assert voted.query.encode() and voted.name.encode()
     json.dumps(update[view.best], ensure_ascii=False).encode()
-    assert update[view.found].encode()
+    assert update[view.summary].encode()
 
 
 @pytest.mark.parametrize("sound", ["/etc/hostname", None, 7])
@@ -94,7 +94,7 @@ def test_library_on_disk_is_searched(
     on_disk = tmp_path / "sounds.index"
     SoundIndex.open(index, search.encoder).save(on_disk, "disk")
     pages = [sound_events(search, folder, view) for folder in (index, on_disk)]
-    cards = [_first_card(page.search(asked(page, text="rain"))[view.best]) for page in pages]
+    cards = [_first_card(page.search(sent(page, text="rain"))[view.best]) for page in pages]
     assert cards[0] == cards[1]
     chart = DemoLibrary(on_disk).catalogue()[1].chart()
     assert len(chart.points) == 4 and "4 of 12 sounds" in chart.name
@@ -106,9 +106,9 @@ def test_search_passes_filters_on(search: SoundSearch, index: Path, view: Result
     """A vote keeps them."""
     events = sound_events(search, index, view)
     dog = next(sound.id for sound in read_index(index)[1].sounds if sound.kind == "dog")
-    query = {"text": "rain", "title": "a", "families": ["animals", OTHER], "among": ["Dogs"]}
+    query = {"text": "rain", "title": "a", "families": ["animals", OTHER_FAMILY], "among": ["Dogs"]}
     kept = {"collections": {"Dogs": [dog]}, "min_seconds": 1.0, "max_seconds": 3.0}
-    update = events.search(asked(events, **query, **kept))
+    update = events.search(sent(events, **query, **kept))
     only = update[view.search].only
     assert (only.title, only.min_seconds, only.max_seconds) == ("a", 1.0, 3.0)
     assert only.ids == {dog} and only.licences is None and not only.tags
@@ -119,7 +119,7 @@ def test_search_passes_filters_on(search: SoundSearch, index: Path, view: Result
     again = events.vote(update[view.search], None, event)
     assert again[view.search].only == only
     query["title"] = "no such title"
-    refused = reporting(events.search, view.message)(asked(events, **query, **kept))
+    refused = reporting(events.search, view.message)(sent(events, **query, **kept))
     assert "No sound passes" in refused[view.message]
 
 
@@ -127,14 +127,14 @@ def test_more_shows_results_of_same_search(
     search: SoundSearch, index: Path, view: ResultView, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     events = sound_events(search, index, view)
-    update = events.search(asked(events, text="rain"))
+    update = events.search(sent(events, text="rain"))
     assert update[view.more].constructor_args["visible"]
     more = events.more(update[view.search], None)
     assert more[view.rest]["html"].count('class="card"') == len(CAPTIONS) - 1
     assert not more[view.more].constructor_args["visible"]
     first = _first_card(update[view.best])
     assert _first_card(more[view.best]) == first
-    fresh = events.search(asked(events, text="rain", search=more[view.search]))
+    fresh = events.search(sent(events, text="rain", search=more[view.search]))
     assert fresh[view.rest]["html"].count('class="card"') == 8
 
 
@@ -158,9 +158,9 @@ def test_chosen_model_embeds_all_libraries(
         patch.setattr("earshot.tabs.components.hub_picker.fetch", lambda *_: uploads)
         name = next(iter(CLAPS.listed))
         chosen = events.choose_model(name, Search(), own)[view.search]
-    found = events.search(asked(events, search=chosen, own=own, text="deep"))
+    found = events.search(sent(events, search=chosen, own=own, text="deep"))
     assert found[view.search].model == name and found[view.search].best
-    events.search(asked(events, search=chosen, own=own, text="deep", scope=OWN))
+    events.search(sent(events, search=chosen, own=own, text="deep", scope=OWN))
     assert own.index.encoder is other.encoder and len(own.sounds) == 1
     ours = events.choose_model("", found[view.search], own)[view.search]
     assert ours.model == ""

@@ -12,11 +12,10 @@ import pytest
 from earshot.systems.sound_search import SoundSearch
 from earshot.tabs.components.map import sound_map
 from earshot.tabs.components.timeline import TEMPLATE
-from earshot.tabs.sound_search.cards import cards_value
-from earshot.tabs.sound_search.families import CATEGORIES, FAMILIES, OTHER, family
+from earshot.tabs.sound_search.catalogue import CATEGORIES, FAMILIES, OTHER_FAMILY, family
 from earshot.tabs.sound_search.library import DemoLibrary, IndexedCatalogue, VisitorLibrary
-from earshot.tabs.sound_search.search import Search
-from earshot.tabs.sound_search.view import ResultView
+from earshot.tabs.sound_search.query import Search
+from earshot.tabs.sound_search.view import ResultView, cards_value
 from synthetic.sounds import RECIPES
 from tests.support.sounds import CAPTIONS, write_library, write_sound
 
@@ -27,8 +26,8 @@ def test_every_library_kind_has_one_family() -> None:
     kinds = [kind for kinds in FAMILIES.values() for kind in kinds.split()]
     assert len(kinds) == len(set(kinds))
     # A scene is several sounds at once.
-    assert {recipe.kind for recipe in RECIPES if family(recipe.kind) == OTHER} == {"scene"}
-    assert family("no such kind") == OTHER and OTHER in CATEGORIES
+    assert {recipe.kind for recipe in RECIPES if family(recipe.kind) == OTHER_FAMILY} == {"scene"}
+    assert family("no such kind") == OTHER_FAMILY and OTHER_FAMILY in CATEGORIES
 
 
 def test_show_presses_buttons_of_votes(
@@ -39,7 +38,7 @@ def test_show_presses_buttons_of_votes(
     liked = result.hits[1].sound.id
     asked = Search("rain").voted(liked, 1)
     update = view.show(asked, result, library)
-    found, best, rest = (update[part] for part in (view.found, view.best, view.rest))
+    found, best, rest = (update[part] for part in (view.summary, view.best, view.rest))
     chart, labels = update[view.chart], update[view.labels]
     assert "“rain”" in found and f"<b>{len(CAPTIONS)}</b> sounds" in found
     assert best["html"].count('class="card"') == 1 and rest["html"].count('class="card"') == 9
@@ -80,7 +79,7 @@ def test_own_folder_is_ranked_and_labelled(
     update = view.show(Search("a dog barks"), result, library)
     assert update[view.best]["html"].count('class="card"') == 1
     assert update[view.rest]["html"].count('class="card"') == 9
-    assert "below 2.00, the score of a match" in update[view.found]
+    assert "below 2.00, the score of a match" in update[view.summary]
     assert "matches" not in update[view.best]["html"]
     found = replace(result, threshold=-1.0, matched=True)
     assert 'class="matches"' in view.show(Search("a dog barks"), found, library)[view.best]["html"]
