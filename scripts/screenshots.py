@@ -20,6 +20,7 @@ from earshot.core.paths import ASSETS
 from earshot.study.library import TestLibrary
 from earshot.systems.registry import Offer, registered_systems
 from earshot.tabs import listening_tests
+from earshot.tabs.shared.services import Services
 from tests.browser.rater_form import RaterForm
 from tests.browser.visit import FLAGS, Visit
 
@@ -137,8 +138,8 @@ def main() -> None:
         for design in ("ab", "mushra"):
             write_test(Path(folder) / f"{design}-example", design)
         tests = listening_tests.opened(Path(folder), None)
-        page = site.build("cpu", tests=tests)
-        address = launch.launch(page, launch.options([], os.environ), block=False, tests=tests)
+        page = site.build(Services(device="cpu", tests=tests))
+        address = launch.launch(page, launch.options([], os.environ), block=False)
         executable = os.environ.get("CHROMIUM", "/usr/bin/chromium")
         browser = playwright.chromium.launch(executable_path=executable, args=FLAGS)
         for shot in SHOTS:

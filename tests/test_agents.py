@@ -25,6 +25,7 @@ from earshot.media.audio.load import wav_bytes
 from earshot.systems.sound_search import SoundSearch
 from earshot.tabs import listening_tests
 from earshot.tabs.shared.gradio_internals import upload_folder
+from earshot.tabs.shared.services import Services
 from earshot.tabs.shared.tool_server import INBOX, TOOLS, ToolServer
 from tests.support.serving import close
 from tests.support.sounds import write_library
@@ -41,8 +42,10 @@ def address(tiny_checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) ->
     model = str(tiny_checkpoints / "sound-cnn")
     index = write_library(folder, SoundSearch.from_pretrained(model, "cpu"))
     tests = listening_tests.opened(folder / "studies", None)
-    page = site.build("cpu", tiny_checkpoints, sound_model=[model], index=index, tests=tests)
-    yield launch.launch(page, launch.options([], {}), block=False, tests=tests)
+    page = site.build(
+        Services(device="cpu", tests=tests), tiny_checkpoints, sound_model=[model], index=index
+    )
+    yield launch.launch(page, launch.options([], {}), block=False)
     close(page)
 
 

@@ -10,6 +10,7 @@ from benchmarks.load.visitor import TASKS, Visitor
 from earshot.app import site
 from earshot.core.paths import CHECKPOINTS
 from earshot.tabs import listening_tests
+from earshot.tabs.shared.services import Services
 
 pytestmark = pytest.mark.slow
 
@@ -18,7 +19,7 @@ pytestmark = pytest.mark.slow
 def page(tmp_path_factory: pytest.TempPathFactory) -> gr.Blocks:
     """The whole app, listening tests too; this loads no model."""
     tests = listening_tests.opened(tmp_path_factory.mktemp("studies"), None)
-    return site.build("cpu", CHECKPOINTS, tests=tests)
+    return site.build(Services(device="cpu", tests=tests), CHECKPOINTS)
 
 
 @pytest.fixture(scope="module")

@@ -23,6 +23,7 @@ from earshot.core.limits import address_of
 from earshot.tabs.shared.addresses import Addresses
 from earshot.tabs.shared.gradio_internals import MAX_SESSIONS, Waiting, limit_waiting
 from earshot.tabs.shared.page import model_cards
+from earshot.tabs.shared.services import Services
 from tests.support.serving import close
 
 pytestmark = pytest.mark.slow
@@ -88,9 +89,9 @@ def test_page_answering_late_is_served(
 def test_first_model_loads_behind_served_page(tmp_path: Path) -> None:
     called, served = threading.Event(), threading.Event()
     health = Health()
-    page = site.build("cpu", tmp_path, health=health)
+    page = site.build(Services(device="cpu"), tmp_path, health=health)
     health.watch({"voice_conversion": lambda: (served.wait(60), called.set())})
-    address = launch.launch(page, launch.options([], {}), block=False, health=health)
+    address = launch.launch(page, launch.options([], {}), block=False)
     try:
         assert httpx.get(address, timeout=60).status_code == 200
         assert not called.is_set()
@@ -185,7 +186,7 @@ def test_app_import_loads_no_model_library() -> None:
 
 def test_build_without_checkpoints_explains_training(tmp_path: Path) -> None:
     """The page says how to train them."""
-    page = site.build("cpu", tmp_path)
+    page = site.build(Services(device="cpu"), tmp_path)
     texts = " ".join(str(getattr(block, "value", "")) for block in page.blocks.values())
     assert "python -m training.voice_conversion train" in texts
     assert "python -m training.sound_search train" in texts
@@ -203,7 +204,7 @@ def test_model_cards_lose_front_matter(tmp_path: Path) -> None:
 @pytest.fixture
 def address(tmp_path: Path) -> Iterator[str]:
     """The page, without models."""
-    page = site.build("cpu", tmp_path)
+    page = site.build(Services(device="cpu"), tmp_path)
     yield launch.launch(page, launch.options([], {}), block=False)
     close(page)
 
@@ -226,7 +227,7 @@ def test_launch_forgets_pages_of_old_visits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(launch, "MAX_SESSIONS", 3)
-    page = site.build("cpu", tmp_path)
+    page = site.build(Services(device="cpu"), tmp_path)
     address = launch.launch(page, launch.options([], {}), block=False)
     try:
         for number in range(8):

@@ -12,6 +12,7 @@ import pytest
 from earshot.app import site
 from earshot.core.paths import ASSETS, ROOT
 from earshot.tabs import listening_tests
+from earshot.tabs.shared.services import Services
 
 DOCUMENTS = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 REFERENCE = re.compile(r"`([\w/]+)\.py:([\w.]+)`")
@@ -64,7 +65,7 @@ def test_document_is_short(document: str, most: int) -> None:
 @pytest.mark.slow
 def test_pictures_show_every_tab(tmp_path: Path) -> None:
     """Fails when a tab was added or renamed after `python -m scripts.screenshots` was last run."""
-    page = site.build("cpu", tests=listening_tests.opened(tmp_path, None))
+    page = site.build(Services(device="cpu", tests=listening_tests.opened(tmp_path, None)))
     tabs = next(block for block in page.blocks.values() if isinstance(block, gr.Tabs))
     shown = json.loads((ASSETS / "screenshots" / "tabs.json").read_text())
     assert shown == [tab.label for tab in tabs.children if isinstance(tab, gr.Tab)]

@@ -21,6 +21,7 @@ from earshot.app.front_page import DESCRIPTION, MAX_KEPT, FrontPage
 from earshot.core.limits import BUDGETS
 from earshot.core.paths import ASSETS
 from earshot.core.templates import qr_code
+from earshot.tabs.shared.services import Services
 from tests.support.serving import close
 
 pytestmark = pytest.mark.slow
@@ -28,7 +29,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    page = site.build("cpu", tmp_path_factory.mktemp("none"))
+    page = site.build(Services(device="cpu"), tmp_path_factory.mktemp("none"))
     yield launch.launch(page, launch.options([], {}), block=False)
     close(page)
 
@@ -148,12 +149,17 @@ def test_examples_are_served_before_any_page(address: str) -> None:
 
 def test_kiosk_keeps_files_for_minutes_only(tmp_path: Path) -> None:
     chosen = launch.options(["--kiosk"], {})
-    assert site.build("cpu", tmp_path, delete_after=chosen.delete_after).delete_cache == (100, 500)
+    assert site.build(
+        Services(device="cpu"), tmp_path, delete_after=chosen.delete_after
+    ).delete_cache == (100, 500)
 
 
 def test_files_go_within_asked_time(tmp_path: Path) -> None:
     asked = launch.options(["--delete-after", "10m"], {}).delete_after
-    often, age = site.build("cpu", tmp_path, delete_after=asked).delete_cache or (0, 0)
+    often, age = site.build(Services(device="cpu"), tmp_path, delete_after=asked).delete_cache or (
+        0,
+        0,
+    )
     assert often + age == asked == 600
 
 

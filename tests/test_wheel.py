@@ -28,7 +28,7 @@ assert Path(earshot.__file__).with_name("py.typed").exists()
 assert locate("vqvae-512").is_relative_to(installed)
 from earshot.systems.registry import TASKS, Offer, registered_systems
 assert all(Offer.of(task, registered_systems()) for task in TASKS)
-page = site.build("cpu")
+page = site.build(Services(device="cpu"))
 texts = " ".join(str(getattr(block, "value", "")) for block in page.blocks.values())
 assert "This tab has no model yet" not in texts
 print(len(texts))

@@ -19,6 +19,7 @@ from playwright.sync_api import Page, sync_playwright
 from benchmarks.support.live import Echoes
 from earshot.app import launch, site
 from earshot.media.audio.load import wav_bytes
+from earshot.tabs.shared.services import Services
 
 RATE: Final = 48_000  # Hz, of the file that the microphone hears
 EVERY: Final = 2.0  # seconds between two clicks
@@ -146,7 +147,7 @@ def clicks(seconds: float) -> np.ndarray:
 @contextmanager
 def visitors(sessions: int) -> Iterator[list[Page]]:
     """Open pages on which Live was pressed."""
-    built = site.build("cpu")
+    built = site.build(Services(device="cpu"))
     address = launch.launch(built, launch.options([], {}), block=False)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         (said := Path(folder) / "clicks.wav").write_bytes(wav_bytes(clicks(20), RATE))

@@ -20,7 +20,7 @@ from earshot.app import front_page
 from earshot.app.front_page import FrontPage
 from earshot.app.health import Health
 from earshot.app.options import options
-from earshot.app.site import SOUNDS, Site, build
+from earshot.app.site import SOUNDS, Site, build, transcriber
 from earshot.core.connections import believed_proxies, limit_connections
 from earshot.core.console import explained
 from earshot.core.http import CutStalledBodies, LimitBodies, SafeHeaders, ServeOnly
@@ -63,12 +63,12 @@ from earshot.tabs.shared.gradio_internals import (
     write_results_whole,
 )
 from earshot.tabs.shared.page import CSS, HEAD, KIOSK, theme
-from earshot.tabs.shared.services import Tickets
+from earshot.tabs.shared.services import Services
 from earshot.tabs.shared.sessions import temporary_folder
 from earshot.tabs.shared.tool_server import manual_route, offer_tools
 
 if TYPE_CHECKING:
-    from earshot.study.library import TestLibrary
+    pass
 
 UPLOAD: Final = "100mb"
 MAX_SESSIONS: Final = 1_000  # of visitors, whose work is kept
@@ -127,20 +127,19 @@ def launch(
     page: gr.Blocks,
     chosen: argparse.Namespace,
     block: bool = True,
-    tests: "TestLibrary | None" = None,
-    folder: Path = CHECKPOINTS,
-    health: Health | None = None,
-    tickets: Tickets | None = None,
     processes: LiveProcesses | None = None,
 ) -> str:
     """Serve the page → its address on this machine. Returns at once unless block is true.
 
-    folder: of the checkpoints, for live conversion; health: is told at /healthz, and loads the
-    model of the tab that is open at first; tickets: those that build was given; processes: of live
-    conversion."""
-    processes = processes or LiveProcesses(live_checkpoint(folder))
+    processes: of live conversion. Where the page watches its models, the one of the tab that is
+    open at first is loaded, and /healthz reports on all.
+    """
+    site = page if isinstance(page, Site) else None
+    services, health = (site.services, site.health) if site else (Services(), None)
+    checkpoints = site.checkpoints if site else CHECKPOINTS
+    processes = processes or LiveProcesses(live_checkpoint(checkpoints))
     opened = threading.Event()
-    live = voice_conversion.LiveServer(processes, tickets or Tickets(), chosen.live)
+    live = voice_conversion.LiveServer(processes, services.tickets, chosen.live)
     spare_own_address(os.environ, chosen.host)
     sys.setswitchinterval(SWITCH)
     keep_uploads_apart()
@@ -156,7 +155,7 @@ def launch(
     limit_queue(page, chosen.max_queue, chosen.allow_urls)
     offer_tools(page)
     routes: list[BaseRoute] = [manual_route(page)]
-    routes += page.routes if isinstance(page, Site) else []
+    routes += site.routes if site else []
     _, address, _ = page.launch(
         server_name=chosen.host,
         server_port=chosen.port,
@@ -182,7 +181,7 @@ def launch(
                 *front_page.routes(),
                 *([health.route()] if health else []),
                 *live.routes(),
-                *(listening_tests.routes(tests) if tests else []),
+                *(listening_tests.routes(services.tests) if services.tests else []),
             ],
             "middleware": [
                 Middleware(TakeTurns),
@@ -238,28 +237,29 @@ def main() -> None:
         except UNAVAILABLE as error:
             print(f"{NO_TESTS} ({str(error).splitlines()[0]})", file=sys.stderr)
             tests = None
-        health, tickets = Health(), Tickets()
         # Its own process loads the first live conversion on another core while the page is built.
         processes = LiveProcesses(live_checkpoint(CHECKPOINTS))
         if processes.checkpoint.exists():
             processes.warm_up()
+        services = Services(
+            tests=tests,
+            publishing=not chosen.no_publish,
+            allow_reference=chosen.allow_reference,
+            transcriber=transcriber(chosen.transcripts, chosen.device),
+            hub=HubPermission.of(chosen.no_hub, chosen.host, chosen.share, os.environ),
+            device=chosen.device,
+        )
         page = build(
-            chosen.device,
+            services,
             pipelines=chosen.pipelines,
             preload=chosen.preload,
             sound_model=chosen.sound_model,
             index=index,
-            tests=tests,
-            publishing=not chosen.no_publish,
-            health=health,
-            tickets=tickets,
+            health=Health(),
             index_backend=chosen.index_backend,
             delete_after=chosen.delete_after,
-            allow_reference=chosen.allow_reference,
-            transcripts=chosen.transcripts,
-            hub=HubPermission.of(chosen.no_hub, chosen.host, chosen.share, os.environ),
         )
-        launch(page, chosen, tests=tests, health=health, tickets=tickets, processes=processes)
+        launch(page, chosen, processes=processes)
 
 
 def _warm_up(health: Health, opened: threading.Event) -> None:

@@ -1,6 +1,7 @@
 """The page: every tab over the systems that it offers."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -11,16 +12,14 @@ from earshot.app.health import Health, probes
 from earshot.app.options import DELETE
 from earshot.core.loading import once
 from earshot.core.paths import ASSETS, CHECKPOINTS, PIPELINES
-from earshot.pretrained.hub_download import HubPermission
 from earshot.systems.registry import TASKS, Offer, registered_systems
 from earshot.tabs import lip_to_speech, listening_tests, sound_search, voice_conversion, words
 from earshot.tabs.shared.events import stop_jobs
 from earshot.tabs.shared.page import FOOTER, HEADER, model_cards
-from earshot.tabs.shared.services import Drafts, Services, Tickets
+from earshot.tabs.shared.services import Drafts, Services
 
 if TYPE_CHECKING:
     from earshot.pretrained.transcription import Transcriber
-    from earshot.study.library import TestLibrary
     from earshot.systems.sound_search import SoundSearch
 
 SOUNDS: Final = ASSETS / "sounds.index"
@@ -28,66 +27,55 @@ WORDS: Final = ASSETS / "words.index"
 
 
 class Site(gr.Blocks):
-    """The page, and the routes by which it fetches what it shows, for the server."""
+    """The page, and for its server the routes by which it fetches what it shows, what it offers to
+    its tabs, what watches its models, and the folder of the checkpoints."""
 
-    routes: Sequence[BaseRoute] = ()
+    services: Services
+    health: Health | None
+    checkpoints: Path
+    routes: Sequence[BaseRoute]
 
 
 def build(
-    device: str = "auto",
+    services: Services = Services(),  # noqa: B008  (frozen)
     folder: Path = CHECKPOINTS,
     pipelines: Path = PIPELINES,
     preload: bool = False,
     sound_model: Sequence[str] | None = None,
     index: Path = SOUNDS,
     word_index: Path = WORDS,
-    tests: "TestLibrary | None" = None,
-    publishing: bool = True,
     health: Health | None = None,
-    tickets: Tickets | None = None,
-    hub: HubPermission = HubPermission(),  # noqa: B008  (frozen)
     index_backend: str | None = None,
     delete_after: int = DELETE,
-    allow_reference: bool = False,
-    transcripts: str | None = None,
 ) -> Site:
-    """Build the whole page. Loads no model unless preload says so. pipelines: the folder of files
-    that name the systems of each tab; index, word_index: of our libraries of sounds and of words;
-    tests: listening tests, which launch must be given too; publishing: whether visitors may open
-    tests of their own to raters; health: is to watch the models, and launch must be given it too;
-    tickets: lend visitors' own voices to live conversion, as launch is told; hub: which models of
-    the hub visitors may load; index_backend: where the index is searched, if not as it was made;
-    delete_after: seconds within which visitors' files are deleted; allow_reference: whether
-    visitors may upload a recording of anybody as the voice to speak in; transcripts: the Moonshine
-    that writes down the words of a conversion, "" for the installed one, None for no words."""
+    """Build the whole page. Loads no model unless preload says so.
+
+    services: what the page offers to its tabs; drafts of listening tests are made here. folder: of
+    the checkpoints; pipelines: of the files that name the systems of each tab; sound_model: what
+    searches sounds in place of those; index, word_index: of our libraries of sounds and of words;
+    health: is to watch the models; index_backend: where the index is searched, if not as it was
+    made; delete_after: seconds within which visitors' files are deleted.
+    """
+    device = services.device
     systems = registered_systems(pipelines)
     offers = {task: Offer.of(task, systems, folder, device) for task in TASKS}
     if sound_model:
         offers["sound_search"] = _named_sound_search(sound_model, device)
     if health:
         health.watch(probes(offers))
-    transcriber = None if transcripts is None else _transcriber(transcripts, device)
     if preload:
         for offer in offers.values():
             for name in offer.labels:
                 offer(name)
-        if transcriber:
-            transcriber()
+        if services.transcriber:
+            services.transcriber()
     sounds = sound_search.DemoLibrary(index, index_backend)
     often = max(1, delete_after // 6)  # seconds between looks
     kept = often, delete_after - often
     with Site(title="Earshot", analytics_enabled=False, delete_cache=kept) as page:
         gr.HTML(HEADER, apply_default_css=False)
-        services = Services(
-            drafts=Drafts() if tests else None,
-            tests=tests,
-            publishing=publishing,
-            tickets=tickets or Tickets(),
-            allow_reference=allow_reference,
-            transcriber=transcriber,
-            hub=hub,
-            device=device,
-        )
+        if services.tests:
+            services = replace(services, drafts=Drafts())
         # Wrapped, for what Gradio takes to be too long goes into a menu, on phones even two tabs.
         with gr.Tabs(overflow_behavior="wrap"):
             with gr.Tab("Voice conversion"):
@@ -99,13 +87,14 @@ def build(
                 sound_search.build(offers["sound_search"], sounds, services)
             with gr.Tab("Lip to speech"):
                 lip_to_speech.build(offers["lip_to_speech"], services)
-            if tests:
+            if services.tests:
                 with gr.Tab("Listening tests"):
                     listening_tests.build(services)
         with gr.Accordion("Model cards", open=False):
             gr.Markdown(model_cards(folder))
         gr.HTML(FOOTER, apply_default_css=False)
         page.unload(stop_jobs)  # nobody waits for them any more
+    page.services, page.health, page.checkpoints = services, health, folder
     page.routes = [sounds.route()]
     return page
 
@@ -122,9 +111,11 @@ def _named_sound_search(models: Sequence[str], device: str) -> "Offer[SoundSearc
     return Offer(load, {name: name})
 
 
-def _transcriber(name: str, device: str) -> "Callable[[], Transcriber]":
-    """Make what writes down the words of speech: the installed recogniser, unless name is a
-    Moonshine of the hub, or its folder."""
+def transcriber(name: str | None, device: str) -> "Callable[[], Transcriber] | None":
+    """Return what loads the writer of the words of speech: the installed recogniser for "", a
+    Moonshine of the hub, or its folder, by its name; None for no words."""
+    if name is None:
+        return None
 
     def load() -> "Transcriber":
         from earshot.pretrained.transcription import Transcriber  # late, for it loads torch

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 from earshot.app import launch, site
 from earshot.media.audio.load import wav_bytes
 from earshot.systems.sound_search import SoundSearch
-from earshot.tabs.shared.services import Tickets
+from earshot.tabs.shared.services import Services, Tickets
 from earshot.tabs.sound_search import MODELS
 from tests.browser.visit import FLAGS, Visit
 from tests.support.serving import close
@@ -38,11 +38,11 @@ def address(tiny_checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) ->
     search = SoundSearch.from_pretrained([tiny_checkpoints / name for name in MODELS], "cpu")
     index = write_library(tmp_path_factory.mktemp("library"), search)
     tickets = Tickets()
-    page = site.build("cpu", tiny_checkpoints, index=index, tickets=tickets)
+    page = site.build(Services(device="cpu", tickets=tickets), tiny_checkpoints, index=index)
     options = launch.options([], {})
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("earshot.tabs.sound_search.library.SHIPPED", index)  # not a visitor's folder
-        yield launch.launch(page, options, block=False, folder=tiny_checkpoints, tickets=tickets)
+        yield launch.launch(page, options, block=False)
     close(page)
 
 

@@ -9,6 +9,7 @@ from playwright.sync_api import Browser, Route, expect
 
 from earshot.app import launch, site
 from earshot.core.paths import CHECKPOINTS
+from earshot.tabs.shared.services import Services
 from tests.browser.visit import FRAMES, Visit
 from tests.support.serving import close
 
@@ -41,7 +42,7 @@ def test_tab_and_question_become_the_address(visit: Visit) -> None:
 @pytest.fixture(scope="module")
 def booth(browser: Browser) -> Iterator[str]:
     options = launch.options(["--kiosk"], {})
-    page = site.build("cpu", CHECKPOINTS, delete_after=options.delete_after)
+    page = site.build(Services(device="cpu"), CHECKPOINTS, delete_after=options.delete_after)
     yield launch.launch(page, options, block=False)
     close(page)
 

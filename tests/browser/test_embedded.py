@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, FrameLocator, Page, expect
 from earshot.app import launch, site
 from earshot.systems.sound_search import SoundSearch
 from earshot.tabs import listening_tests
+from earshot.tabs.shared.services import Services
 from earshot.tabs.sound_search import MODELS
 from tests.browser.visit import PATIENCE
 from tests.support.fake_words import getters
@@ -38,10 +39,8 @@ def address(tiny_checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) ->
     with pytest.MonkeyPatch.context() as patch:
         replace_system(patch, "words", words)
         patch.setattr("earshot.tabs.words.tab.library_getter", lambda *_: library)
-        page = site.build("cpu", tiny_checkpoints, index=index, tests=tests)
-    yield launch.launch(
-        page, launch.options([], {}), block=False, tests=tests, folder=tiny_checkpoints
-    )
+        page = site.build(Services(device="cpu", tests=tests), tiny_checkpoints, index=index)
+    yield launch.launch(page, launch.options([], {}), block=False)
     close(page)
 
 

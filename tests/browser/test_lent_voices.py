@@ -12,6 +12,7 @@ from earshot.app import launch, site
 from earshot.core.paths import ASSETS
 from earshot.media.audio.load import load, wav_bytes
 from earshot.pretrained.transcription import HeardWord, Transcriber, Transcript
+from earshot.tabs.shared.services import Services
 from tests.browser.visit import Visit
 from tests.support.serving import close
 
@@ -27,8 +28,11 @@ def address(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator
         return Transcript(tuple(HeardWord(word, 0.9) for word in next(words)))
 
     monkeypatch.setattr(Transcriber, "from_pretrained", lambda *_: heard)
-    page = site.build("cpu", tiny_checkpoints, allow_reference=True, transcripts="")
-    yield launch.launch(page, launch.options([], {}), block=False, folder=tiny_checkpoints)
+    page = site.build(
+        Services(device="cpu", allow_reference=True, transcriber=site.transcriber("", "cpu")),
+        tiny_checkpoints,
+    )
+    yield launch.launch(page, launch.options([], {}), block=False)
     close(page)
 
 

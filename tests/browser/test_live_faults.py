@@ -14,6 +14,7 @@ from websockets.sync.client import ClientConnection, connect
 
 from benchmarks.support.live import HELLO, Echo, Echoes, sound, told
 from earshot.app import launch, site
+from earshot.tabs.shared.services import Services
 from tests.browser.visit import Visit
 from tests.support.serving import close
 
@@ -74,11 +75,11 @@ def echo() -> Echo:
 
 @pytest.fixture(scope="module")
 def proxy(tiny_checkpoints: Path, echo: Echo) -> Iterator[Proxy]:
-    page = site.build("cpu", tiny_checkpoints)
+    page = site.build(Services(device="cpu"), tiny_checkpoints)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(launch, "LiveProcesses", lambda checkpoint: Echoes(echo))
         options = launch.options(["--live", "1"], {})
-        served = launch.launch(page, options, block=False, folder=tiny_checkpoints)
+        served = launch.launch(page, options, block=False)
     with closing(Proxy(served)) as found:
         yield found
     close(page)

@@ -21,6 +21,7 @@ from earshot.media.constants import SAMPLE_RATE
 from earshot.media.text.grammar import GRID
 from earshot.systems.voice_conversion.live import LiveProcess, process
 from earshot.systems.voice_conversion.settings import live_checkpoint
+from earshot.tabs.shared.services import Services
 from earshot.tabs.voice_conversion.live import visitor
 from tests.browser.visit import Visit
 from tests.support.serving import close
@@ -54,7 +55,7 @@ def made() -> list[int]:
 
 @pytest.fixture(scope="module")
 def address(made: list[int]) -> Iterator[str]:
-    page = site.build("cpu")
+    page = site.build(Services(device="cpu"))
     push = LiveProcess.push
 
     def counted(*arguments: Any) -> tuple[dict, np.ndarray]:

@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Route, expect
 
 from earshot.app import launch, site
 from earshot.core.paths import CHECKPOINTS
+from earshot.tabs.shared.services import Services
 from tests.browser.visit import Visit
 from tests.fuzz.seeds import audio
 from tests.support.serving import close
@@ -25,7 +26,7 @@ LOADED = """async (player) => {
 @pytest.fixture(scope="module")
 def hurried() -> Iterator[str]:
     """The app, which deletes the files of visitors after seconds."""
-    page = site.build("cpu", CHECKPOINTS, delete_after=AGE)
+    page = site.build(Services(device="cpu"), CHECKPOINTS, delete_after=AGE)
     yield launch.launch(page, launch.options([], {}), block=False)
     close(page)
 

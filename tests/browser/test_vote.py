@@ -9,6 +9,7 @@ from playwright.sync_api import Browser, expect
 from earshot.app import launch, site
 from earshot.study.shipped import VOTE
 from earshot.tabs import listening_tests
+from earshot.tabs.shared.services import Services
 from tests.browser.visit import PLAYING, Visit
 from tests.support.serving import close
 
@@ -16,9 +17,9 @@ from tests.support.serving import close
 @pytest.fixture(scope="module")
 def served(tiny_checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple]:
     tests = listening_tests.opened(tmp_path_factory.mktemp("tests"), None)
-    page = site.build("cpu", tiny_checkpoints, tests=tests)
+    page = site.build(Services(device="cpu", tests=tests), tiny_checkpoints)
     options = launch.options([], {})
-    yield launch.launch(page, options, block=False, folder=tiny_checkpoints, tests=tests), tests
+    yield launch.launch(page, options, block=False), tests
     close(page)
 
 

@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from earshot.app import launch, site
+from earshot.tabs.shared.services import Services
 from tests.browser.visit import FRAMES, PLAYING, SIZES, Visit
 from tests.support.fake_words import SPOKEN, VOICES, getters, write_word
 from tests.support.serving import close
@@ -28,7 +29,9 @@ def address(tiny_checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) ->
     with pytest.MonkeyPatch.context() as patch:
         replace_system(patch, "words", words)
         patch.setattr("earshot.tabs.words.tab.library_getter", lambda *_: library)
-        page = site.build("cpu", tiny_checkpoints, word_index=folder / "words.index")
+        page = site.build(
+            Services(device="cpu"), tiny_checkpoints, word_index=folder / "words.index"
+        )
     yield launch.launch(page, launch.options([], {}), block=False)
     close(page)
 

@@ -10,6 +10,7 @@ import httpx
 from earshot.app import launch, site
 from earshot.core.errors import InputError
 from earshot.tabs import listening_tests
+from earshot.tabs.shared.services import Services
 
 PREFIX: Final = "api/"
 JSON: Final = {"Content-Type": "application/json"}
@@ -44,9 +45,7 @@ def served() -> httpx.Client:
     # Deleted with the object, at the end of the process.
     folder = tempfile.TemporaryDirectory(prefix="fuzz-")
     tests = listening_tests.opened(Path(folder.name), None)
-    page = site.build("cpu", tests=tests)
-    address = launch.launch(
-        page, launch.options(["--max-queue", "100"], {}), block=False, tests=tests
-    )
+    page = site.build(Services(device="cpu", tests=tests))
+    address = launch.launch(page, launch.options(["--max-queue", "100"], {}), block=False)
     page.fuzz_folder = folder  # type: ignore[attr-defined]
     return httpx.Client(base_url=f"{address}gradio_api", timeout=SECONDS)

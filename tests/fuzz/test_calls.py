@@ -12,6 +12,7 @@ from earshot.app import launch, site
 from earshot.systems.sound_search import SoundSearch
 from earshot.tabs import listening_tests, sound_search
 from earshot.tabs.shared.events import OUR_FAULT
+from earshot.tabs.shared.services import Services
 from tests.fuzz.endpoints import JSON, PREFIX
 from tests.fuzz.seeds import CALLS
 from tests.support.serving import close
@@ -30,8 +31,8 @@ def client(
     folder = tmp_path_factory.mktemp("calls")
     index = write_library(folder, SoundSearch.from_pretrained(models, "cpu"))
     tests = listening_tests.opened(folder / "studies", None)
-    page = site.build("cpu", tiny_checkpoints, index=index, tests=tests)
-    address = launch.launch(page, launch.options([], {}), block=False, tests=tests)
+    page = site.build(Services(device="cpu", tests=tests), tiny_checkpoints, index=index)
+    address = launch.launch(page, launch.options([], {}), block=False)
     with httpx.Client(base_url=f"{address}gradio_api", timeout=PATIENCE) as client:
         yield client
     close(page)

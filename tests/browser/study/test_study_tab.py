@@ -11,6 +11,7 @@ from benchmarks.support.listening import write_test
 from earshot.app import launch, site
 from earshot.study.library import TestLibrary
 from earshot.tabs import listening_tests
+from earshot.tabs.shared.services import Services
 from tests.browser.visit import Visit
 from tests.support.serving import close
 
@@ -22,8 +23,8 @@ def tests(tmp_path_factory: pytest.TempPathFactory) -> TestLibrary:
 
 @pytest.fixture(scope="module")
 def address(tests: TestLibrary, tiny_checkpoints: Path) -> Iterator[str]:
-    page = site.build("cpu", tiny_checkpoints, tests=tests)
-    yield launch.launch(page, launch.options([], {}), block=False, tests=tests)
+    page = site.build(Services(device="cpu", tests=tests), tiny_checkpoints)
+    yield launch.launch(page, launch.options([], {}), block=False)
     close(page)
 
 

@@ -22,7 +22,7 @@ from earshot.tabs import listening_tests
 from earshot.tabs.listening_tests import events, form, workspace
 from earshot.tabs.listening_tests.events import StudyComponents, StudyEvents
 from earshot.tabs.listening_tests.workspace import Workspace
-from earshot.tabs.shared.services import Drafts
+from earshot.tabs.shared.services import Drafts, Services
 from earshot.tabs.shared.sessions import SessionStore
 
 pytestmark = pytest.mark.slow
@@ -215,7 +215,7 @@ def test_form_writes_the_yaml(tmp_path: Path) -> None:
 
 
 def test_zips_are_queued_one_by_one(tests: TestLibrary) -> None:
-    page = site.build("cpu", Path("/nowhere"), tests=tests)
+    page = site.build(Services(device="cpu", tests=tests), Path("/nowhere"))
     (pack,) = [
         fn
         for fn in page.fns.values()
@@ -229,9 +229,9 @@ def test_zips_are_queued_one_by_one(tests: TestLibrary) -> None:
 
 def test_open_without_publishing_is_impossible(tests: TestLibrary) -> None:
     """Its button is not shown, either."""
-    page = site.build("cpu", Path("/nowhere"), tests=tests)
+    page = site.build(Services(device="cpu", tests=tests), Path("/nowhere"))
     assert _open_button(page).visible and _presses(page, _open_button(page))
-    closed = site.build("cpu", Path("/nowhere"), tests=tests, publishing=False)
+    closed = site.build(Services(device="cpu", tests=tests, publishing=False), Path("/nowhere"))
     assert not _open_button(closed).visible and not _presses(closed, _open_button(closed))
 
 

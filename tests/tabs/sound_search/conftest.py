@@ -10,6 +10,7 @@ from gradio_client import Client
 from earshot.app import launch, site
 from earshot.systems.sound_search import SoundSearch
 from earshot.tabs import sound_search
+from earshot.tabs.shared.services import Services
 from earshot.tabs.sound_search.library import DemoLibrary, IndexedCatalogue
 from earshot.tabs.sound_search.view import ResultView
 from tests.support.serving import close
@@ -34,7 +35,7 @@ def library(search: SoundSearch, index: Path) -> IndexedCatalogue:
 
 @pytest.fixture(scope="module")
 def client(tiny_checkpoints: Path, index: Path) -> Iterator[Client]:
-    page = site.build("cpu", tiny_checkpoints, index=index)
+    page = site.build(Services(device="cpu"), tiny_checkpoints, index=index)
     address = launch.launch(page, launch.options([], {}), block=False)
     yield Client(address, verbose=False)
     close(page)

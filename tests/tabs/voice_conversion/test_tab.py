@@ -15,6 +15,7 @@ from earshot.app import launch, site
 from earshot.media.audio.load import wav_bytes
 from earshot.systems.voice_conversion import settings
 from earshot.systems.voice_conversion.units import Units
+from earshot.tabs.shared.services import Services
 from earshot.tabs.voice_conversion import edits, tab
 from tests.support.serving import close
 from tests.support.systems import labels
@@ -26,7 +27,7 @@ RATE = 16_000
 
 @pytest.fixture(scope="module")
 def client(tiny_checkpoints: Path) -> Iterator[Client]:
-    page = site.build("cpu", tiny_checkpoints)
+    page = site.build(Services(device="cpu"), tiny_checkpoints)
     address = launch.launch(page, launch.options([], {}), block=False)
     yield Client(address, verbose=False)
     close(page)
