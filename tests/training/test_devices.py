@@ -48,7 +48,7 @@ from training.lip_to_speech.batches import Batch
 from training.lip_to_speech.losses import stoi_loss_wave
 from training.lip_to_speech.readers import reader_losses
 from training.lip_to_speech.voices import margin_loss, voice_loss
-from training.sound_search.train.train import distillation_loss, nt_xent, target_weights
+from training.sound_search.train import distillation_loss, nt_xent, target_weights
 from training.voice_conversion.any_voice.auxiliary import Listener
 from training.voice_conversion.any_voice.system import Batch as AnyVoiceBatch
 from training.voice_conversion.any_voice.system import System

@@ -9,10 +9,10 @@ import torch
 from earshot.pretrained.sentence import MINILM
 from earshot.systems.sound_search.encoders.encoder import EarshotEncoder
 from training.common.checkpoints import update_metrics, write_weights
-from training.sound_search.evaluate.evaluate import calibrate
-from training.sound_search.evaluate.own_folders import calibrate_own, write_own_threshold
+from training.sound_search.evaluate import calibrate
+from training.sound_search.own_folders import calibrate_own, write_own_threshold
 from training.sound_search.recipe import EVALUATED, SHIPPED, STAGES, UNSEEN, kinds_of, stage_of
-from training.sound_search.train.train import VALIDATION_FOLD
+from training.sound_search.train import VALIDATION_FOLD
 
 
 def export(data: Path, run: Path, out: Path) -> None:

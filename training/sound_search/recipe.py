@@ -13,10 +13,9 @@ from earshot.models.sound_search.sound_embedder import (
     SoundEmbedderConfig,
 )
 from training.common.sounds import TRAINING_FOLDS
-from training.sound_search.data.batches import Shares
-from training.sound_search.train.effects import fit_effects
-from training.sound_search.train.kinds import fit_kinds
-from training.sound_search.train.train import VALIDATION_FOLD, Stage, train
+from training.sound_search.batches import Shares
+from training.sound_search.effects import fit_effects
+from training.sound_search.train import VALIDATION_FOLD, Stage, fit_kinds, train
 
 # The transformer ranks no better with the kinds of a sound in its vectors.
 CNN: Final = SoundEmbedderConfig(SoundCNNConfig(), posterior_scale=16.0)
@@ -57,7 +56,7 @@ EVALUATED: Final = {
     "sound-passt": "passt-123",
     "sound-passt-plain": "passt-plain",
 }
-# Trained without the kinds by which evaluate --unseen measures.
+# Trained without the kinds by which evaluate --part unseen measures.
 UNSEEN: Final = {"sound-effects": "effects-unseen", "sound-cnn": "cnn-unseen"}
 
 

@@ -9,7 +9,7 @@ import pytest
 from earshot.core.errors import InputError
 from earshot.systems.sound_search.compound import MAX_PARTS, Compound, parse, written
 from earshot.systems.sound_search.order import order_scores, place
-from training.sound_search.evaluate.test_set import QUERIES
+from training.sound_search.test_set import QUERIES
 
 SPLIT = {
     "a dog barks, then a door slams": (("a dog barks", "a door slams"), ("then",)),

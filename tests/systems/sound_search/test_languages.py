@@ -10,9 +10,9 @@ from earshot.systems.sound_search.compound import parse
 from earshot.systems.sound_search.languages import translate
 from earshot.systems.sound_search.languages.dictionary import WORDS
 from earshot.systems.sound_search.languages.translation import MAX_CHARACTERS
-from training.sound_search.data.corpus import kinds
-from training.sound_search.evaluate.languages import TRANSLATED
-from training.sound_search.evaluate.test_set import QUERIES
+from training.sound_search.corpus import kinds
+from training.sound_search.languages import TRANSLATED
+from training.sound_search.test_set import QUERIES
 
 TWO_SOUNDS = [
     ("de", "ein Hund bellt, dann klingelt ein Telefon"),

@@ -10,7 +10,7 @@ from earshot.core.errors import InputError
 from earshot.sound_index.index import SoundIndex
 from earshot.systems.sound_search import SoundSearch
 from earshot.systems.sound_search.negation import split_unwanted
-from training.sound_search.evaluate.test_set import QUERIES
+from training.sound_search.test_set import QUERIES
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from tests.training.sound_search.tones import (
     one_hot,
     write_manifest,
 )
-from training.sound_search.evaluate import evaluate as evaluation
+from training.sound_search import evaluate as evaluation
 
 
 @pytest.fixture

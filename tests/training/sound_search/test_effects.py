@@ -11,9 +11,15 @@ from earshot.models.sound_search.effects_embedder import (
     EffectsEmbedder,
     EffectsEmbedderConfig,
 )
-from training.sound_search.data.categories import aligned, phrases
-from training.sound_search.train.effects import HEARD, discriminants, fit_effects, groups_of
-from training.sound_search.train.train import Stage
+from training.sound_search.effects import (
+    HEARD,
+    aligned,
+    discriminants,
+    fit_effects,
+    groups_of,
+    phrases,
+)
+from training.sound_search.train import Stage
 
 EFFECTS = HEARD + N_OUTPUTS
 

@@ -10,12 +10,12 @@ from tests.training.sound_search.tones import (
     ToneEncoder,
 )
 from training.common.report import publish_table
-from training.sound_search.evaluate import evaluate as evaluation
-from training.sound_search.evaluate import evaluator, languages
-from training.sound_search.evaluate.card import publish
-from training.sound_search.evaluate.evaluate import calibrate, evaluate, score
-from training.sound_search.evaluate.evaluator import Evaluator
-from training.sound_search.evaluate.test_set import Budget, choose
+from training.sound_search import evaluate as evaluation
+from training.sound_search import evaluator, languages
+from training.sound_search.cards import publish
+from training.sound_search.evaluate import calibrate, evaluate, score
+from training.sound_search.evaluator import Evaluator
+from training.sound_search.test_set import Budget, choose
 
 
 @pytest.mark.slow

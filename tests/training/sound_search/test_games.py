@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from training.sound_search.evaluate import games
-from training.sound_search.evaluate.games import lay_out, member
-from training.sound_search.evaluate.test_set import QUERIES, Budget, choose
+from training.sound_search import test_set
+from training.sound_search.test_set import QUERIES, Budget, choose, lay_out, member
 
 PLAIN, PACKED = b"OggS of a cow", b"RIFF" + bytes(500)
 
@@ -27,9 +26,9 @@ def archive() -> bytes:
     tree = b"".join(
         struct.pack(">IH2I8x", *entry)
         for entry in (
-            (0, games.FOLDER, 2, 1),  # the root, with the entries 1 and 2
-            (offsets[0], games.FOLDER, 1, 3),
-            (offsets[1], games.COMPRESSED, 0, after),
+            (0, test_set.FOLDER, 2, 1),  # the root, with the entries 1 and 2
+            (offsets[0], test_set.FOLDER, 1, 3),
+            (offsets[1], test_set.COMPRESSED, 0, after),
             (offsets[2], 0, 0, 0),
         )
     )
@@ -52,10 +51,12 @@ def test_lay_out_writes_readable_manifest(tmp_path: Path, monkeypatch: pytest.Mo
     """The evaluation reads the manifest."""
     (tmp_path / "sounds.rcc").write_bytes(archive())
     (tmp_path / "dog.ogg").write_bytes(b"OggS of a dog")
-    monkeypatch.setattr(games, "LIST", tmp_path / "games.csv")
-    games.LIST.write_text("file,member,label\nsounds.rcc,animals/cow.ogg,cow\ndog.ogg,,dog\n")
+    monkeypatch.setattr(test_set, "GAMES", tmp_path / "games.csv")
+    test_set.GAMES.write_text("file,member,label\nsounds.rcc,animals/cow.ogg,cow\ndog.ogg,,dog\n")
     assert lay_out(tmp_path / "out", tmp_path) == 2
-    clips, queries, _ = choose(tmp_path / "out", QUERIES, games.FOLD, "test", Budget(mixtures=0))
+    clips, queries, _ = choose(
+        tmp_path / "out", QUERIES, test_set.GAMES_FOLD, "test", Budget(mixtures=0)
+    )
     assert {(clip.label, clip.path.read_bytes()) for clip in clips} == {
         ("cow", PLAIN),
         ("dog", b"OggS of a dog"),
@@ -70,6 +71,6 @@ def test_lay_out_names_missing_packages(tmp_path: Path) -> None:
 
 def test_every_held_out_recording_is_queried() -> None:
     """Every recording is of a class that queries ask for."""
-    labels = {row["label"] for row in csv.DictReader(games.LIST.read_text().splitlines())}
+    labels = {row["label"] for row in csv.DictReader(test_set.GAMES.read_text().splitlines())}
     queries = map(json.loads, QUERIES.read_text().splitlines())
     assert labels <= {query["relevant_class"] for query in queries}

@@ -5,7 +5,7 @@ import torch
 from torch import Tensor
 
 from earshot.models.sound_search.sound_embedder import kind_logits
-from training.sound_search.train.train import distillation_loss, nt_xent, target_weights
+from training.sound_search.train import distillation_loss, nt_xent, target_weights
 
 CLIP_KINDS = torch.tensor([[1.0, 0, 0], [1, 1, 0], [0, 0, 1]])
 CAPTION_KINDS = torch.tensor([[1.0, 0, 0], [1, 1, 0], [0, 0, 1], [0, 1, 0]])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks.support.fake_sound_encoder import FakeEncoder, tone
-from training.sound_search.evaluate import own_folders
+from training.sound_search import own_folders
 
 
 @pytest.fixture

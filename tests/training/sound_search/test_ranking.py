@@ -4,12 +4,7 @@ import numpy as np
 import pytest
 
 from training.judges.metrics import equal_error
-from training.sound_search.evaluate.ranking import (
-    auroc,
-    average_precision,
-    best_scores,
-    rank_metrics,
-)
+from training.sound_search.evaluator import auroc, average_precision, best_scores, rank_metrics
 
 
 def test_average_precision_of_ranks_is_exact() -> None:

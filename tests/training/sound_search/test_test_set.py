@@ -15,7 +15,7 @@ from tests.training.sound_search.tones import (
     ToneEncoder,
     write_manifest,
 )
-from training.sound_search.evaluate.test_set import QUERIES, Budget, choose
+from training.sound_search.test_set import QUERIES, Budget, choose
 
 
 def test_choose_by_fold_and_split(

@@ -17,14 +17,24 @@ from earshot.models.sound_search.sound_embedder import (
 )
 from earshot.systems.sound_search.encoders.encoder import EarshotEncoder
 from training.common.loop import save
-from training.sound_search import export
-from training.sound_search.data.augment import FLOOR, augment, mix, window
-from training.sound_search.data.batches import FRAMES, Shares, SoundDataset
-from training.sound_search.data.captions import IN_SEQUENCE, SIMULTANEOUS, describe
-from training.sound_search.data.corpus import kinds, mentioned, real_clips
-from training.sound_search.train import train
-from training.sound_search.train.kinds import fit_kinds
-from training.sound_search.train.train import Stage, class_accuracy, load, nt_xent, target_weights
+from training.sound_search import export, train
+from training.sound_search.batches import FLOOR, FRAMES, Shares, SoundDataset, augment, mix, window
+from training.sound_search.corpus import (
+    IN_SEQUENCE,
+    SIMULTANEOUS,
+    describe,
+    kinds,
+    mentioned,
+    real_clips,
+)
+from training.sound_search.train import (
+    Stage,
+    class_accuracy,
+    fit_kinds,
+    load,
+    nt_xent,
+    target_weights,
+)
 
 pytestmark = pytest.mark.slow
 

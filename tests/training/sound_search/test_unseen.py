@@ -8,10 +8,9 @@ import pytest
 import soundfile
 
 from tests.training.sound_search.tones import RATE, ToneEncoder
-from training.sound_search.data import corpus
-from training.sound_search.data.corpus import unseen_kinds
-from training.sound_search.evaluate import unseen
-from training.sound_search.evaluate.unseen import evaluate_unseen
+from training.sound_search import corpus, unseen
+from training.sound_search.corpus import unseen_kinds
+from training.sound_search.unseen import evaluate_unseen
 
 
 @pytest.fixture

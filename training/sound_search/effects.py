@@ -1,10 +1,15 @@
 """Fit the embedder over a pretrained encoder of sound effects, in seconds: only the keys of kinds
 are trained step by step.
 
+The encoder's classifiers know the categories of the Universal Category System
+(https://universalcategorysystem.com), in alphabetical order, and each lacks a few; their names are
+nowhere in the package: which category each output stands for is found here.
+
 Shapes: N sounds, H = 2 C numbers that the encoder hears in the blocks of a sound, O outputs of its
 classifiers, K kinds, G categories, D dimensions, W width of sentence vectors.
 """
 
+import json
 import time
 from collections import Counter
 from pathlib import Path
@@ -24,11 +29,12 @@ from earshot.models.sound_search.effects_embedder import (
     EffectsEmbedderConfig,
 )
 from training.common.loop import save
-from training.sound_search.data.batches import SoundDataset
-from training.sound_search.data.categories import aligned, phrases
-from training.sound_search.train.kinds import train_keys
-from training.sound_search.train.train import Stage
+from training.sound_search.batches import SoundDataset
+from training.sound_search.train import Stage, train_keys
 
+PHRASES: Final = Path(__file__).with_name("categories.json")
+MIN_STD: Final = 0.2  # added to that of logarithms of probabilities
+MIN_SHARE_STD: Final = 0.02  # added to that of shares of categories
 WIDTH: Final = 250  # D, at most
 SHRINKAGE: Final = 0.6  # of the covariance within groups, towards a multiple of the identity
 APART: Final = 8  # recordings of a kind, from which on rendered sounds of it are another group
@@ -38,6 +44,39 @@ MIN_STD_HEARD: Final = 1e-3  # added to the standard deviation
 MIN_STD_OUTPUT: Final = 0.2
 
 Group = tuple[str, bool]  # of which kind, and whether rendered apart from recordings of it
+
+
+def phrases() -> list[tuple[int, str]]:
+    """Read the phrases that describe each category, with its number."""
+    table = json.loads(PHRASES.read_text(encoding="utf-8"))
+    return [(number, text) for number, texts in enumerate(table.values()) for text in texts]
+
+
+def aligned(logs: np.ndarray, kinds: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """Find the categories of outputs, (O,), that keep their order and fit best, by the sum over
+    outputs of the correlation, over kinds, of what an output says with the share of its category.
+
+    logs (N, O): standardised logarithms of the outputs for clips of these kinds (N,), numbers from
+    0; shares (K, G): of the categories that sentences about each kind attend to.
+    """
+    counts = np.bincount(kinds, minlength=len(shares))
+    means = np.zeros((len(shares), logs.shape[1]))
+    np.add.at(means, kinds, logs)
+    means /= counts[:, None]
+    standard = (shares - shares.mean(axis=0)) / (shares.std(axis=0) + MIN_SHARE_STD)
+    fit = (means - means.mean(axis=0)).T @ standard / len(shares)  # (O, G)
+    outputs, categories = fit.shape
+    best = np.full((outputs + 1, categories + 1), -np.inf)
+    best[0] = 0.0
+    for o in range(1, outputs + 1):
+        for c in range(1, categories + 1):
+            best[o, c] = max(best[o, c - 1], best[o - 1, c - 1] + fit[o - 1, c - 1])
+    chosen, o = [], outputs
+    for c in range(categories, 0, -1):
+        if o and best[o, c] > best[o, c - 1]:
+            chosen.append(c - 1)
+            o -= 1
+    return np.array(chosen[::-1])
 
 
 def fit_effects(run: Path, name: str, stage: Stage) -> None:

@@ -6,16 +6,18 @@ best score lower.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
 from earshot.sound_index.embedding import SoundEncoder
+from earshot.systems.sound_search.encoders.encoder import EarshotEncoder
 from training.common.corpora import speech_items
+from training.common.report import markdown
 from training.judges.metrics import equal_error
-from training.sound_search.data.corpus import SPEECH, spoken
+from training.sound_search.corpus import SPEECH, spoken
 
 COLUMNS: Final = {
     "lowest": ("lowest best score of a match", ".2f"),
@@ -47,6 +49,20 @@ OTHERS: Final = (
     "a door slams",
     "a guitar plays",
 )
+
+
+def evaluate_own(
+    data: Path, folders: Sequence[Path], default: Sequence[Path], publish: bool
+) -> None:
+    """Print the threshold of each checkpoint, write it into its config if it is to be published,
+    and print how often the default model labels such folders wrong."""
+    for folder in folders:
+        threshold, rows = calibrate_own(EarshotEncoder.from_pretrained(folder, "cpu"), data)
+        print(folder.name, markdown(rows, COLUMNS), sep="\n")
+        if publish:
+            write_own_threshold(folder, threshold)
+    encoder = EarshotEncoder.from_pretrained(default, "cpu")
+    print(encoder.name, markdown(measure_own(encoder, data), LABEL_COLUMNS), sep="\n")
 
 
 def calibrate_own(encoder: SoundEncoder, data: Path) -> tuple[float, list[dict[str, Any]]]:

@@ -22,9 +22,10 @@ from earshot.media.audio.sound_features import SAMPLE_RATE, log_mel, split
 from earshot.models.sound_search.effects_embedder import mean_log, pooled
 from earshot.pretrained.effects import EffectsHearing, load_effects_cnn
 from earshot.pretrained.sentence import SentenceEncoder
-from training.sound_search.data.captions import Captions, describe
-from training.sound_search.data.corpus import (
+from training.sound_search.corpus import (
+    Captions,
     Clip,
+    describe,
     noise_clips,
     real_clips,
     speech_clips,

@@ -18,10 +18,10 @@ from earshot.sound_index.embedding import SoundEncoder
 from earshot.systems.sound_search.encoders.encoder import EarshotEncoder
 from training.common.report import markdown
 from training.common.sounds import ESC50
-from training.sound_search.data.corpus import Clip, real_clips, unseen_kinds
-from training.sound_search.evaluate.evaluate import CHANCE_DRAWS
-from training.sound_search.evaluate.ranking import rank_metrics
-from training.sound_search.evaluate.test_set import FOLD, QUERIES
+from training.sound_search.corpus import Clip, real_clips, unseen_kinds
+from training.sound_search.evaluate import CHANCE_DRAWS
+from training.sound_search.evaluator import rank_metrics
+from training.sound_search.test_set import FOLD, QUERIES
 
 GROUPS: Final = ("unseen", "other", "known")
 SHOWN: Final = {

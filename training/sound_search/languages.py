@@ -17,9 +17,9 @@ import numpy as np
 from earshot.systems.sound_search.encoders.encoder import EarshotEncoder
 from earshot.systems.sound_search.languages import LANGUAGES, translate
 from training.common.report import markdown
-from training.sound_search.evaluate.compound import Embedded, answer, embed
-from training.sound_search.evaluate.evaluator import Evaluator
-from training.sound_search.evaluate.test_set import QUERIES, QUICK, Budget, choose
+from training.sound_search.evaluate import Embedded, answer, embed
+from training.sound_search.evaluator import Evaluator
+from training.sound_search.test_set import QUERIES, QUICK, Budget, choose
 
 TRANSLATED: Final = Path(__file__).parent / "translated.csv"
 COLUMNS: Final = {

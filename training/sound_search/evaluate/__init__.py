@@ -1,1 +1,0 @@
-"""Evaluation of sound search, with baselines."""
