@@ -79,16 +79,8 @@ BUDGETS: Final[Mapping[str, Budget]] = {
         30, 6, "Many people began this test from your network just now. Try again in a minute."
     ),
     "visits": Budget(100, 30),  # that are counted
-    "pages of results": Budget(
-        60,
-        60,
-        RESULTS_ASKED,
-    ),
-    "files of results": Budget(  # which take longer to make than a page, as comparisons do
-        60,
-        6,
-        RESULTS_ASKED,
-    ),
+    "pages of results": Budget(60, 60, RESULTS_ASKED),
+    "files of results": Budget(60, 6, RESULTS_ASKED),  # which take longer to make than a page
 }
 
 

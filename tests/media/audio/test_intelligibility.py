@@ -17,7 +17,7 @@ def speech() -> np.ndarray:
 
 
 def test_intelligibility_at_another_level_is_one(speech: np.ndarray) -> None:
-    """What is heard is the reference, at a fifth of its level."""
+    """The estimate is the reference at a fifth of its level, in noise."""
     assert intelligibility(0.2 * speech, speech) == pytest.approx((1.0, 1.0), abs=0.01)
 
 
