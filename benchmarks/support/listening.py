@@ -11,7 +11,7 @@ from fastapi.testclient import TestClient
 
 from earshot.media.audio.load import wav_bytes
 from earshot.study.design import DESIGNS
-from earshot.study.sounds import headphones
+from earshot.study.sounds import checks
 
 RATE: Final = 16_000
 Client = httpx.Client | TestClient
@@ -70,9 +70,9 @@ class Rater:
 
     def check(self, key: str, right: bool = True, attempt: int = 0) -> dict[str, bool]:
         """Do the headphone check, well or badly. key: the test's, which tells what is right."""
-        trials = [attempt * headphones.TRIALS + i for i in range(headphones.TRIALS)]
-        answers = [headphones.hidden(key, self.token, trial) for trial in trials]
-        answers = answers if right else [answer % headphones.NOISES + 1 for answer in answers]
+        trials = [attempt * checks.HEADPHONE_TRIALS + i for i in range(checks.HEADPHONE_TRIALS)]
+        answers = [checks.hidden_noise(key, self.token, trial) for trial in trials]
+        answers = answers if right else [answer % checks.NOISES + 1 for answer in answers]
         body = {"rater": self.token, "attempt": attempt, "answers": answers}
         reply = self.post("headphones", **body).json()
         return {name: reply[name] for name in ("passed", "again")}

@@ -8,7 +8,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from earshot.study.design import Item, Test
 from earshot.study.library import TestLibrary
-from earshot.study.sounds import environment, headphones
+from earshot.study.sounds import checks
 from earshot.study.web import languages
 
 
@@ -68,14 +68,14 @@ class RaterForm:
 
     def check(self, right: bool = True, attempt: int = 0) -> None:
         """Does the headphone check."""
-        for trial in range(headphones.TRIALS):
-            count = self.say("count", n=trial + 1, of=headphones.TRIALS)
+        for trial in range(checks.HEADPHONE_TRIALS):
+            count = self.say("count", n=trial + 1, of=checks.HEADPHONE_TRIALS)
             expect(self.page.get_by_text(count)).to_be_visible()
             answers = self.page.locator(".thirds button")
             expect(answers.first).to_be_disabled()
             self.button(self.say("check.play")).click()
             key = self.tests.open(self.test.name).key
-            hidden = headphones.hidden(key, self.token, attempt * headphones.TRIALS + trial)
+            hidden = checks.hidden_noise(key, self.token, attempt * checks.HEADPHONE_TRIALS + trial)
             answers.nth(hidden - 1 if right else hidden % 3).click()
 
     def check_room(self, right: bool = True, attempt: int = 0) -> None:
@@ -89,7 +89,7 @@ class RaterForm:
             expect(answers).to_have_count(2)
             self.button(self.say("room.play")).click()
             expect(answers.first).to_be_enabled()
-            more = environment.hissing(opened.key, self.token, attempt * pairs + trial)
+            more = checks.louder_hiss(opened.key, self.token, attempt * pairs + trial)
             answers.nth(more - 1 if right else 2 - more).click()
 
     def item(self) -> Item:

@@ -13,7 +13,7 @@ MIN_PAIRS, MAX_PAIRS = 2, 10  # pairs of the test of the room
 
 @dataclass(frozen=True)
 class RoomTest:
-    """The test of a rater's room (earshot.study.sounds.environment): of so many pairs, so many must
+    """The test of a rater's room (sounds.checks): of so many pairs, so many must
     be told apart."""
 
     pairs: int = 4

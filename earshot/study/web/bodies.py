@@ -9,7 +9,7 @@ from earshot.study.design.panel import MAX_NAMES
 from earshot.study.design.questions import MAX_CHARACTERS
 from earshot.study.design.scales import MAX_COMMENT, MAX_SCALES, MAX_SENTENCE
 from earshot.study.design.sitting import MAX_PAIRS
-from earshot.study.sounds import environment, headphones
+from earshot.study.sounds import checks
 
 MAX_NUMBER: Final = 2**31 - 1  # of a number, for any database
 MAX_TOKEN: Final = 4000  # characters of what a panel signs
@@ -51,14 +51,16 @@ class Leaving(Body):
 
 class Check(Body):
     rater: Token
-    attempt: int = Field(ge=0, lt=headphones.ATTEMPTS)
+    attempt: int = Field(ge=0, lt=checks.MAX_ATTEMPTS)
     loudspeakers: bool = False  # whoever says so is not asked again
-    answers: list[Whole] = Field(min_length=headphones.TRIALS, max_length=headphones.TRIALS)
+    answers: list[Whole] = Field(
+        min_length=checks.HEADPHONE_TRIALS, max_length=checks.HEADPHONE_TRIALS
+    )
 
 
 class RoomCheck(Body):
     rater: Token
-    attempt: int = Field(ge=0, lt=environment.ATTEMPTS)
+    attempt: int = Field(ge=0, lt=checks.MAX_ATTEMPTS)
     answers: list[Whole] = Field(min_length=1, max_length=MAX_PAIRS)
 
 

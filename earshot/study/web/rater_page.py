@@ -14,7 +14,7 @@ from earshot.study.design import Item, Scale, Test
 from earshot.study.design.model import UNDRAWN
 from earshot.study.design.panel import Outcome
 from earshot.study.design.questions import Question
-from earshot.study.sounds import headphones
+from earshot.study.sounds import checks
 from earshot.study.storage.raters import Rater
 from earshot.study.web import languages
 from earshot.study.web.templates import render
@@ -80,7 +80,7 @@ def about(
         "agree": said.agree,
         "approval": test.approval,
         "count": test.asked,
-        "checks": headphones.TRIALS,
+        "checks": checks.HEADPHONE_TRIALS,
         "attempt": rater.attempts if rater else 0,
         "consented": rater is not None,
         "withdrawn": rater is not None and rater.withdrawn,

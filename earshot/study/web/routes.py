@@ -17,7 +17,7 @@ from earshot.core.limits import RateLimit, address_of
 from earshot.study.library import BusyError, Opened, TestLibrary
 from earshot.study.preview import Previews
 from earshot.study.publishing import published
-from earshot.study.sounds import environment, headphones
+from earshot.study.sounds import checks
 from earshot.study.sounds.copies import UNREADABLE, as_wav
 from earshot.study.storage import panel
 from earshot.study.storage.answers import lesson
@@ -198,16 +198,16 @@ def router(library: TestLibrary) -> APIRouter:
     @routes.get("/listen/{test}/check/{trial}")
     def noises(trial: int, rater: str, opened: Opened = named) -> Response:
         raters.rater(opened, rater)
-        if not 0 <= trial < headphones.TRIALS * headphones.ATTEMPTS:
+        if not 0 <= trial < checks.HEADPHONE_TRIALS * checks.MAX_ATTEMPTS:
             raise HTTPException(404, NO_SOUND)
-        return Response(headphones.sound(opened.key, rater, trial), 200, KEEP, "audio/wav")
+        return Response(checks.headphone_sound(opened.key, rater, trial), 200, KEEP, "audio/wav")
 
     @routes.post("/listen/{test}/headphones")
     def check(body: Check, opened: Opened = named) -> dict[str, Any]:
         raters.rater(opened, body.rater)
         kept, test = raters.store_for(opened, body.rater)
-        passed = headphones.passed(opened.key, body.rater, body.answers, body.attempt)
-        last = body.attempt + 1 == headphones.ATTEMPTS or body.loudspeakers
+        passed = checks.headphones_passed(opened.key, body.rater, body.answers, body.attempt)
+        last = body.attempt + 1 == checks.MAX_ATTEMPTS or body.loudspeakers
         attempt = (body.rater, passed, body.attempt, last)
         with explained(409):
             result = kept.headphones(test, *attempt)
@@ -218,9 +218,9 @@ def router(library: TestLibrary) -> APIRouter:
     def hisses(trial: int, rater: str, opened: Opened = named) -> Response:
         raters.rater(opened, rater)
         room = opened.test.environment
-        if room is None or not 0 <= trial < room.pairs * environment.ATTEMPTS:
+        if room is None or not 0 <= trial < room.pairs * checks.MAX_ATTEMPTS:
             raise HTTPException(404, NO_SOUND)
-        return Response(environment.sound(opened.key, rater, trial), 200, KEEP, "audio/wav")
+        return Response(checks.room_sound(opened.key, rater, trial), 200, KEEP, "audio/wav")
 
     @routes.post("/listen/{test}/environment")
     def check_room(body: RoomCheck, opened: Opened = named) -> dict[str, Any]:
@@ -229,8 +229,8 @@ def router(library: TestLibrary) -> APIRouter:
         room = test.environment
         if room is None or len(body.answers) != room.pairs:
             raise HTTPException(422, NO_SOUND)
-        passed = environment.passed(opened.key, body.rater, body.answers, room, body.attempt)
-        last = body.attempt + 1 == environment.ATTEMPTS
+        passed = checks.room_passed(opened.key, body.rater, body.answers, room, body.attempt)
+        last = body.attempt + 1 == checks.MAX_ATTEMPTS
         with explained(409):
             result = kept.environment(test, body.rater, passed, body.attempt, last)
         ended = rater_page.ended(opened.test, raters.rater(opened, body.rater))

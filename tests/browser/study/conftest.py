@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 
 from benchmarks.support.listening import STIMULI, write_test
 from earshot.study.library import TestLibrary
-from earshot.study.sounds import environment, headphones
+from earshot.study.sounds import checks
 from earshot.study.web.server import app, library
 from tests.browser.visit import PATIENCE, SIZES
 
@@ -36,10 +36,10 @@ def short_noises() -> Iterator[None]:
     """Make the checks of headphones and room short: raters of tests know where the tone is, and
     which sound hisses."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(headphones, "SECONDS", 0.1)
-        patch.setattr(headphones, "PAUSE", 0.05)
-        patch.setattr(environment, "SECONDS", 0.1)
-        patch.setattr(environment, "PAUSE", 0.1)
+        patch.setattr(checks, "NOISE_SECONDS", 0.1)
+        patch.setattr(checks, "NOISE_PAUSE", 0.05)
+        patch.setattr(checks, "TONE_SECONDS", 0.1)
+        patch.setattr(checks, "PAIR_PAUSE", 0.1)
         yield
 
 

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 from benchmarks.support.listening import Rater
 from earshot.study.library import TestLibrary
-from earshot.study.sounds import headphones
+from earshot.study.sounds import checks
 from tests.browser.rater_form import RaterForm
 from tests.browser.visit import FAINT, FITS, PATIENCE, SIZES
 
@@ -42,7 +42,7 @@ def test_mushra_is_taken_to_completion_code(
     form.agree()
     in_order(page)
     form.listen()
-    expect(page.get_by_text(f"1 of {headphones.TRIALS}")).to_be_visible()
+    expect(page.get_by_text(f"1 of {checks.HEADPHONE_TRIALS}")).to_be_visible()
     in_order(page)
     form.check()
     expect(page.get_by_text("for practice")).to_be_visible()

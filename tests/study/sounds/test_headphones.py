@@ -5,30 +5,36 @@ import wave
 
 import numpy as np
 
-from earshot.study.sounds import headphones
+from earshot.study.sounds import checks
 
 KEY, TOKEN = "the-key-of-a-test", "a-token-of-a-rater"
 
 
 def noises(trial: int) -> np.ndarray:
     """The noises of a trial (3, 2, T)."""
-    with wave.open(io.BytesIO(headphones.sound(KEY, TOKEN, trial))) as file:
-        assert (file.getnchannels(), file.getframerate()) == (2, headphones.RATE)
+    with wave.open(io.BytesIO(checks.headphone_sound(KEY, TOKEN, trial))) as file:
+        assert (file.getnchannels(), file.getframerate()) == (2, checks.RATE)
         samples = np.frombuffer(file.readframes(file.getnframes()), "<i2").reshape(-1, 2).T / 32768
-    length = round(headphones.SECONDS * headphones.RATE)
-    step = length + round(headphones.PAUSE * headphones.RATE)
+    length = round(checks.NOISE_SECONDS * checks.RATE)
+    step = length + round(checks.NOISE_PAUSE * checks.RATE)
     return np.stack([samples[:, n * step : n * step + length] for n in range(3)])
 
 
 def test_headphone_sound_has_one_antiphase_band() -> None:
     """The band is in one of the three noises."""
-    for trial in range(headphones.TRIALS):
-        hidden = headphones.hidden(KEY, TOKEN, trial) - 1
+    for trial in range(checks.HEADPHONE_TRIALS):
+        hidden = checks.hidden_noise(KEY, TOKEN, trial) - 1
         for n, (left, right) in enumerate(noises(trial)):
-            frequency = np.fft.rfftfreq(len(left), 1 / headphones.RATE)
+            frequency = np.fft.rfftfreq(len(left), 1 / checks.RATE)
             product = np.fft.rfft(left) * np.conj(np.fft.rfft(right))
-            inside = np.abs(frequency - headphones.TONE) < 0.9 * headphones.BAND * headphones.TONE
-            outside = np.abs(frequency - headphones.TONE) > 1.5 * headphones.BAND * headphones.TONE
+            inside = (
+                np.abs(frequency - checks.HIDDEN_TONE)
+                < 0.9 * checks.HIDDEN_BAND * checks.HIDDEN_TONE
+            )
+            outside = (
+                np.abs(frequency - checks.HIDDEN_TONE)
+                > 1.5 * checks.HIDDEN_BAND * checks.HIDDEN_TONE
+            )
             assert np.cos(np.angle(product[outside])).mean() > 0.95
             alike = np.cos(np.angle(product[inside])).mean()
             assert alike < -0.95 if n == hidden else alike > 0.95
@@ -36,24 +42,24 @@ def test_headphone_sound_has_one_antiphase_band() -> None:
 
 def test_headphone_sound_in_ear_is_level() -> None:
     """Either ear alone hears three noises of equal level."""
-    for trial in range(headphones.TRIALS):
-        hidden = headphones.hidden(KEY, TOKEN, trial) - 1
+    for trial in range(checks.HEADPHONE_TRIALS):
+        hidden = checks.hidden_noise(KEY, TOKEN, trial) - 1
         levels = 20 * np.log10(np.std(noises(trial), axis=-1))
         assert np.ptp(levels) < 0.5
         left, right = np.abs(np.fft.rfft(noises(trial)[hidden], axis=-1)) ** 2
-        frequency = np.fft.rfftfreq(headphones.RATE, 1 / headphones.RATE)
-        band = np.abs(frequency - headphones.TONE) < headphones.BAND * headphones.TONE
+        frequency = np.fft.rfftfreq(checks.RATE, 1 / checks.RATE)
+        band = np.abs(frequency - checks.HIDDEN_TONE) < checks.HIDDEN_BAND * checks.HIDDEN_TONE
         assert abs(10 * np.log10(right[band].sum() / left[band].sum())) < 0.5
 
 
 def test_headphone_check_fails_at_one_error() -> None:
     """The place of the noise to find varies."""
-    places = [headphones.hidden(KEY, f"token {n}", n % 12) for n in range(600)]
+    places = [checks.hidden_noise(KEY, f"token {n}", n % 12) for n in range(600)]
     assert all(150 < places.count(n) < 250 for n in (1, 2, 3))
-    right = [headphones.hidden(KEY, TOKEN, trial) for trial in range(6)]
-    assert headphones.passed(KEY, TOKEN, right)
-    assert not headphones.passed(KEY, TOKEN, right[:-1])
-    assert not headphones.passed(KEY, TOKEN, [*right[:-1], right[-1] % 3 + 1])
-    assert headphones.passed(
-        KEY, TOKEN, [headphones.hidden(KEY, TOKEN, t) for t in range(6, 12)], 1
+    right = [checks.hidden_noise(KEY, TOKEN, trial) for trial in range(6)]
+    assert checks.headphones_passed(KEY, TOKEN, right)
+    assert not checks.headphones_passed(KEY, TOKEN, right[:-1])
+    assert not checks.headphones_passed(KEY, TOKEN, [*right[:-1], right[-1] % 3 + 1])
+    assert checks.headphones_passed(
+        KEY, TOKEN, [checks.hidden_noise(KEY, TOKEN, t) for t in range(6, 12)], 1
     )

@@ -18,7 +18,7 @@ from benchmarks.support.listening import Rater, write_test
 from earshot.core.http import MAX_REQUEST_BYTES
 from earshot.study.design import Item
 from earshot.study.library import TestLibrary
-from earshot.study.sounds import headphones
+from earshot.study.sounds import checks
 from earshot.study.storage import database, store, tables
 from earshot.study.web import routes
 from earshot.study.web.plainly import NOT_STORED
@@ -262,9 +262,11 @@ def test_completion_code_follows_last_answer(tmp_path: Path) -> None:
 def test_headphone_check_cannot_be_tricked(client: TestClient, tests: TestLibrary) -> None:
     """Neither trying again nor computing from the token passes it."""
     rater, key = Rater(client, "ab"), tests.open("ab").key
-    trials = range(headphones.TRIALS)
-    while headphones.passed(
-        key, rater.token, [headphones.hidden(rater.token, rater.token, i) for i in trials]
+    trials = range(checks.HEADPHONE_TRIALS)
+    while checks.headphones_passed(
+        key,
+        rater.token,
+        [checks.hidden_noise(rater.token, rater.token, i) for i in trials],
     ):
         rater = Rater(client, "ab")  # for two guesses of a hundred are right by chance
     rater.check(rater.token)  # what the token alone gives
@@ -275,7 +277,7 @@ def test_headphone_check_cannot_be_tricked(client: TestClient, tests: TestLibrar
     assert rater.check(key, right=False, attempt=1) == {"passed": False, "again": False}
     assert rater.check(key, attempt=1) == {"passed": False, "again": False}
     assert rater.session()["headphones"] is False
-    assert headphones.ATTEMPTS == 2
+    assert checks.MAX_ATTEMPTS == 2
 
 
 def test_withdraw_twice_is_acknowledged_twice(client: TestClient) -> None:

@@ -14,7 +14,7 @@ from fastapi.testclient import TestClient
 from benchmarks.support.listening import Rater, write_test
 from earshot.study import preview
 from earshot.study.library import TestLibrary
-from earshot.study.sounds import environment
+from earshot.study.sounds import checks
 from earshot.study.web.server import app, library
 
 SCREENED = {"link": ["ID"], "screened_out": {"environment": "NOISY", "headphones": "NOPHONES"}}
@@ -37,7 +37,7 @@ def client(tests: TestLibrary) -> Iterator[TestClient]:
 
 def check_room(rater: Rater, key: str, pairs: int, right: bool, attempt: int = 0) -> Any:
     trials = range(attempt * pairs, (attempt + 1) * pairs)
-    answers = [environment.hissing(key, rater.token, trial) for trial in trials]
+    answers = [checks.louder_hiss(key, rater.token, trial) for trial in trials]
     answers = answers if right else [3 - answer for answer in answers]
     body = {"rater": rater.token, "attempt": attempt, "answers": answers}
     return rater.post("environment", **body)
