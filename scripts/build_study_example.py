@@ -13,7 +13,7 @@ import soundfile
 from earshot.core.paths import ROOT
 from earshot.media.audio.load import match_loudness
 from earshot.study.design import spec
-from earshot.study.shipped import VOTE
+from earshot.study.library import VOTE
 from earshot.systems.voice_conversion import VoiceConversion
 
 EXAMPLES: Final = ROOT / "assets" / "examples"

@@ -15,7 +15,7 @@ from benchmarks.raters import NO_REPLY, Raters, write
 from benchmarks.support.postgres import Postgres
 from benchmarks.support.served import PROXY, Served
 from earshot.study.library import BUSY
-from earshot.study.web.plainly import NOT_STORED
+from earshot.study.web.rater_requests import NOT_STORED
 
 KILLS: Final = 10
 BETWEEN: Final = 100  # answers between two faults

@@ -32,9 +32,9 @@ from earshot.pretrained import accelerator  # noqa: F401  (before torch, as Zero
 from earshot.pretrained.hub_download import HubPermission
 from earshot.sound_index.address import index_of
 from earshot.sound_index.files import folder_of
-from earshot.study.permission import Permission
+from earshot.study.library import Permission
 from earshot.study.storage.database import UNAVAILABLE
-from earshot.study.web.plainly import refuse_damaged
+from earshot.study.web.rater_requests import refuse_damaged
 from earshot.systems.voice_conversion.live import LiveProcesses
 from earshot.systems.voice_conversion.settings import live_checkpoint
 from earshot.tabs import listening_tests, voice_conversion

@@ -16,7 +16,7 @@ from earshot.core.connections import network
 from earshot.core.errors import InputError
 from earshot.core.files import check_new, replacing
 from earshot.core.files import write as write_file
-from earshot.study import invitations, preregistration
+from earshot.study import preregistration, rater_links
 from earshot.study.design import DESIGNS, Test, spec
 from earshot.study.design.spec import FILE, SpecError
 from earshot.study.design.template import template
@@ -82,7 +82,7 @@ def invite(options: argparse.Namespace) -> None:
     if not test.invited:
         sys.exit(f"{test.name} is open to anybody: write invited: true into its YAML.")
     key = _store(test, options.database).open(test)
-    print(*invitations.links(options.address, test.name, key, options.raters), sep="\n")
+    print(*rater_links.invitation_links(options.address, test.name, key, options.raters), sep="\n")
 
 
 def results(options: argparse.Namespace) -> None:

@@ -1,4 +1,6 @@
-"""The tests of some folders, read when they are first asked for and again when they change."""
+"""The tests of some folders, read when they are first asked for and again when they change; who may
+add to them, and those that come with Earshot.
+"""
 
 import hmac
 import re
@@ -10,19 +12,58 @@ from pathlib import Path
 from typing import ClassVar, Final
 
 from earshot.core.errors import InputError
+from earshot.core.paths import ASSETS
 from earshot.study.design import Item, Test, spec
 from earshot.study.design.trials import PREPARED
-from earshot.study.permission import ANYBODY, Permission
 from earshot.study.sounds.copies import Copy
 from earshot.study.storage.store import Store
 
 NO_LINK: Final = "Paste the whole link to the results of a test on this server."
-LINK: Final = re.compile(r"/results/([\w-]{1,100})(?:\?key=([\w-]{1,100}))?")
+RESULTS_LINK: Final = re.compile(r"/results/([\w-]{1,100})(?:\?key=([\w-]{1,100}))?")
 WRONG_KEY: Final = "The key in this link is not this test's. Copy the whole link once more."
 UNKNOWN: Final = "There is no listening test at this address. Check the link that you were given."
 CLOSED: Final = "This listening test is not open. Ask whoever sent you the link."
 BUSY: Final = "The sounds of this listening test are being prepared. Try again in a few seconds."
 READERS: Final = 2  # tests whose sounds are decoded at the same time
+SPACE_VARIABLE: Final = "SPACE_ID"  # in the environment of a Space of Hugging Face's
+NO_KEY: Final = (
+    "Type the key of this server: only those who have it from its owner can open tests here."
+)
+NOBODY_OPENS: Final = (
+    "Nobody opens tests on this server but whoever runs it. Download yours, and serve it with "
+    "python -m earshot study serve."
+)
+EXAMPLE: Final = ASSETS / "study_example"  # to open, to copy and to change
+VOTE: Final = ASSETS / "vote"  # the blind vote under a conversion
+
+
+@dataclass(frozen=True)
+class Permission:
+    """The permission to open tests: for those with the key; without one for anybody, or nobody."""
+
+    key: str | None = None
+    anybody: bool = True
+
+    @classmethod
+    def of(cls, key: str | None, environment: Mapping[str, str]) -> "Permission":
+        """Decide for a server with this key: on a Space, nobody opens tests without one."""
+        return cls(key or None, anybody=SPACE_VARIABLE not in environment)
+
+    @property
+    def possible(self) -> bool:
+        """Say whether a visitor can open a test at all."""
+        return self.key is not None or self.anybody
+
+    def check(self, given: str) -> None:
+        """Raise InputError for a visitor who may not open tests."""
+        if self.key is None:
+            if not self.anybody:
+                raise InputError(NOBODY_OPENS)
+        elif not secrets.compare_digest(given.strip().encode(), self.key.encode()):
+            raise InputError(NO_KEY)
+
+
+ANYBODY: Final = Permission()
 
 
 class BusyError(InputError):
@@ -122,7 +163,7 @@ class TestLibrary:
     def by_link(self, link: str) -> Opened:
         """Open the test whose results the link shows, with its key. Raises InputError for what is
         no such link."""
-        return self.with_key(*parsed(link))
+        return self.with_key(*parse_link(link))
 
     def forget(self, name: str) -> None:
         """Forget the test of that name, until it is asked for."""
@@ -190,11 +231,11 @@ class TestLibrary:
         return self.folders[0] / PREPARED / test.name
 
 
-def parsed(link: str) -> tuple[str, str]:
+def parse_link(link: str) -> tuple[str, str]:
     """Take a link to results apart, with or without words before it → the name of the test, and its
     key or "". Raises InputError for what is none."""
     _, _, last = f" {link}".rstrip().rpartition(" ")
-    found = LINK.search(last)
+    found = RESULTS_LINK.search(last)
     if found is None:
         raise InputError(NO_LINK)
     return found[1], found[2] or ""

@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, Page, expect
 from earshot.study.design import Item, Test
 from earshot.study.library import TestLibrary
 from earshot.study.sounds import checks
-from earshot.study.web import languages
+from earshot.study.web import rater_page
 
 
 class RaterForm:
@@ -22,7 +22,7 @@ class RaterForm:
         address: str,
         name: str,
         tests: TestLibrary,
-        words: Mapping[str, Any] = languages.words("en"),
+        words: Mapping[str, Any] = rater_page.page_texts("en"),
     ) -> None:
         self.words = words
         self.page, self.link, self.tests = page, f"{address}/listen/{name}", tests

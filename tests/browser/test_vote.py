@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from earshot.app import launch, site
-from earshot.study.shipped import VOTE
+from earshot.study.library import VOTE
 from earshot.tabs import listening_tests
 from earshot.tabs.shared.services import Services
 from tests.browser.visit import PLAYING, Visit

@@ -11,7 +11,7 @@ import pytest
 from earshot.core.errors import InputError
 from earshot.study.analysis import analyse
 from earshot.study.imports import read
-from earshot.study.storage.panel import is_gap
+from earshot.study.rater_links import is_gap
 
 HEAD = (
     "session_test_id,email,session_uuid,trial_id,rating_stimulus,rating_score,rating_time,"

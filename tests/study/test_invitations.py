@@ -6,15 +6,15 @@ import pytest
 from fastapi.testclient import TestClient
 
 from benchmarks.support.listening import Rater, write_test
-from earshot.study import __main__, invitations
+from earshot.study import __main__, rater_links
 from earshot.study.web.server import app, library
 
 KEY = "a key that nobody knows"
 
 
 def test_is_invited_knows_only_its_links() -> None:
-    ours = [invitations.token(KEY, number) for number in (1, 2, 10_000)]
-    assert len({*ours}) == 3 and all(invitations.is_invited(KEY, each) for each in ours)
+    ours = [rater_links.invitation_token(KEY, number) for number in (1, 2, 10_000)]
+    assert len({*ours}) == 3 and all(rater_links.is_invited(KEY, each) for each in ours)
     _, _, signature = ours[0].partition("-")
     for wrong in (
         None,
@@ -25,9 +25,9 @@ def test_is_invited_knows_only_its_links() -> None:
         f"-{signature}",
         ours[0][:-1],
     ):
-        assert not invitations.is_invited(KEY, wrong)
-    assert not invitations.is_invited("another key", ours[0])
-    assert not invitations.is_invited(KEY, f"²-{signature}é")
+        assert not rater_links.is_invited(KEY, wrong)
+    assert not rater_links.is_invited("another key", ours[0])
+    assert not rater_links.is_invited(KEY, f"²-{signature}é")
 
 
 def test_invited_test_admits_each_link_once(tmp_path: Path) -> None:
@@ -35,7 +35,7 @@ def test_invited_test_admits_each_link_once(tmp_path: Path) -> None:
     write_test(tmp_path / "ab", "ab", 0.1, invited=True)
     tests = library(tmp_path, min_time=0)
     opened = tests.open("ab")
-    mine, yours = (invitations.token(opened.key, number) for number in (1, 2))
+    mine, yours = (rater_links.invitation_token(opened.key, number) for number in (1, 2))
     with TestClient(app(tests)) as client:
         for uninvited in (None, "a-number-of-their-own"):
             refused = client.post("/listen/ab/consent", json={"rater": uninvited})
@@ -61,7 +61,7 @@ def test_invite_prints_the_links(
     monkeypatch.setattr("sys.argv", command)
     __main__.main()
     links = capsys.readouterr().out.split()
-    assert links[2] == f"https://here/listen/ab?rater={invitations.token(key, 3)}"
+    assert links[2] == f"https://here/listen/ab?rater={rater_links.invitation_token(key, 3)}"
     write_test(tmp_path / "ab", "ab", 0.1)
     with pytest.raises(SystemExit, match="invited: true"):
         __main__.main()

@@ -7,15 +7,15 @@ import pytest
 
 from earshot.study.design.yaml_lines import _quoted
 from earshot.study.imports.p808 import address_of
-from earshot.study.library import parsed
+from earshot.study.library import parse_link
 from tests.support.quickness import quickly
 
 
 @pytest.mark.parametrize(
     ("read", "text"),
     [
-        (parsed, "/results/a" * 100_000 + " b"),
-        (parsed, "/results/" * 100_000),
+        (parse_link, "/results/a" * 100_000 + " b"),
+        (parse_link, "/results/" * 100_000),
         (address_of, "?=" * 500_000 + "\n\nx"),
         (address_of, "?" * 1_000_000),
         (_quoted, "    - a: b: " + " " * 1_000_000 + "c"),
@@ -37,7 +37,7 @@ def test_long_text_takes_linear_time(read: Callable[[str], object], text: str) -
     ],
 )
 def test_link_to_results_is_read(link: str, found: tuple[str, str]) -> None:
-    assert parsed(link) == found
+    assert parse_link(link) == found
 
 
 @pytest.mark.parametrize(

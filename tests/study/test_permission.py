@@ -3,7 +3,7 @@
 import pytest
 
 from earshot.core.errors import InputError
-from earshot.study.permission import Permission
+from earshot.study.library import Permission
 
 
 def test_permission_off_a_space_is_anybodys() -> None:

@@ -66,7 +66,7 @@ class Test:
     reference they are compared with and MUSHRA's anchors. words are the scale's, in the order of
     scale. trials holds the scored ones first, then practice, attention and gold; every rater is
     asked trials_per_rater of the scored ones and all others. loudness is in LUFS, None: as it is.
-    invited: whether raters need a link of their own (see earshot.study.invitations).
+    invited: whether raters need a link of their own (see earshot.study.rater_links).
     raters: how many may finish, None: any number; closes: when no rating is taken any more.
     agree: what raters tick before they begin; approval: an ethics committee's, in words. strict:
     whether MUSHRA's sounds of a trial last equally long, so that a switch keeps the position.

@@ -12,8 +12,8 @@ from earshot.core.errors import InputError
 from earshot.media.text.table import Row
 from earshot.study.design import ANCHORS, REFERENCE, Design, Test, Trial
 from earshot.study.design.model import Kind
+from earshot.study.rater_links import is_gap
 from earshot.study.storage.answers import RATING_COLUMNS
-from earshot.study.storage.panel import is_gap
 
 MAX_RATINGS: Final = 50_000
 MAX_SYSTEMS: Final = 20

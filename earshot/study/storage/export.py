@@ -66,7 +66,7 @@ def lines(test: Test, store: Store) -> Iterator[dict[str, Any]]:
     """Yield {"test": ...}, the test with its trials, then {"rater": ...} for each rater who came,
     with their whole sequence and the answers as they were given, null where there is none yet; the
     completion code is null until all is answered. outcome: see design.panel; panel: keyed hashes of
-    what the panel's link said, see storage.panel; changes: the answers that others have replaced;
+    what the panel's link said, see rater_links; changes: the answers that others have replaced;
     missing: the position of a sound that never came.
     """
     yield {"test": described(test)}

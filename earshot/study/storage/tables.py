@@ -40,7 +40,7 @@ class RaterRow(Base):
     headphones is the final result; rooms and environment are those of the test of their room. code
     is the completion code, None until all is answered; outcome is how it ended
     (earshot.study.design.panel), None for whoever is at it. language is the one that the page spoke
-    to them, panel holds keyed hashes of what a panel's link said (earshot.study.storage.panel).
+    to them, panel holds keyed hashes of what a panel's link said (earshot.study.rater_links).
     replies: {"question", "trials", "reply"}, where trials were answered before. device: its kind
     and the browser's family, as in "phone, Firefox". claim: a keyed hash of the secret by which
     their browser is known again, where a panel's link alone does not prove who comes. Of whoever

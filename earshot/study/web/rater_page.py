@@ -1,37 +1,149 @@
-"""The data that the rater's page gets: nothing by which one system could be told from another."""
+"""The rater's page and its data, in the rater's language: nothing by which one system could be told
+from another.
+"""
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
 from fastapi.responses import HTMLResponse
+from jinja2 import Environment
 from markupsafe import Markup
 
+from earshot.core.templates import environment
 from earshot.study.assignment import AHEAD
 from earshot.study.design import Item, Scale, Test
 from earshot.study.design.model import UNDRAWN
 from earshot.study.design.panel import Outcome
 from earshot.study.design.questions import Question
+from earshot.study.design.scales import ASKED_BY, KNOWN
+from earshot.study.design.texts import Texts
 from earshot.study.sounds import checks
 from earshot.study.storage.raters import Rater
-from earshot.study.web import languages
-from earshot.study.web.templates import render
-from earshot.study.web.wording import Wording, wording
 
 PAGE: Final = Path(__file__).parent / "page"
+TEXTS: Final = Path(__file__).parent / "languages"  # en.json is the one to translate
 HEADERS: Final = {
     "Cache-Control": "private, no-store",
     "Content-Security-Policy": "default-src 'self'; img-src 'self' data:; base-uri 'none'",
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
 }
+ENGLISH: Final = "en"
+LANGUAGES: Final = tuple(sorted(path.stem for path in TEXTS.glob("*.json")))
+ACCEPTED_LANGUAGE: Final = re.compile(r"([A-Za-z]{1,8})[A-Za-z0-9-]*(?:\s*;\s*q=([\d.]+))?")
+MAX_HEADER: Final = 1000  # characters of a header
 
 
-def html(test: Test, language: str) -> HTMLResponse:
+@cache
+def page_texts(language: str) -> dict[str, Any]:
+    """Read all texts by their keys; English where there is no such language."""
+    known = language if language in LANGUAGES else ENGLISH
+    return json.loads((TEXTS / f"{known}.json").read_text(encoding="utf-8"))
+
+
+def choose_language(asked: str | None, accepted: str, written: Collection[str], own: str) -> str:
+    """Choose the language to show: the one that is asked for ("de", "de-AT"), if we speak it; else
+    the first that the browser accepts (Accept-Language) of those in which the test is written; else
+    its own.
+    """
+    spoken = (asked or "").partition("-")[0].lower()
+    if spoken in LANGUAGES:
+        return spoken
+    offers = [
+        (-float(weight or 1), place, name.lower())
+        for place, (name, weight) in enumerate(ACCEPTED_LANGUAGE.findall(accepted[:MAX_HEADER]))
+        if re.fullmatch(r"(\d+(\.\d*)?)?", weight)
+    ]
+    return next((name for _, _, name in sorted(offers) if name in written), own)
+
+
+@dataclass(frozen=True)
+class Wording:
+    """The texts of a test in one language: see earshot.study.design.Test; words are those of the
+    scale. scales: where a trial has several.
+    """
+
+    title: str
+    instructions: str
+    consent: str
+    question: str
+    words: tuple[str, ...]
+    agree: tuple[str, ...]
+    scales: tuple[Scale, ...]
+
+
+def own_languages(test: Test) -> tuple[str, ...]:
+    """List the languages in which there is a text of the test's own."""
+    return (test.language, *test.texts)
+
+
+def wording(test: Test, language: str) -> Wording:
+    """Choose the test's texts in the language; where they are not written, its question and scale
+    are still those of the standard where it asks by these, and the rest is in its own language.
+    """
+    given = test.texts.get(language, Texts())
+    return Wording(
+        title=given.title or test.title,
+        instructions=given.instructions or test.instructions,
+        consent=given.consent or test.consent,
+        question=given.question or _wording_question(test, language),
+        words=given.words or _wording_words(test, language),
+        agree=given.agree or test.agree,
+        scales=tuple(_wording_scale(scale, given, language) for scale in test.scales),
+    )
+
+
+def _wording_scale(scale: Scale, given: Texts, language: str) -> Scale:
+    """Choose the scale in the language, where it is written there, or asked by a text of ours."""
+    question, answers = given.scales.get(scale.name, (None, ()))
+    ours, said = KNOWN.get(scale.name), page_texts(language)
+    key = ASKED_BY.get(scale.name, scale.name)
+    if ours and question is None and scale.question == ours.question:
+        question = said.get(f"question.{key}")
+    if ours and not answers:  # of another number of points, the ends have the same words
+        translated = said.get(f"scale.{key}", {})
+        words = {word: translated.get(str(value), word) for value, word in ours.answers}
+        answers = tuple((value, words.get(word, word)) for value, word in scale.answers)
+    return replace(scale, question=question or scale.question, answers=answers or scale.answers)
+
+
+def _wording_question(test: Test, language: str) -> str:
+    name, design = test.design.name, test.design
+    keys = {design.scale.question: name, design.unreferenced: f"{name}.alone"}
+    key = f"question.{keys.get(test.question)}"
+    return page_texts(language).get(key, test.question)
+
+
+def _wording_words(test: Test, language: str) -> tuple[str, ...]:
+    standard = {word for _, word in test.design.scale.answers}
+    if not {*test.words} <= standard:
+        return test.words
+    values = [str(value) for value, _ in test.scale]
+    translated = page_texts(language).get(f"scale.{test.design.name}", {})
+    return tuple(
+        translated.get(value, word) for value, word in zip(values, test.words, strict=True)
+    )
+
+
+def render(name: str, /, **values: Any) -> str:
+    """Fill the template of that name."""
+    return _environment().get_template(name).render(values)
+
+
+@cache
+def _environment() -> Environment:
+    return environment([PAGE])
+
+
+def page(test: Test, language: str) -> HTMLResponse:
     """Write the page itself, the same for every rater of a test who reads the language."""
-    words = languages.words(language)
+    words = page_texts(language)
     # Data, not HTML: no text can end the element that holds it.
     data = json.dumps(words, ensure_ascii=False).replace("<", "\\u003c")
     title = wording(test, language).title

@@ -17,8 +17,7 @@ from earshot.core.limits import TakeTurns
 from earshot.study.design.yaml_lines import SpecError
 from earshot.study.library import TestLibrary
 from earshot.study.storage.store import Store
-from earshot.study.web import routes
-from earshot.study.web.results import routes as results
+from earshot.study.web import organiser_routes, rater_routes
 
 
 def library(*folders: Path, database: str | None = None, **more: Any) -> TestLibrary:
@@ -32,7 +31,7 @@ def library(*folders: Path, database: str | None = None, **more: Any) -> TestLib
 
 def routers(tests: TestLibrary) -> list[APIRouter]:
     """Make the routes of raters and organisers."""
-    return [routes.router(tests), results.router(tests)]
+    return [rater_routes.router(tests), organiser_routes.router(tests)]
 
 
 def app(tests: TestLibrary) -> FastAPI:

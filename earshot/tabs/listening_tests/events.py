@@ -16,13 +16,12 @@ from earshot.core.errors import InputError
 from earshot.core.limits import RateLimit, address_of
 from earshot.core.templates import qr_code
 from earshot.core.uploads import MB
-from earshot.study import preview
+from earshot.study import rater_links
 from earshot.study.design import Test, folder, spec
 from earshot.study.design.form import Form
-from earshot.study.library import TestLibrary
-from earshot.study.maker import TooMuchError, trial_maker
+from earshot.study.library import EXAMPLE, TestLibrary
 from earshot.study.publishing import NOT_HERE, change, publish, published, size
-from earshot.study.shipped import EXAMPLE
+from earshot.study.report_process import TooMuchError, trial_process
 from earshot.study.storage.store import BEGUN
 from earshot.tabs.listening_tests.form import FormFields
 from earshot.tabs.listening_tests.workspace import Preview, Workspace
@@ -151,7 +150,7 @@ class StudyEvents:
 
     def open(self, workspace: Workspace | None, yaml: str, key: str, request: gr.Request) -> Update:
         """Let raters come, and show the links; a test that is open already, and that nobody has
-        begun, is changed. key: see earshot.study.permission."""
+        begun, is changed. key: see earshot.study.library."""
         if workspace and workspace.open and not self.tests.store.raters(workspace.open):
             self.tests.permission.check(key)
             return self._changed(workspace, yaml, request)
@@ -225,7 +224,7 @@ class StudyEvents:
         from earshot.study.simulation.raters import rehearse
 
         try:
-            return trial_maker()(rehearsal, trial_maker()(rehearse, test))
+            return trial_process()(rehearsal, trial_process()(rehearse, test))
         except TooMuchError as error:
             return say(str(error))
 
@@ -320,7 +319,7 @@ def links(tests: TestLibrary, name: str, page: str) -> str:
 def preview_link(tests: TestLibrary, name: str, page: str) -> str:
     """Show the link to a preview, as HTML."""
     opened = tests.open(name)
-    path = f"listen/{name}?rater={preview.new_token(opened.key)}"
+    path = f"listen/{name}?rater={rater_links.preview_token(opened.key)}"
     return LINKS.render(links=[Link("Preview", urljoin(page, path), "For you only.")], code="")
 
 

@@ -9,7 +9,7 @@ import gradio as gr
 from earshot.core.errors import InputError
 from earshot.study import imports
 from earshot.study.imports.p808 import CLIPS
-from earshot.study.maker import trial_maker
+from earshot.study.report_process import trial_process
 from earshot.tabs.listening_tests.workspace import Workspace
 from earshot.tabs.shared.events import LONG_QUEUE, PRIVATE, reporting, say, stoppable
 from earshot.tabs.shared.sessions import SessionStore
@@ -55,7 +55,7 @@ def _analysed(
         if not file:
             raise InputError(NO_FILE)
         found = imports.read(Path(file), clips, scale)
-        make, workspace = trial_maker(), workspaces.of(held, request)
+        make, workspace = trial_process(), workspaces.of(held, request)
         results = make(analyse, found.test, found.table, notes=found.notes)
         pdf, html = (workspace.reports() / f"{found.test.name}.{kind}" for kind in ("pdf", "html"))
         pdf.write_bytes(make(document, results))

@@ -7,9 +7,7 @@ from typing import Any, Final
 import gradio as gr
 from starlette.routing import BaseRoute
 
-from earshot.study.library import TestLibrary
-from earshot.study.permission import ANYBODY, Permission
-from earshot.study.shipped import EXAMPLE, VOTE
+from earshot.study.library import ANYBODY, EXAMPLE, VOTE, Permission, TestLibrary
 from earshot.study.web import server
 from earshot.tabs.listening_tests import form, imports
 from earshot.tabs.listening_tests.events import (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, cast
 import gradio as gr
 
 from earshot.core.paths import ASSETS
-from earshot.study.shipped import VOTE
+from earshot.study.library import VOTE
 from earshot.systems.voice_conversion import settings
 from earshot.tabs.components.timeline import timeline
 from earshot.tabs.components.voice_cards import VOICES, Card, voice_cards

@@ -11,8 +11,7 @@ import gradio as gr
 
 from earshot.core.errors import InputError
 from earshot.study.design import Item, Test
-from earshot.study.library import TestLibrary
-from earshot.study.shipped import VOTE
+from earshot.study.library import VOTE, TestLibrary
 from earshot.tabs.shared.events import PRIVATE, QUICK_QUEUE, reporting
 from earshot.tabs.shared.gradio_internals import event_data
 from earshot.tabs.shared.html import icon

@@ -13,7 +13,7 @@ from benchmarks.support.listening import write_test
 from earshot.study.design import DESIGNS
 from earshot.study.library import TestLibrary
 from earshot.study.simulation.raters import simulate
-from earshot.study.web.languages import words
+from earshot.study.web.rater_page import page_texts
 from tests.browser.rater_form import RaterForm
 
 QUESTIONS = [
@@ -42,7 +42,7 @@ def test_rater_page_passes_axe(
     page: Page, address: str, tests: TestLibrary, design: str, language: str
 ) -> None:
     """The rules of axe find nothing serious."""
-    form = RaterForm(page, address, design, tests, words(language))
+    form = RaterForm(page, address, design, tests, page_texts(language))
     page.goto(f"{form.link}?lang={language}")
     expect(form.button(form.say("consent.agree"))).to_be_visible()
     assert findings(page) == []
@@ -75,7 +75,7 @@ def test_trial_of_each_design_is_accessible(
     phone: Page, address: str, tests: TestLibrary, design: str
 ) -> None:
     """A trial has no serious finding by axe and fits a phone in Arabic."""
-    say, test = words("ar"), tests.open(design).test
+    say, test = page_texts("ar"), tests.open(design).test
     rater = tests.store.enrol(test, language="ar")
     tests.store.headphones(test, rater.token, True)
     phone.goto(f"{address}/listen/{design}?rater={rater.token}")
@@ -98,12 +98,12 @@ def test_questions_and_end_pass_axe(phone: Page, address: str, tests: TestLibrar
     rater = tests.store.enrol(test, language="ar")
     link = f"{address}/listen/asked?rater={rater.token}"
     phone.goto(link)
-    expect(phone.locator("h1")).to_have_text(words("ar")["questions.title"])
+    expect(phone.locator("h1")).to_have_text(page_texts("ar")["questions.title"])
     assert findings(phone) == [] and phone.evaluate(NARROW)
     for item in rater.items:
         tests.store.answer(test, rater.token, item.order, 4, [1], 900)
     phone.goto(link)
-    expect(phone.locator("h1")).to_have_text(words("ar")["end.complete.title"])
+    expect(phone.locator("h1")).to_have_text(page_texts("ar")["end.complete.title"])
     assert findings(phone) == [] and phone.evaluate(NARROW)
 
 

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from benchmarks.support.listening import write_test
 from earshot.study.library import TestLibrary
 from earshot.study.publishing import MARK
-from earshot.study.web.languages import words
+from earshot.study.web.rater_page import page_texts
 from tests.browser.rater_form import RaterForm
 from tests.browser.study.test_study import LOOKS, in_order
 from tests.support.serving import serving
@@ -100,7 +100,7 @@ def form(page: Page, address: str, tests: TestLibrary, panel: Panel) -> RaterFor
     )
     tests.open(name)
     panel.sends_to = f"{address}/listen/{name}"
-    return RaterForm(page, address, name, tests, words("de"))
+    return RaterForm(page, address, name, tests, page_texts("de"))
 
 
 @pytest.mark.parametrize("page", [("phone", "light", "de-DE")], indirect=True)

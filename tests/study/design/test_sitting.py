@@ -9,7 +9,7 @@ from earshot.study.design.demographics import template
 from earshot.study.design.rules import Rules
 from earshot.study.design.sitting import RoomTest
 from earshot.study.design.spec import SpecError, load
-from earshot.study.web.languages import LANGUAGES
+from earshot.study.web.rater_page import LANGUAGES
 from tests.support.stimuli import make_folder
 
 

@@ -11,11 +11,11 @@ from fastapi.testclient import TestClient
 
 from benchmarks.support.listening import Rater, write_test
 from earshot.core.limits import BUDGETS
-from earshot.study import invitations
+from earshot.study import rater_links
 from earshot.study.design import DESIGNS
 from earshot.study.design.scales import ASKED_BY, KNOWN
 from earshot.study.library import TestLibrary
-from earshot.study.storage import panel, queries
+from earshot.study.storage import queries
 from earshot.study.storage.store import (
     NO_CHECK,
     NO_QUESTION,
@@ -24,8 +24,8 @@ from earshot.study.storage.store import (
     TOO_MANY_MISSING,
     TOO_SOON,
 )
-from earshot.study.web import checks, languages, plainly, raters, routes
-from earshot.study.web.languages import LANGUAGES, chosen, words
+from earshot.study.web import rater_page, rater_requests, rater_routes
+from earshot.study.web.rater_page import LANGUAGES, choose_language, page_texts
 from earshot.study.web.server import app, library
 
 OTHERS = [name for name in LANGUAGES if name != "en"]
@@ -34,21 +34,21 @@ GAP = re.compile(r"\{\w+\}")
 SENTENCES = (
     queries.NOBODY,
     queries.SCREENED,
-    panel.NOT_OF_PANEL,
+    rater_links.NOT_OF_PANEL,
     TOO_SOON,
     NO_CHECK,
     NO_ROOM,
-    invitations.NEEDED,
-    plainly.NOT_STORED,
+    rater_links.INVITED_ONLY,
+    rater_requests.NOT_STORED,
     NO_QUESTION,
     STALE,
     TOO_MANY_MISSING,
-    panel.UNFILLED,
-    panel.NOT_SIGNED,
-    raters.BEGUN,
-    checks.WRONG_TOKEN,
-    raters.NOBODY,
-    routes.UNHEARD,
+    rater_links.UNFILLED,
+    rater_links.NOT_SIGNED,
+    rater_requests.BEGUN,
+    rater_requests.WRONG_TOKEN,
+    rater_requests.NOBODY,
+    rater_routes.UNHEARD,
     BUDGETS["raters"].refusal,
 )
 
@@ -74,7 +74,7 @@ def gaps(text: Any) -> set[str]:
 @pytest.mark.parametrize("language", OTHERS)
 def test_language_has_texts_with_gaps(language: str) -> None:
     """It has every text of English, with the same gaps."""
-    english, other = words("en"), words(language)
+    english, other = page_texts("en"), page_texts(language)
     designs = (*DESIGNS, "mushra.alone", *KNOWN)
     scales = {f"{kind}.{design}" for kind in ("scale", "question") for design in designs}
     assert {*other} - {*SENTENCES} - scales == {*english}
@@ -101,7 +101,7 @@ def test_language_has_texts_with_gaps(language: str) -> None:
 def test_arabic_alone_goes_right_to_left() -> None:
     """There are six languages."""
     assert {*LANGUAGES} == {"ar", "de", "en", "es", "fr", "zh"}
-    assert {name for name in LANGUAGES if words(name)["direction"] == "rtl"} == {"ar"}
+    assert {name for name in LANGUAGES if page_texts(name)["direction"] == "rtl"} == {"ar"}
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_arabic_alone_goes_right_to_left() -> None:
 )
 def test_language_asked_for_comes_first(asked: str | None, accepted: str, expected: str) -> None:
     """Else it is the first of the browser's in which the test is written."""
-    assert chosen(asked, accepted, ("en", "de"), "en") == expected
+    assert choose_language(asked, accepted, ("en", "de"), "en") == expected
 
 
 def test_test_speaks_raters_language(client: TestClient, tests: TestLibrary) -> None:
@@ -132,7 +132,7 @@ def test_test_speaks_raters_language(client: TestClient, tests: TestLibrary) -> 
     assert session["instructions"].startswith("Listen closely")  # is not translated
     trial = session["trials"][0]
     assert trial["question"] == "Welches klingt besser?"
-    assert trial["words"][1]["label"] == words("de")["scale.ab"]["same"]
+    assert trial["words"][1]["label"] == page_texts("de")["scale.ab"]["same"]
     rater.answer(trial, "a")
     key = tests.open("ab").key
     table = client.get("/results/ab/ratings.csv", params={"key": key}).text
@@ -145,10 +145,10 @@ def test_standard_scale_is_translated(client: TestClient) -> None:
     assert '<html lang="ar" dir="rtl">' in page
     rater = Rater(client, "acr", language="ar")
     labels = [word["label"] for word in rater.session()["trials"][0]["words"]]
-    assert labels == [words("ar")["scale.acr"][str(value)] for value in (5, 4, 3, 2, 1)]
+    assert labels == [page_texts("ar")["scale.acr"][str(value)] for value in (5, 4, 3, 2, 1)]
 
 
 def test_text_cannot_end_its_element(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    hostile = words("en") | {"leave": "</script><script>alert(1)"}
-    monkeypatch.setattr(languages, "words", lambda language: hostile)
+    hostile = page_texts("en") | {"leave": "</script><script>alert(1)"}
+    monkeypatch.setattr(rater_page, "page_texts", lambda language: hostile)
     assert "</script><script>alert" not in client.get("/listen/acr").text

@@ -20,8 +20,8 @@ from earshot.study.design import Item
 from earshot.study.library import TestLibrary
 from earshot.study.sounds import checks
 from earshot.study.storage import database, store, tables
-from earshot.study.web import routes
-from earshot.study.web.plainly import NOT_STORED
+from earshot.study.web import rater_routes
+from earshot.study.web.rater_requests import NOT_STORED
 from earshot.study.web.server import app, library
 
 PATIENCE = 3.0  # seconds: tests run beside other work
@@ -146,13 +146,13 @@ def test_sounds_of_one_address_take_turns(
 
         return 3, blocks()
 
-    monkeypatch.setattr(routes, "as_wav", slow)
+    monkeypatch.setattr(rater_routes, "as_wav", slow)
     rater = Rater(client, "ab")
     rater.check(tests.open("ab").key)
     order = rater.session()["trials"][0]["order"]
     with ThreadPoolExecutor(12) as threads:
         got = [*threads.map(lambda _: rater.get(f"sound/{order}/0").content, range(12))]
-    assert got == [b"aaa"] * 12 and 1 < most <= routes.MAX_SENDING
+    assert got == [b"aaa"] * 12 and 1 < most <= rater_routes.MAX_SENDING
 
 
 def test_consents_wait_in_no_threads(

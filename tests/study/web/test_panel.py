@@ -13,9 +13,9 @@ from fastapi.testclient import TestClient
 from jwt.algorithms import RSAAlgorithm
 
 from benchmarks.support.listening import Rater, write_test
-from earshot.study import preview
+from earshot.study import rater_links
 from earshot.study.library import TestLibrary
-from earshot.study.storage.panel import hashed
+from earshot.study.web.rater_requests import MAX_PREVIEWERS
 from earshot.study.web.server import app, library
 
 BACK = "https://panel.example/back?cc="
@@ -56,7 +56,7 @@ def test_member_is_known_by_their_browser(
     assert back["rater"] == first.token
     key = tests.open("ab").key
     told = client.get("/results/ab/answers.jsonl", params={"key": key}).text
-    assert hashed(key, "PROLIFIC_PID", "5f1e9ab2c03d") in told
+    assert rater_links.keyed_hash(key, "PROLIFIC_PID", "5f1e9ab2c03d") in told
     kept = told.encode() + (tmp_path / "answers.db").read_bytes()
     kept += (tmp_path / "answers.db-wal").read_bytes()
     assert not any(secret in kept for secret in (b"5f1e9ab2c03d", b"DONE", claim.encode()))
@@ -219,7 +219,7 @@ def test_test_closed_midway_loses_nothing(client: TestClient, tests: TestLibrary
 
 def test_preview_reaches_end_and_stores_nothing(client: TestClient, tests: TestLibrary) -> None:
     key = tests.open("ab").key
-    rater = Rater(client, "ab", preview.new_token(key))
+    rater = Rater(client, "ab", rater_links.preview_token(key))
     assert rater.session()["preview"] and rater.check(key)["passed"]
     for trial in rater.session()["trials"]:
         assert rater.get(f"sound/{trial['order']}/0").status_code == 200
@@ -233,16 +233,16 @@ def test_preview_begins_in_full_test(client: TestClient, tests: TestLibrary) -> 
     key = tests.open("ab").key
     for name in ("one", "two"):
         Rater(client, "ab", panel={"PROLIFIC_PID": name})
-    first, *_ = [Rater(client, "ab", preview.new_token(key)) for _ in range(preview.MAX_RATERS)]
+    first, *_ = [Rater(client, "ab", rater_links.preview_token(key)) for _ in range(MAX_PREVIEWERS)]
     assert first.session()["outcome"] is None and first.session()["consented"]
-    Rater(client, "ab", preview.new_token(key))
+    Rater(client, "ab", rater_links.preview_token(key))
     assert not first.session()["consented"] and tests.store.raters("ab") == 2
 
 
 def test_preview_takes_this_tests_key(client: TestClient, tests: TestLibrary) -> None:
-    forged = preview.new_token(tests.open("open").key)
+    forged = rater_links.preview_token(tests.open("open").key)
     refused = client.post("/listen/ab/consent", json={"rater": forged})
     assert refused.status_code == 409
     assert not client.get("/listen/ab/session", params={"rater": forged}).json()["preview"]
-    short = f"{preview.BEGINS}0123456789abcdef-"
+    short = f"{rater_links.PREVIEW_PREFIX}0123456789abcdef-"
     assert not client.get("/listen/ab/session", params={"rater": short}).json()["preview"]

@@ -23,16 +23,11 @@ from benchmarks.support.listening import write_test
 from earshot.study import preregistration, publishing
 from earshot.study.analysis.report import comparison
 from earshot.study.library import TestLibrary
-from earshot.study.maker import TooMuchError
 from earshot.study.publishing import MARK
+from earshot.study.report_process import TooMuchError
 from earshot.study.simulation.raters import simulate
-from earshot.study.web.results import files, reports
-from earshot.study.web.results.reports import (
-    MAX_AT_ONCE,
-    MAX_OF_ADDRESS,
-    MAX_WAITING,
-    Reports,
-)
+from earshot.study.web import report_cache
+from earshot.study.web.report_cache import MAX_AT_ONCE, MAX_OF_ADDRESS, MAX_WAITING, ReportCache
 from earshot.study.web.server import app, library
 
 TAKEN = ("first", "second", "closed", "again", "taken")
@@ -118,16 +113,16 @@ def test_report_stays_until_somebody_answers(
         made.append(make)
         return make(*args, **kwargs)
 
-    monkeypatch.setattr(reports, "maker", lambda: counted)
+    monkeypatch.setattr(report_cache, "report_process", lambda: counted)
     client.post("/results/again/look", params={"key": opened.key})  # which the report tells
     made.clear()
     for _ in range(3):
         for path in ("", "/report.pdf"):
             assert client.get(f"/results/again{path}", params={"key": opened.key}).is_success
-    assert files.analysed not in made
+    assert report_cache.analyse_answers not in made
     simulate(opened.test, tests.store, 7, 0)
     client.get("/results/again", params={"key": opened.key})
-    assert made.count(files.analysed) == 1
+    assert made.count(report_cache.analyse_answers) == 1
 
 
 def test_report_of_too_much_waits(
@@ -140,12 +135,12 @@ def test_report_of_too_much_waits(
         tried.append(make)
         raise TooMuchError("This takes longer")
 
-    monkeypatch.setattr(reports, "maker", lambda: too_much)
+    monkeypatch.setattr(report_cache, "report_process", lambda: too_much)
     key = {"key": tests.open("taken").key}
     for path in ("report.pdf", "report.pdf", "dataset.zip"):
         refused = client.get(f"/results/taken/{path}", params=key)
         assert refused.status_code == 403 and "This takes longer" in refused.text
-    assert tried == [files.analysed, files.dataset_zip]
+    assert tried == [report_cache.analyse_answers, report_cache.dataset_zip]
 
 
 def test_results_of_busy_store_say_so(
@@ -154,7 +149,7 @@ def test_results_of_busy_store_say_so(
     def locked(*_: object) -> None:
         raise OperationalError("SELECT", {}, Exception("database is locked"))
 
-    monkeypatch.setattr(reports, "maker", lambda: locked)
+    monkeypatch.setattr(report_cache, "report_process", lambda: locked)
     asked = client.get("/results/taken/ratings.csv", params={"key": tests.open("taken").key})
     assert asked.status_code == 503 and "cannot read the answers" in asked.text
 
@@ -163,7 +158,7 @@ def test_one_address_leaves_places_to_others(
     tests: TestLibrary, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     go_on, params = threading.Event(), {"key": tests.open("first").key}
-    monkeypatch.setattr(Reports, "pdf", lambda *_: go_on.wait(PATIENCE) and b"%PDF")
+    monkeypatch.setattr(ReportCache, "pdf", lambda *_: go_on.wait(PATIENCE) and b"%PDF")
     served = app(tests)
     path = "/results/first/report.pdf"
     with TestClient(served) as one, ThreadPoolExecutor(9) as pool:
@@ -190,7 +185,7 @@ def test_many_reports_leave_server_to_raters(
         assert go_on.wait(PATIENCE)
         return b"%PDF"
 
-    monkeypatch.setattr(Reports, "pdf", slowly)
+    monkeypatch.setattr(ReportCache, "pdf", slowly)
     with TestClient(app(tests)) as client, ThreadPoolExecutor(60) as pool:
         path = "/results/first/report.pdf"
         asked = [pool.submit(client.get, path, params=params) for _ in range(60)]
@@ -275,10 +270,10 @@ def test_deleted_answers_leave_the_memory(tmp_path: Path, whole: bool) -> None:
     if whole:
         (tmp_path / "gone" / MARK).write_text("2026-01-01")
     tests = library(tmp_path)
-    opened, reports = tests.open("gone"), Reports(tests)
+    opened, cache = tests.open("gone"), ReportCache(tests)
     simulate(opened.test, tests.store, 2, 0)
-    reports.page(opened)
-    left = weakref.ref(reports._made[opened])
+    cache.page(opened)
+    left = weakref.ref(cache._made[opened])
     publishing.delete("gone", tests)
     del opened
     gc.collect()

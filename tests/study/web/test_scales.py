@@ -17,7 +17,7 @@ from earshot.study.design.scales import MAX_COMMENT
 from earshot.study.library import TestLibrary
 from earshot.study.simulation.raters import simulate
 from earshot.study.storage.store import Store
-from earshot.study.web.languages import words
+from earshot.study.web.rater_page import page_texts
 from earshot.study.web.server import app, library
 
 SAID = dict.fromkeys(STIMULI, "The old cat sat.")
@@ -64,7 +64,7 @@ def test_scales_are_asked_in_raters_language(client: TestClient) -> None:
     similar, natural, pleasant, typed = Rater(client, "several", language="de").session()["trials"][
         0
     ]["scales"]
-    german = words("de")
+    german = page_texts("de")
     assert similar["question"] == german["question.smos"]
     assert similar["words"][0]["label"] == german["scale.smos"]["5"]
     ends = natural["words"][0]["label"], natural["words"][1]["label"]

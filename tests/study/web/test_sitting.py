@@ -12,7 +12,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from benchmarks.support.listening import Rater, write_test
-from earshot.study import preview
+from earshot.study import rater_links
 from earshot.study.library import TestLibrary
 from earshot.study.sounds import checks
 from earshot.study.web.server import app, library
@@ -118,7 +118,8 @@ def test_browsers_are_counted_once(client: TestClient, tests: TestLibrary) -> No
     client.get("/listen/plain/session", params={"first": False})
     client.get("/listen/plain/session")
     client.get(
-        "/listen/plain/session", params={"first": True, "rater": preview.new_token(opened.key)}
+        "/listen/plain/session",
+        params={"first": True, "rater": rater_links.preview_token(opened.key)},
     )
     rater = Rater(client, "plain")
     client.get("/listen/plain/session", params={"first": True, "rater": rater.token})

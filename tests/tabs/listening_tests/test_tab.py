@@ -17,7 +17,7 @@ from earshot.study.design.folder import describe
 from earshot.study.design.form import Form
 from earshot.study.design.spec import load
 from earshot.study.library import TestLibrary
-from earshot.study.maker import Maker
+from earshot.study.report_process import ReportProcess
 from earshot.tabs import listening_tests
 from earshot.tabs.listening_tests import events, form, workspace
 from earshot.tabs.listening_tests.events import StudyComponents, StudyEvents
@@ -277,7 +277,7 @@ def test_rehearsal_that_takes_too_much_ends(
 ) -> None:
     """It is made in a process of its own: others' work goes on."""
     folder = write_test(tmp_path / "workspace", "ab", 0.1)
-    monkeypatch.setattr(events, "trial_maker", lambda: Maker(seconds=0.01))
+    monkeypatch.setattr(events, "trial_process", lambda: ReportProcess(seconds=0.01))
     said = handlers.rehearse(Workspace(folder), (folder / "test.yaml").read_text())
     assert "takes longer, or more memory" in said
 

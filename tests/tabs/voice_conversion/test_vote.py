@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from earshot.core.errors import InputError
-from earshot.study.library import TestLibrary
-from earshot.study.shipped import VOTE
+from earshot.study.library import VOTE, TestLibrary
 from earshot.tabs import listening_tests
 from earshot.tabs.voice_conversion.vote import LABELS, _standing, _voted
 

@@ -1,4 +1,4 @@
-"""python -m earshot study.maker: a process in which answers are analysed, and reports made.
+"""A process in which answers are analysed and reports made: `python -m` this module.
 
 In a thread of the server every request of a rater would wait for the interpreter, again and again,
 while tables are computed and figures drawn. The server starts the process when a report is first
@@ -37,7 +37,7 @@ class TooMuchError(InputError):
     """An error that something takes too much time, or memory."""
 
 
-class Maker:
+class ReportProcess:
     """The process, which makes one thing after the other, as the server sees it."""
 
     def __init__(self, seconds: float = MAX_SECONDS) -> None:
@@ -51,7 +51,7 @@ class Maker:
         has ended otherwise: the next call starts another."""
         with self._lock:
             if self._process is None:
-                self._process = _started()
+                self._process = _start()
             asked, answers = self._process.stdin, self._process.stdout
             assert asked and answers
             request = pickle.dumps((make, args, kwargs, self._seconds))
@@ -73,18 +73,18 @@ class Maker:
 
 
 @cache
-def maker() -> Maker:
+def report_process() -> ReportProcess:
     """Give the process of this server for organisers' reports."""
-    return Maker()
+    return ReportProcess()
 
 
 @cache
-def trial_maker() -> Maker:
+def trial_process() -> ReportProcess:
     """Give the process for what visitors try: rehearsals, and ratings from elsewhere."""
-    return Maker(TRIAL_SECONDS)
+    return ReportProcess(TRIAL_SECONDS)
 
 
-def _started() -> subprocess.Popen[bytes]:
+def _start() -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [sys.executable, "-m", __name__],
         stdin=subprocess.PIPE,

@@ -1,60 +1,83 @@
-"""The rater's page as routes to put into any app: /listen/TEST and what it needs."""
+"""The rater's page as routes to put into any app, /listen/TEST and what it needs, with the bodies
+of its requests.
+"""
 
 import math
 import secrets
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache, partial, wraps
-from typing import Any, Final
+from typing import Annotated, Any, Final
 from weakref import WeakValueDictionary
 
 from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter, Depends, HTTPException, Request, Response
 from fastapi.responses import FileResponse, HTMLResponse, StreamingResponse
+from pydantic import BaseModel, ConfigDict, Field
 
 from earshot.core.errors import InputError
 from earshot.core.limits import RateLimit, address_of
+from earshot.study import rater_links
+from earshot.study.design.designs import MAX_CONDITIONS
+from earshot.study.design.panel import MAX_NAMES
+from earshot.study.design.questions import MAX_CHARACTERS
+from earshot.study.design.scales import MAX_COMMENT, MAX_SCALES, MAX_SENTENCE
+from earshot.study.design.sitting import MAX_PAIRS
 from earshot.study.library import BusyError, Opened, TestLibrary
-from earshot.study.preview import Previews
 from earshot.study.publishing import published
 from earshot.study.sounds import checks
 from earshot.study.sounds.copies import UNREADABLE, as_wav
-from earshot.study.storage import panel
 from earshot.study.storage.answers import lesson
 from earshot.study.storage.database import UNAVAILABLE
 from earshot.study.web import rater_page
-from earshot.study.web.bodies import (
-    Answered,
-    Check,
-    Consent,
-    Leaving,
-    Missing,
-    Reply,
-    RoomCheck,
+from earshot.study.web.rater_requests import (
+    BEGUN,
+    NO_SOUND,
+    RETRY_SECONDS,
+    Previews,
+    RaterSessions,
+    SentenceErrors,
+    check_invitation,
+    check_token,
+    claimed,
+    explain_errors,
+    item_at,
+    min_seconds,
 )
-from earshot.study.web.checks import NO_SOUND, check_invitation, checked, item_at, min_seconds
-from earshot.study.web.plainly import RETRY, PlainErrors, explained
-from earshot.study.web.raters import BEGUN, Raters, claimed
 
 PARTS: Final = {p.name: p for p in rater_page.PAGE.iterdir() if p.suffix in (".js", ".css")}
 UNHEARD: Final = "Listen to every sound before you answer."
 # A sound never changes at its address, which is one rater's alone.
-KEEP: Final = {"Cache-Control": "private, max-age=86400, immutable"}
+KEEP_FOREVER: Final = {"Cache-Control": "private, max-age=86400, immutable"}
 MAX_DRAWING: Final = 2  # requests of a test that draw trials, one of them while another is stored
 MAX_SENDING: Final = 4  # blocks of sounds to one address that are made at a time
+MAX_NUMBER: Final = 2**31 - 1  # of a number, for any database
+MAX_TOKEN: Final = 4000  # characters of what a panel signs
+MAX_PLACES: Final = MAX_CONDITIONS + 1  # of a trial, with the open reference
+Token = Annotated[str, Field(max_length=128)]
+Whole = Annotated[int, Field(ge=0, le=MAX_NUMBER)]
+Wholes = Annotated[list[Whole], Field(max_length=MAX_PLACES)]
+Name = Annotated[str, Field(max_length=40)]
+ScaleAnswer = (  # to one of several scales, or what was written
+    Annotated[int, Field(ge=-MAX_NUMBER, le=MAX_NUMBER)]
+    | Annotated[str, Field(max_length=max(MAX_COMMENT, MAX_SENTENCE))]
+    | Wholes
+)
+Claim = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{16,64}$")]  # of a browser, random
+LinkValue = Annotated[str, Field(max_length=200)]  # by a panel's link
 
 
 def router(library: TestLibrary) -> APIRouter:
     """Make the rater's routes over the tests of a library."""
-    routes = APIRouter(route_class=PlainErrors, include_in_schema=False)
+    routes = APIRouter(route_class=SentenceErrors, include_in_schema=False)
     store = library.store
-    raters = Raters(store, cache(Previews))  # made when somebody tries a test
+    raters = RaterSessions(store, cache(Previews))  # made when somebody tries a test
     newcomers, visits = RateLimit.of("raters"), RateLimit.of("visits")
     listening: WeakValueDictionary[str, CapacityLimiter] = WeakValueDictionary()  # by address
     lines: WeakValueDictionary[str, CapacityLimiter] = WeakValueDictionary()  # by test
 
     def find(test: str) -> Opened:
-        with explained(404):
+        with explain_errors(404):
             return library.get(test)
 
     named = Depends(find)
@@ -85,10 +108,12 @@ def router(library: TestLibrary) -> APIRouter:
         try:
             opened = library.get(test)
         except BusyError as error:
-            return rater_page.message("One moment", str(error), 503, {"Refresh": str(RETRY)})
+            return rater_page.message(
+                "One moment", str(error), 503, {"Refresh": str(RETRY_SECONDS)}
+            )
         except InputError as error:
             return rater_page.message("No test here", str(error), 404)
-        return rater_page.html(opened.test, raters.language(request, opened, rater, lang))
+        return rater_page.page(opened.test, raters.language(request, opened, rater, lang))
 
     @routes.get("/listen/{test}/session")
     @drawing
@@ -106,11 +131,11 @@ def router(library: TestLibrary) -> APIRouter:
         said, asked_by = dict(request.query_params), opened.test.panel
         if not rater and asked_by.link and said.get(asked_by.link[0]):
             signed = asked_by.signed and said.get(asked_by.signed.name)
-            with explained(409):
+            with explain_errors(409):
                 token, member = raters.member(opened, said, signed, claim)
             rater = token if member else None
         kept, test = raters.store_for(opened, rater)
-        known = kept.resume(test, checked(rater)) if rater else None
+        known = kept.resume(test, check_token(rater)) if rater else None
         if first and known is None and kept is store and not visits.take(address_of(request)):
             with suppress(*UNAVAILABLE):  # raters matter more than that they are counted
                 store.visit(test)
@@ -136,18 +161,22 @@ def router(library: TestLibrary) -> APIRouter:
     @routes.post("/listen/{test}/consent")
     @partial(drawing, of_all=True)
     def consent(request: Request, body: Consent, opened: Opened = named) -> dict[str, str]:
-        token, address = body.rater and checked(body.rater), address_of(request)
+        token, address = body.rater and check_token(body.rater), address_of(request)
         check_invitation(opened, token)
         kept, test = raters.store_for(opened, token)
         known = token and kept.resume(test, token)
         said: Mapping[str, str] = body.panel
-        with explained(409):
+        with explain_errors(409):
             if test.panel.link and kept is store and not known:
                 token, known = raters.member(opened, said, body.signed, body.claim)
-                said = panel.signed(test.panel, body.signed) if test.panel.signed else said
+                said = (
+                    rater_links.signed_values(test.panel, body.signed)
+                    if test.panel.signed
+                    else said
+                )
             if not known and (wait := newcomers.take(address)):
                 raise HTTPException(429, newcomers.refusal, {"Retry-After": str(math.ceil(wait))})
-            hashes = panel.hashes(test.panel, opened.key, said)
+            hashes = rater_links.panel_hashes(test.panel, opened.key, said)
             token, claim = token or secrets.token_urlsafe(16), claimed(opened, body.claim) or None
             try:
                 new = kept.enrol(test, token, hashes, body.language, body.device, claim)
@@ -171,19 +200,19 @@ def router(library: TestLibrary) -> APIRouter:
         except UNREADABLE as error:  # the test is being deleted, or its copies are
             raise HTTPException(404, NO_SOUND) from error
         # No type, date or tag: they might tell one system from another.
-        headers = KEEP | {"Content-Length": str(size)}
+        headers = KEEP_FOREVER | {"Content-Length": str(size)}
         line = listening.setdefault(address_of(request), CapacityLimiter(MAX_SENDING))
         return StreamingResponse(_sent(blocks, line), 200, headers, "application/octet-stream")
 
     @routes.post("/listen/{test}/missing")
     @drawing
-    def missing(body: Missing, opened: Opened = named) -> dict[str, Any]:
+    def missing(body: MissingSound, opened: Opened = named) -> dict[str, Any]:
         """Let a rater go on to whom a sound does not come."""
         found = opened.sounds(item_at(raters.rater(opened, body.rater), body.order))
         if body.place >= len(found):
             raise HTTPException(404, NO_SOUND)
         kept, test = raters.store_for(opened, body.rater)
-        with explained(422):
+        with explain_errors(422):
             kept.skip(test, body.rater, body.order, body.place, there=found[body.place].whole())
         return after(opened, body.rater)
 
@@ -200,16 +229,18 @@ def router(library: TestLibrary) -> APIRouter:
         raters.rater(opened, rater)
         if not 0 <= trial < checks.HEADPHONE_TRIALS * checks.MAX_ATTEMPTS:
             raise HTTPException(404, NO_SOUND)
-        return Response(checks.headphone_sound(opened.key, rater, trial), 200, KEEP, "audio/wav")
+        return Response(
+            checks.headphone_sound(opened.key, rater, trial), 200, KEEP_FOREVER, "audio/wav"
+        )
 
     @routes.post("/listen/{test}/headphones")
-    def check(body: Check, opened: Opened = named) -> dict[str, Any]:
+    def check(body: HeadphoneCheck, opened: Opened = named) -> dict[str, Any]:
         raters.rater(opened, body.rater)
         kept, test = raters.store_for(opened, body.rater)
         passed = checks.headphones_passed(opened.key, body.rater, body.answers, body.attempt)
         last = body.attempt + 1 == checks.MAX_ATTEMPTS or body.loudspeakers
         attempt = (body.rater, passed, body.attempt, last)
-        with explained(409):
+        with explain_errors(409):
             result = kept.headphones(test, *attempt)
         ended = rater_page.ended(opened.test, raters.rater(opened, body.rater))
         return {"passed": result is True, "again": result is None} | ended
@@ -220,7 +251,7 @@ def router(library: TestLibrary) -> APIRouter:
         room = opened.test.environment
         if room is None or not 0 <= trial < room.pairs * checks.MAX_ATTEMPTS:
             raise HTTPException(404, NO_SOUND)
-        return Response(checks.room_sound(opened.key, rater, trial), 200, KEEP, "audio/wav")
+        return Response(checks.room_sound(opened.key, rater, trial), 200, KEEP_FOREVER, "audio/wav")
 
     @routes.post("/listen/{test}/environment")
     def check_room(body: RoomCheck, opened: Opened = named) -> dict[str, Any]:
@@ -231,19 +262,19 @@ def router(library: TestLibrary) -> APIRouter:
             raise HTTPException(422, NO_SOUND)
         passed = checks.room_passed(opened.key, body.rater, body.answers, room, body.attempt)
         last = body.attempt + 1 == checks.MAX_ATTEMPTS
-        with explained(409):
+        with explain_errors(409):
             result = kept.environment(test, body.rater, passed, body.attempt, last)
         ended = rater_page.ended(opened.test, raters.rater(opened, body.rater))
         return {"passed": result is True, "again": result is None} | ended
 
     @routes.post("/listen/{test}/answer")
     @drawing
-    def answer(body: Answered, opened: Opened = named) -> dict[str, Any]:
+    def answer(body: AnswerBody, opened: Opened = named) -> dict[str, Any]:
         """Keep an answer; the reply comes only when the answer is on the disk."""
         rater = raters.rater(opened, body.rater)
         kept, test = raters.store_for(opened, body.rater)
         given = (body.order, body.answer, body.plays, body.milliseconds)
-        with explained(422):
+        with explain_errors(422):
             if not all(body.plays):
                 raise InputError(UNHEARD)
             least = library.min_time * min_seconds(opened, rater, body.order)
@@ -255,15 +286,15 @@ def router(library: TestLibrary) -> APIRouter:
     def reply(body: Reply, opened: Opened = named) -> dict[str, bool]:
         kept, test = raters.store_for(opened, body.rater)
         given = (body.question, body.trials, body.reply)
-        with explained(422):
-            kept.reply(test, checked(body.rater), *given)
+        with explain_errors(422):
+            kept.reply(test, check_token(body.rater), *given)
         return {"stored": True}
 
     @routes.post("/listen/{test}/withdraw")
     def withdraw(body: Leaving, opened: Opened = named) -> dict[str, Any]:
         kept, test = raters.store_for(opened, body.rater)
-        with explained(404):
-            kept.withdraw(test, checked(body.rater))
+        with explain_errors(404):
+            kept.withdraw(test, check_token(body.rater))
         return {"withdrawn": True} | rater_page.ended(opened.test, None, "withdrawn")
 
     return routes
@@ -273,3 +304,66 @@ async def _sent(blocks: Iterator[bytes], line: CapacityLimiter) -> AsyncIterator
     """Make one block after the other in threads of the line."""
     while block := await to_thread.run_sync(next, blocks, b"", limiter=line):
         yield block
+
+
+class Body(BaseModel):
+    """The body of a request; anything else in it is an error."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class Consent(Body):
+    rater: Token | None = None
+    language: Annotated[str, Field(pattern=r"^[a-z]{2,3}$", max_length=3)] = "en"
+    device: Annotated[str, Field(pattern=r"^(phone|tablet|computer), [A-Za-z ]{1,20}$")] | None = (
+        None
+    )
+    claim: Claim | None = None
+    signed: Annotated[str, Field(max_length=MAX_TOKEN)] | None = None
+    panel: Annotated[dict[Name, LinkValue], Field(max_length=MAX_NAMES)] = {}
+
+
+class Leaving(Body):
+    rater: Token
+
+
+class HeadphoneCheck(Body):
+    rater: Token
+    attempt: int = Field(ge=0, lt=checks.MAX_ATTEMPTS)
+    loudspeakers: bool = False  # whoever says so is not asked again
+    answers: list[Whole] = Field(
+        min_length=checks.HEADPHONE_TRIALS, max_length=checks.HEADPHONE_TRIALS
+    )
+
+
+class RoomCheck(Body):
+    rater: Token
+    attempt: int = Field(ge=0, lt=checks.MAX_ATTEMPTS)
+    answers: list[Whole] = Field(min_length=1, max_length=MAX_PAIRS)
+
+
+class MissingSound(Body):
+    rater: Token
+    order: Whole
+    place: Annotated[int, Field(ge=0, lt=MAX_PLACES)]
+
+
+class Reply(Body):
+    rater: Token
+    question: Whole
+    trials: Whole
+    reply: Whole | Annotated[str, Field(max_length=MAX_CHARACTERS)] | None
+
+
+class AnswerBody(Body):
+    rater: Token
+    order: Whole
+    answer: (
+        Annotated[int, Field(ge=-MAX_NUMBER, le=MAX_NUMBER)]
+        | Annotated[str, Field(max_length=16)]
+        | Wholes
+        | Annotated[dict[Name, ScaleAnswer], Field(max_length=MAX_SCALES + 1)]
+    )
+    plays: Wholes
+    milliseconds: Whole
+    version: Whole = 0

@@ -1,12 +1,18 @@
-"""Reports on the tests of a library: made once, and kept until raters have done something."""
+"""Reports on the tests of a library, made once and kept until raters have done something; and what
+is made of the answers in a process of its own (see earshot.study.report_process).
+
+That process opens the store by its URL, for to read many answers takes as long as to write them.
+"""
 
 from __future__ import annotations
 
+import io
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final, ParamSpec, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -16,9 +22,10 @@ from markupsafe import Markup
 from earshot.study import preregistration
 from earshot.study.design import Test
 from earshot.study.library import BusyError, Opened, TestLibrary
-from earshot.study.maker import TOO_MUCH, TooMuchError, maker
-from earshot.study.web.results import files
-from earshot.study.web.templates import render
+from earshot.study.report_process import TOO_MUCH, TooMuchError, report_process
+from earshot.study.storage import dataset, export
+from earshot.study.storage.store import Store
+from earshot.study.web.rater_page import render
 
 if TYPE_CHECKING:  # it takes seconds to import
     from earshot.study.analysis import Results
@@ -28,12 +35,13 @@ T = TypeVar("T")
 MAX_AT_ONCE: Final = 2  # that hold a thread of the server; all other threads are for raters
 MAX_WAITING: Final = 8
 MAX_OF_ADDRESS: Final = 3  # that are made or waited for
-AGAIN: Final = 600.0  # seconds until what took too much is tried again
+RETRY_AFTER: Final = 600.0  # seconds until what took too much is tried again
 BUSY: Final = "Other reports are being made just now. Try again in a few seconds."
+_open_store = cache(partial(Store, upgrade=False))  # which the server has done
 
 
 @dataclass(eq=False)
-class Made:
+class CachedReport:
     """The parts of a report that were made while the answers were in this state; progress: how far
     the test is, page: the whole report, pdf: its file, comparisons: with others, each once it was
     asked for.
@@ -44,15 +52,15 @@ class Made:
     progress: str = ""
     page: str = ""
     pdf: bytes = b""
-    comparisons: WeakKeyDictionary[Made, str] = field(default_factory=WeakKeyDictionary)
+    comparisons: WeakKeyDictionary[CachedReport, str] = field(default_factory=WeakKeyDictionary)
 
 
-class Reports:
+class ReportCache:
     """Results of tests, and the pages that show them."""
 
     def __init__(self, library: TestLibrary) -> None:
         self._library = library
-        self._made: WeakKeyDictionary[Opened, Made] = WeakKeyDictionary()
+        self._made: WeakKeyDictionary[Opened, CachedReport] = WeakKeyDictionary()
         self._making = threading.Lock()  # one at a time, so that none is made twice
         self._places = anyio.CapacityLimiter(MAX_AT_ONCE)
         self._asked: Counter[str] = Counter()  # reports that are made or waited for, by address
@@ -92,7 +100,7 @@ class Reports:
             made = self._of(opened)
             progress = self._progress(opened, made)
         standing = render(
-            "running.html",
+            "organiser_running.html",
             progress=Markup(progress),
             missing=store.missing(test).most_common(),
             looks=len(store.looks(test)),
@@ -132,7 +140,7 @@ class Reports:
                 made.comparisons[other] = self._made_of(one, page, compared)
             return made.comparisons[other]
 
-    def _progress(self, opened: Opened, made: Made) -> str:
+    def _progress(self, opened: Opened, made: CachedReport) -> str:
         from earshot.study.analysis.report.page import Progress, progress_section
 
         if not made.progress:
@@ -141,14 +149,16 @@ class Reports:
             made.progress = self._made_of(opened, progress_section, progress, opened.test.name)
         return made.progress
 
-    def _of(self, opened: Opened) -> Made:
+    def _of(self, opened: Opened) -> CachedReport:
         test, store = opened.test, self._library.store
         # First: what comes meanwhile is made anew.
         state = (opened.key, len(store.looks(test)), *store.state(test))
         made = self._made.get(opened)
         if made is None or made.state != state:
             notes = list(filter(None, [preregistration.said(test)]))
-            made = Made(state, self._made_of(opened, files.analysed, store.url, test, notes))
+            made = CachedReport(
+                state, self._made_of(opened, analyse_answers, store.url, test, notes)
+            )
             self._made[opened] = made
         return made
 
@@ -161,7 +171,36 @@ class Reports:
         if time.monotonic() < until.get(make, 0.0):
             raise TooMuchError(TOO_MUCH)
         try:
-            return maker()(make, *args, **kwargs)
+            return report_process()(make, *args, **kwargs)
         except TooMuchError:
-            until[make] = time.monotonic() + AGAIN
+            until[make] = time.monotonic() + RETRY_AFTER
             raise
+
+
+if TYPE_CHECKING:  # it takes seconds to import
+    from earshot.study.analysis import Results
+
+
+def analyse_answers(url: str, test: Test, notes: Sequence[str]) -> Results:
+    """Analyse all answers that there are."""
+    from earshot.study.analysis import analyse
+
+    store = _open_store(url)
+    return analyse(test, store.ratings(test), conduct=store.conduct(test), notes=notes)
+
+
+def ratings_csv(url: str, test: Test) -> bytes:
+    """Write the tidy table, in UTF-8 as spreadsheets tell it."""
+    return export.csv(_open_store(url).ratings(test)).encode("utf-8-sig")
+
+
+def answers_jsonl(url: str, test: Test) -> bytes:
+    """Write everything that is known of the test."""
+    return export.jsonl(test, _open_store(url)).encode()
+
+
+def dataset_zip(url: str, test: Test) -> bytes:
+    """Write the data set to publish."""
+    file = io.BytesIO()
+    dataset.zipped(test, _open_store(url), file)
+    return file.getvalue()

@@ -12,22 +12,22 @@ import pytest
 
 from earshot.core.errors import InputError
 from earshot.core.paths import ROOT
-from earshot.study.maker import MAX_MEMORY, NICE, Maker, maker
+from earshot.study.report_process import MAX_MEMORY, NICE, ReportProcess, report_process
 
 
-def test_maker_works_elsewhere_at_low_priority() -> None:
-    assert maker()(os.getpid) == maker()(os.getpid) != os.getpid()
-    assert maker()(os.nice, 0) == min(os.nice(0) + NICE, 19)
+def test_report_process_works_elsewhere_at_low_priority() -> None:
+    assert report_process()(os.getpid) == report_process()(os.getpid) != os.getpid()
+    assert report_process()(os.nice, 0) == min(os.nice(0) + NICE, 19)
 
 
-def test_maker_raises_what_is_raised() -> None:
+def test_report_process_raises_what_is_raised() -> None:
     with pytest.raises(ZeroDivisionError):
-        maker()(operator.truediv, 1, 0)
-    assert maker()(abs, -1) == 1
+        report_process()(operator.truediv, 1, 0)
+    assert report_process()(abs, -1) == 1
 
 
 def test_ended_process_is_replaced() -> None:
-    make = Maker()
+    make = ReportProcess()
     with pytest.raises(RuntimeError, match="has ended"):
         make(os._exit, 1)
     assert make(abs, -1) == 1
@@ -35,7 +35,7 @@ def test_ended_process_is_replaced() -> None:
 
 def test_endless_analysis_gives_way() -> None:
     """Whoever waits for another gets it."""
-    make = Maker(seconds=1.0)
+    make = ReportProcess(seconds=1.0)
     with pytest.raises(InputError, match="longer, or more memory"):
         make(time.sleep, 3600)
     assert make(abs, -1) == 1
@@ -47,8 +47,8 @@ def test_server_ends_while_report_is_made() -> None:
     """Nor does the process outlive it for long."""
     script = """
 import threading, time
-from earshot.study.maker import Maker
-make = Maker(seconds=5.0)
+from earshot.study.report_process import ReportProcess
+make = ReportProcess(seconds=5.0)
 make(abs, -1)
 threading.Thread(target=make, args=[time.sleep, 3600], daemon=True).start()
 time.sleep(0.2)
@@ -67,5 +67,5 @@ print(make._process.pid, flush=True)
 
 def test_analysis_that_takes_all_memory_ends() -> None:
     with pytest.raises(InputError, match="longer, or more memory"):
-        maker()(bytes, MAX_MEMORY)
-    assert maker()(abs, -1) == 1
+        report_process()(bytes, MAX_MEMORY)
+    assert report_process()(abs, -1) == 1

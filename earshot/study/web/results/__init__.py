@@ -1,1 +1,0 @@
-"""The organiser's pages: results while a test runs, and what they can do with it."""
