@@ -17,7 +17,7 @@ def speech() -> np.ndarray:
 
 
 def test_intelligibility_at_another_level_is_one(speech: np.ndarray) -> None:
-    """The estimate is the reference at a fifth of its level, in noise."""
+    """The estimate is the reference at a fifth of its level."""
     assert intelligibility(0.2 * speech, speech) == pytest.approx((1.0, 1.0), abs=0.01)
 
 
