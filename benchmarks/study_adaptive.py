@@ -13,7 +13,7 @@ from earshot.study.analysis.paired_comparisons import bradley_terry, can_be_scal
 from earshot.study.assignment import NODES, WEIGHTS, Event, beliefs, choose
 from earshot.study.design import Test
 from earshot.study.design.designs import AB
-from earshot.study.design.trials import numbered, scored
+from earshot.study.design.model import numbered, scored
 from earshot.study.simulation.world import World
 
 SYSTEMS, STIMULI, RATERS = 16, 10, 40

@@ -18,8 +18,8 @@ from earshot.core.files import check_new, replacing
 from earshot.core.files import write as write_file
 from earshot.study import preregistration, rater_links
 from earshot.study.design import DESIGNS, Test, spec
+from earshot.study.design.form import template
 from earshot.study.design.spec import FILE, SpecError
-from earshot.study.design.template import template
 from earshot.study.imports.p808 import CLIPS, SCALES
 from earshot.study.sounds import stimuli
 from earshot.study.storage import dataset

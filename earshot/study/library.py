@@ -14,7 +14,7 @@ from typing import ClassVar, Final
 from earshot.core.errors import InputError
 from earshot.core.paths import ASSETS
 from earshot.study.design import Item, Test, spec
-from earshot.study.design.trials import PREPARED
+from earshot.study.design.model import PREPARED
 from earshot.study.sounds.copies import Copy
 from earshot.study.storage.store import Store
 

@@ -13,7 +13,7 @@ from earshot.core.errors import InputError
 from earshot.core.files import write
 from earshot.study import preregistration
 from earshot.study.design import spec
-from earshot.study.design.trials import PREPARED
+from earshot.study.design.model import PREPARED
 from earshot.study.library import UNKNOWN, TestLibrary
 
 MARK: Final = ".published"  # in the folder of a test that a visitor opened: when, in UTC

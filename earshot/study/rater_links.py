@@ -15,7 +15,7 @@ from typing import Any, Final
 import jwt
 
 from earshot.core.errors import InputError
-from earshot.study.design.panel import Panel
+from earshot.study.design.raters import Panel
 
 INVITED_ONLY: Final = "This test is for invited raters. Open it by the link that was sent to you."
 MAX_INVITED: Final = 10_000

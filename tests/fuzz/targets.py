@@ -18,7 +18,7 @@ from earshot.media.audio.load import load
 from earshot.media.video import frames
 from earshot.sound_index.scan import read_captions
 from earshot.study.design import folder, spec
-from earshot.study.design.yaml_lines import SpecError
+from earshot.study.design.document import SpecError
 from earshot.systems.voice_conversion.units import Units
 from tests.fuzz.mutation import mutated, mutated_json, with_ogg_checksums
 from tests.fuzz.requests import send

@@ -15,8 +15,8 @@ from earshot.core.errors import InputError
 from earshot.study.__main__ import main
 from earshot.study.design import folder, spec
 from earshot.study.design.form import Form
+from earshot.study.design.scales import UNWRITTEN
 from earshot.study.design.spec import SpecError
-from earshot.study.design.texts import UNWRITTEN
 from earshot.study.sounds import stimuli
 from earshot.study.storage.store import Store
 from tests.support.stimuli import RATE, make_folder, noise

@@ -9,7 +9,7 @@ from fastapi.testclient import TestClient
 from benchmarks.support.listening import Rater, write_test
 from earshot.core.errors import InputError
 from earshot.study.design import Test
-from earshot.study.design.yaml_lines import SpecError
+from earshot.study.design.document import SpecError
 from earshot.study.library import BusyError
 from earshot.study.sounds import stimuli
 from earshot.study.sounds.copies import Copy

@@ -9,7 +9,7 @@ from fastapi.testclient import TestClient
 from benchmarks.support.listening import Rater, write_test
 from earshot.core.errors import InputError
 from earshot.study import preregistration, publishing
-from earshot.study.design.yaml_lines import SpecError
+from earshot.study.design.document import SpecError
 from earshot.study.library import TestLibrary
 from earshot.study.publishing import MARK, change, delete, expire, publish
 from earshot.study.sounds import stimuli

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from earshot.study.design import DESIGNS, Answer, Item, Test
-from earshot.study.design.trials import numbered, of_kind, scored
+from earshot.study.design.model import numbered, of_kind, scored
 from earshot.study.storage.store import Rater, Store
 
 FOLDER = Path("/nowhere")

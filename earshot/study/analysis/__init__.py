@@ -17,7 +17,7 @@ from earshot.study.analysis.report import figures, page, pdf
 from earshot.study.analysis.results import Analysis, Results, evaluate
 from earshot.study.analysis.robustness import effects, other_models
 from earshot.study.design import Test
-from earshot.study.design.rules import Rules
+from earshot.study.design.raters import Rules
 from earshot.study.storage.export import csv
 from earshot.study.storage.raters import Conduct
 

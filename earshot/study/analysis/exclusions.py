@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from earshot.study.analysis.estimates import Table, percent
 from earshot.study.analysis.scores import MAX_MISSED, post_screening
 from earshot.study.design import Test
-from earshot.study.design.rules import Rules
+from earshot.study.design.raters import Rules
 
 CHECKS = ("attention", "gold")
 

@@ -23,7 +23,7 @@ from earshot.study.analysis.power import at_null, plan, smallest_p
 from earshot.study.analysis.scores import counted
 from earshot.study.design import REFERENCE, Scale, Test
 from earshot.study.design.designs import Level
-from earshot.study.design.rules import Rules
+from earshot.study.design.raters import Rules
 from earshot.study.storage.raters import Conduct
 
 MIN_RATERS: Final = 5  # of whom one may say more than a first hint

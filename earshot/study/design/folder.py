@@ -1,35 +1,40 @@
-"""A test from the sounds of a visitor: unpacked, described, and put among those that open."""
+"""A test from the sounds of a visitor: unpacked from what they upload, or chosen one by one."""
 
 import errno
+import hashlib
 import io
+import json
 import lzma
+import re
 import shutil
 import struct
 import tempfile
+import threading
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Final
+from typing import Any, Final
 
 from earshot.core.errors import InputError
 from earshot.study.design.designs import DESIGNS, REFERENCE
 from earshot.study.design.form import Form, quoted
+from earshot.study.design.model import PREPARED
 from earshot.study.design.spec import FILE
-from earshot.study.design.trials import PREPARED
 
 SOUNDS: Final = (".wav", ".flac", ".aif", ".aiff", ".ogg", ".opus", ".mp3", ".m4a")
 OTHERS: Final = (".yaml", ".yml", ".txt", ".json", ".jsonl", ".csv")
 NO_SYSTEMS: Final = (REFERENCE, "check", "checks", "practice", "prepared", "results")
 MAX_FILES: Final = 2000  # of a test, from all that was uploaded for it
-MAX_BYTES: Final = 300_000_000  # of them, unpacked
+MAX_UNPACKED_BYTES: Final = 300_000_000  # of them
 TOO_MUCH: Final = (
-    f"This is too much: {MAX_FILES} files and {MAX_BYTES // 1_000_000} MB are the most in a test."
+    f"This is too much: {MAX_FILES} files and {MAX_UNPACKED_BYTES // 1_000_000} MB are the most in "
+    "a test."
 )
-MAX_LIST: Final = 2_000_000  # bytes of a zip's list of entries: 20,000 with names of 50 letters
-MADE: Final = (PREPARED, "results")  # folders that we write, and believe
+MAX_LIST_BYTES: Final = 2_000_000  # of a zip's list of entries: 20,000 with names of 50 letters
+OUR_FOLDERS: Final = (PREPARED, "results")  # folders that we write, and believe
 UNREADABLE: Final = (  # what zipfile raises at a damaged file
     zipfile.BadZipFile,
     zlib.error,
@@ -43,10 +48,14 @@ UNREADABLE: Final = (  # what zipfile raises at a damaged file
 )
 FULL: Final = (errno.ENOSPC, errno.EDQUOT)
 FILES: Final = (FILE, "test.yml")  # what the test's own file may be called
+MAX_SOUNDS: Final = 60  # in a draft
+MAX_DRAFT_BYTES: Final = 60_000_000  # of them, which stay in memory
+MAX_SECONDS: Final = 60.0  # that a sound of a draft may last
+NOTES: Final = "sounds.jsonl"  # of a draft
 UTF8: Final = 0x800  # the flag of a zip's entry whose name is in UTF-8
 MAX_NAMES: Final = 5  # of files that a message repeats
-NOTHING: Final = (
-    "There are no sounds in this{found}. Upload a zip with a folder for each system, in which the "
+NO_SOUNDS: Final = (
+    "There are no sounds in this{names}. Upload a zip with a folder for each system, in which the "
     "same sentence has the same file name, or sounds that are named system_sentence.wav; sounds "
     f"are {', '.join(SOUNDS)}."
 )
@@ -63,7 +72,7 @@ def unpack(files: Sequence[Path], folder: Path) -> None:
     Raises InputError for what is none of this, or too much in all.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    allowance = Allowance(MAX_FILES, MAX_BYTES)
+    allowance = Allowance(MAX_FILES, MAX_UNPACKED_BYTES)
     names: list[str] = []
     for file in files:
         if file.suffix.lower() == ".zip":
@@ -77,8 +86,8 @@ def unpack(files: Sequence[Path], folder: Path) -> None:
             names.append(file.name)
     _arrange(folder)
     if not systems(folder) and not (folder / FILE).exists():
-        found = f", but {', '.join(names[:MAX_NAMES])}" if names else ""
-        raise InputError(NOTHING.format(found=found + " …" * (len(names) > MAX_NAMES)))
+        others = f", but {', '.join(names[:MAX_NAMES])}" if names else ""
+        raise InputError(NO_SOUNDS.format(names=others + " …" * (len(names) > MAX_NAMES)))
 
 
 @dataclass
@@ -97,16 +106,16 @@ class Allowance:
 
 
 def systems(folder: Path) -> dict[str, str]:
-    """Find the pattern of the sounds of every system that has a folder here, by name."""
-    found = {}
+    """Return the pattern of the sounds of every system that has a folder here, by name."""
+    patterns = {}
     for part in sorted(path for path in folder.iterdir() if path.is_dir()):
         if (ending := _ending(part)) and part.name not in NO_SYSTEMS:
-            found[part.name] = f"{part.name}/*{ending}"
-    return found
+            patterns[part.name] = f"{part.name}/*{ending}"
+    return patterns
 
 
 def _ending(folder: Path) -> str | None:
-    """Find the ending that most sounds in the folder have; None where there are none."""
+    """Return the ending that most sounds in the folder have; None where there are none."""
     kinds = Counter(path.suffix.lower() for path in _sounds(folder))
     if not kinds:
         return None
@@ -115,7 +124,7 @@ def _ending(folder: Path) -> str | None:
 
 
 def _sounds(folder: Path) -> list[Path]:
-    """List the sounds that lie in the folder itself."""
+    """Return the sounds that lie in the folder itself."""
     if not folder.is_dir():
         return []
     return sorted(path for path in folder.iterdir() if path.suffix.lower() in SOUNDS)
@@ -131,19 +140,19 @@ def _copy(file: Path, folder: Path, name: PurePosixPath, allowance: Allowance) -
 
 
 def describe(folder: Path, form: Form) -> str:
-    """Write the YAML of the test that the form describes, with the sounds in the folder."""
-    found, design = systems(folder), DESIGNS[form.design]
+    """Return the YAML of the test that the form describes, with the sounds in the folder."""
+    patterns, design = systems(folder), DESIGNS[form.design]
     lines = [*form.head(), "", "systems:"]
-    lines += [f"  {quoted(name)}: {quoted(pattern)}" for name, pattern in found.items()]
+    lines += [f"  {quoted(name)}: {quoted(pattern)}" for name, pattern in patterns.items()]
     if (ending := _ending(folder / REFERENCE)) and design.referenced:
         lines.append(f'reference: "{REFERENCE}/*{ending}"')
-    stimuli = min((len(_sounds(folder / name)) for name in found), default=0)
-    each = design.count(len(found), reference=False)
+    stimuli = min((len(_sounds(folder / name)) for name in patterns), default=0)
+    each = design.count(len(patterns), reference=False)
     lines += ["", *form.rest(max(1, min(20, stimuli * each)))]
     return "\n".join(lines) + "\n"
 
 
-def zipped(folder: Path, file: Path) -> None:
+def write_zip(folder: Path, file: Path) -> None:
     """Write the folder as a zip file."""
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(folder.rglob("*")):
@@ -157,7 +166,7 @@ def _unzip(file: Path, folder: Path, allowance: Allowance) -> list[str]:
         with _Bounded(file, "rb") as bounded, zipfile.ZipFile(bounded) as archive:
             for entry in archive.infolist():
                 entry.filename = _name(entry)
-            entries = [entry for entry in archive.infolist() if _wanted(entry)]
+            entries = [entry for entry in archive.infolist() if _may_hold(entry)]
             for entry in entries:  # all of them before the first is written
                 allowance.take(entry.file_size)
             for entry in entries:
@@ -177,15 +186,15 @@ class _Bounded(io.FileIO):
     """
 
     def read(self, size: int | None = -1, /) -> bytes:
-        """Read so many bytes: the list of entries at once, all else in small pieces. Raises
+        """Return so many bytes: the list of entries at once, all else in small pieces. Raises
         InputError where the list is too long."""
-        if size and size > MAX_LIST:
+        if size and size > MAX_LIST_BYTES:
             raise InputError("There are too many files in this zip. Put only the sounds into it.")
         return super().read(size)
 
 
 def _name(entry: zipfile.ZipInfo) -> str:
-    """Read the path of an entry: some programs for Windows write backslashes, and macOS names in
+    """Return the path of an entry: some programs for Windows write backslashes, and macOS names in
     UTF-8 without saying so. A * would be taken for a pattern's.
     """
     name = entry.filename.replace("\\", "/").replace("*", "-")
@@ -197,17 +206,16 @@ def _name(entry: zipfile.ZipInfo) -> str:
     return name
 
 
-def _wanted(entry: zipfile.ZipInfo) -> bool:
+def _may_hold(entry: zipfile.ZipInfo) -> bool:
+    """Whether a test may hold the entry: a sound, or a text."""
     path = PurePosixPath(entry.filename)
     return not entry.is_dir() and path.suffix.lower() in (*SOUNDS, *OTHERS) and _inside(path)
 
 
 def _inside(path: PurePosixPath) -> bool:
-    """Say whether a path stays in its folder, is not hidden, and in no folder that only we
-    write.
-    """
+    """Whether a path stays in its folder, is not hidden, and in no folder that only we write."""
     hidden = any(not part or part.startswith((".", "__MACOSX")) for part in path.parts)
-    return not hidden and not path.is_absolute() and not {*path.parts[:-1]} & {*MADE}
+    return not hidden and not path.is_absolute() and not {*path.parts[:-1]} & {*OUR_FOLDERS}
 
 
 def _arrange(folder: Path) -> None:
@@ -247,10 +255,96 @@ def _lift(folder: Path, root: Path) -> None:
     """Move what lies in root, below the folder, into the place of all that the folder holds."""
     if root == folder:
         return
-    kept = Path(tempfile.mkdtemp(dir=folder.parent))
-    root.rename(kept / root.name)
+    away = Path(tempfile.mkdtemp(dir=folder.parent))
+    root.rename(away / root.name)
     for path in folder.iterdir():
         shutil.rmtree(path) if path.is_dir() else path.unlink()
-    for path in (kept / root.name).iterdir():
+    for path in (away / root.name).iterdir():
         path.rename(folder / path.name)
-    shutil.rmtree(kept)
+    shutil.rmtree(away)
+
+
+@dataclass(frozen=True)
+class DraftItem:
+    """A sound for a test: system is what made it, from `source` with these settings. Sounds of the
+    same source are one stimulus; sound is a file, and source is one too, or a text.
+    """
+
+    system: str
+    sound: bytes
+    source: bytes | str
+    settings: Mapping[str, Any]
+
+    @property
+    def size(self) -> int:
+        """Return the number of bytes of its sounds."""
+        return len(self.sound) + len(self.source)
+
+    @property
+    def stimulus(self) -> str:
+        """Return the name of all sounds from one source."""
+        source = self.source if isinstance(self.source, bytes) else self.source.encode()
+        return hashlib.sha256(source).hexdigest()[:8]
+
+
+@dataclass
+class Draft:
+    """The draft of one visitor: its items by system and stimulus."""
+
+    items: dict[tuple[str, str], DraftItem] = field(default_factory=dict)
+    _adding: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
+
+    def add(self, item: DraftItem) -> None:
+        """Add the item, in place of one of the same system and source."""
+        with self._adding:
+            items = {**self.items, (item.system, item.stimulus): item}
+            if (
+                len(items) > MAX_SOUNDS
+                or sum(each.size for each in items.values()) > MAX_DRAFT_BYTES
+            ):
+                raise InputError(
+                    f"A draft holds {MAX_SOUNDS} sounds of {MAX_DRAFT_BYTES // 1_000_000} MB in "
+                    "all. Download it, and begin another."
+                )
+            self.items = items
+
+    def clear(self) -> None:
+        """Forget the items of the draft."""
+        self.items.clear()
+
+    def write(self, folder: Path) -> None:
+        """Write a folder for each system, one for recorded sources as references, the test's YAML,
+        and a line of JSON for each sound with its settings.
+        """
+        lines = []
+        for (system, stimulus), item in self.items.items():
+            file, source = f"{_folder_name(system)}/{stimulus}.wav", item.source
+            _write_sound(folder / file, item.sound)
+            if isinstance(source, bytes):
+                reference = f"{REFERENCE}/{stimulus}.wav"
+                _write_sound(folder / reference, source)
+                source = reference
+            note = {
+                "file": file,
+                "source": source,
+                "system": system,
+                "settings": item.settings,
+            }
+            lines.append(json.dumps(note, ensure_ascii=False) + "\n")
+        (folder / NOTES).write_text("".join(lines), encoding="utf-8")
+        design = "ab" if len({system for system, _ in self.items}) > 1 else "acr"
+        (folder / FILE).write_text(describe(folder, Form(design)), encoding="utf-8")
+
+
+def _folder_name(system: str) -> str:
+    return re.sub(r"[^A-Za-z0-9]+", "-", system).strip("-")
+
+
+def _write_sound(path: Path, sound: bytes) -> None:
+    """Write the sound as a mono WAV file."""
+    # Late, for they load scipy.
+    from earshot.media.audio.load import decode_mono, wav_bytes
+
+    recording = decode_mono(sound, MAX_SECONDS)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(wav_bytes(recording.waveform, recording.sample_rate))

@@ -1,15 +1,92 @@
-"""The form of a test: what its three steps ask for, written as the YAML that it stands for."""
+"""A test's YAML as we write it: a template to fill in, and what the three steps of the form say."""
 
 import json
 import re
 from dataclasses import dataclass, fields, replace
+from typing import Final
 
+from earshot.study.design.designs import DESIGNS, SAME, Design
 from earshot.study.design.model import Test
-from earshot.study.design.texts import PLACEHOLDER
+from earshot.study.design.scales import PLACEHOLDER
 
-TITLE = "My listening test"
-INSTRUCTIONS = "Wear headphones and sit somewhere quiet. Listen as often as you like, then answer."
-UNPRINTABLE = re.compile(r"[^\n\x20-\x7e\u00a0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+TITLE: Final = "My listening test"
+INSTRUCTIONS: Final = (
+    "Wear headphones and sit somewhere quiet. Listen as often as you like, then answer."
+)
+UNPRINTABLE: Final = re.compile(r"[^\n\x20-\x7e\u00a0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+HEAD: Final = """\
+# A listening test. "python -m earshot study check" says what is still missing.
+
+title: {title}
+design: {design}    # {designs}
+
+# Where the sounds are: * stands for the stimulus, and must find the same ones for every system.
+systems:
+  ours: ours/*.wav
+  baseline: baseline/*.wav
+"""
+AGAINST: Final = """\
+# Without it, all pairs of systems are compared; with it, each system with the reference.
+# reference: reference/*.wav
+"""
+REST: Final = """
+# How many trials a rater gets; all without this line. Every trial is rated equally often.
+# trials: 20
+# Trials to begin with that do not count.
+practice: 1
+# All sounds are brought to this loudness (LUFS); without the line they stay as they are.
+loudness: -23
+# The order of everything is drawn from this.
+seed: 1
+
+question: {question}
+instructions: |
+  Wear headphones and sit somewhere quiet.
+  Listen to every recording as often as you like, then answer.
+# Shown before anything else; raters must agree. Say who asks, why, and whom to write to.
+consent: |
+  Your answers are stored without your name or address, and used for research.
+  You can stop at any time, and have your answers deleted.
+
+# Questions about raters, none of which has to be answered; a test of whether their room is quiet
+# enough (ITU-T P.808); and after how many trials they are asked to rest.
+# demographics: true
+# environment: true
+# break_every: 20
+
+# Recordings that say what to answer, to see who listens, and trials whose answer is known. With
+# tolerance: 1 with expected, an answer may be off by so much.
+{checks}"""
+CHECK: Final = """\
+# {kind}:
+#   - sounds: {sounds}{reference}{expected}
+"""
+NOT_PREFERRED: Final = "no_preference: true    # whether raters may prefer neither\n"
+
+
+def template(design: Design) -> str:
+    """Return the YAML of a test with this design, to be filled in."""
+    parts = [HEAD.format(title="My listening test", design=design.name, designs=" ".join(DESIGNS))]
+    if design.referenced:
+        parts.append(f"# {design.about_reference}\nreference: reference/*.wav\n")
+    elif design.paired:
+        parts.append(AGAINST)
+    if SAME in dict(design.scale.answers):
+        parts.append(NOT_PREFERRED)
+    sounds = "[checks/first.wav, checks/second.wav]" if design.paired else "checks/one.wav"
+    answer = design.example
+    checks = [
+        CHECK.format(
+            kind=kind,
+            sounds=sounds,
+            reference="\n#     reference: checks/reference.wav" if design.referenced else "",
+            expected=f"\n#     expected: {answer}    # of the first sound" if answer else "",
+        )
+        for kind in ("attention", "gold")
+    ]
+    parts.append(REST.format(question=design.scale.question, checks="".join(checks)))
+    return "".join(parts)
 
 
 @dataclass(frozen=True)
@@ -31,12 +108,12 @@ class Form:
 
     @classmethod
     def of(cls, test: Test) -> "Form":
-        """Read the form from a test."""
-        asked = test.design.scale.question
+        """Return the form of a test."""
+        usual = (test.design.scale.question, test.design.unreferenced)
         return cls(
             design=test.design.name,
             title=test.title,
-            question="" if test.question in (asked, test.design.unreferenced) else test.question,
+            question="" if test.question in usual else test.question,
             trials=test.trials_per_rater,
             instructions=test.instructions,
             consent="" if PLACEHOLDER in test.consent else test.consent,
@@ -46,11 +123,11 @@ class Form:
         )
 
     def head(self) -> list[str]:
-        """Write the lines that stand before the sounds."""
+        """Return the lines that stand before the sounds."""
         return [*self._lines("title"), *self._lines("design")]
 
     def rest(self, fitting: int) -> list[str]:
-        """Write the lines that stand after the sounds; fitting: so many trials suit a rater."""
+        """Return the lines that stand after the sounds; fitting: so many trials suit a rater."""
         return [
             "# How many trials a rater gets. About 20 are done in ten minutes.",
             *replace(self, trials=self.trials or fitting)._lines("trials"),
@@ -68,16 +145,16 @@ class Form:
         ]
 
     def into(self, yaml: str, before: "Form") -> str:
-        """Write into the YAML what is other than before, the form of its test; all else stays."""
+        """Return the YAML with what is other than before, the form of its test; all else stays."""
         lines = yaml.splitlines()
         for field in fields(self):
             if getattr(self, field.name) != getattr(before, field.name):
-                start, end = _found(lines, field.name)
+                start, end = _lines_of(lines, field.name)
                 lines[start:end] = self._lines(field.name)
         return "\n".join(lines) + "\n"
 
     def _lines(self, name: str) -> list[str]:
-        """Write one thing as lines of YAML: none where it is not said."""
+        """Return one field as lines of YAML: none where it is empty."""
         match name:
             case "title":
                 return [f"title: {quoted(self.title.strip() or TITLE)}"]
@@ -97,8 +174,9 @@ class Form:
         return [f"{name}: {quoted(text)}"] if text else []
 
 
-def _found(lines: list[str], key: str) -> tuple[int, int]:
-    """Find where the key and what belongs to it begins and ends; the end of all where it is not."""
+def _lines_of(lines: list[str], key: str) -> tuple[int, int]:
+    """Return where the key and what belongs to it begin and end; twice the end of all for no such
+    key."""
     start = next((i for i, line in enumerate(lines) if line.startswith(f"{key}:")), None)
     if start is None:
         return len(lines), len(lines)
@@ -112,10 +190,10 @@ def _found(lines: list[str], key: str) -> tuple[int, int]:
 
 
 def quoted(text: str) -> str:
-    """Write the text as YAML takes it: with its own letters, for escapes of JSON halve some."""
+    """Return the text as YAML takes it: with its own letters, for escapes of JSON halve some."""
     return json.dumps(UNPRINTABLE.sub(" ", text), ensure_ascii=False)
 
 
 def _block(text: str) -> list[str]:
-    """Write the lines of a text of several, as a block of YAML."""
+    """Return the lines of a text of several, as a block of YAML."""
     return [f"  {line.strip()}".rstrip() for line in UNPRINTABLE.sub(" ", text).splitlines()]

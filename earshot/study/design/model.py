@@ -1,28 +1,28 @@
-"""The model of a listening test: its design, systems and trials. Nothing is read or written
-here.
+"""The model of a listening test: its design, systems and trials, and how trials are made of the
+files of its systems. Nothing is read or written here.
 """
 
 import hashlib
 import json
-from collections.abc import Mapping
+import random
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar, Final, Literal, get_args
 
-from earshot.study.design.designs import SAME, Design, Labels, Scale
-from earshot.study.design.panel import Panel
-from earshot.study.design.questions import Question
-from earshot.study.design.rules import Rules
-from earshot.study.design.scales import by_checks
-from earshot.study.design.sitting import Blocks, RoomTest
-from earshot.study.design.texts import Texts, unwritten
+from earshot.study.design.designs import ANCHORS, SAME, Design, Labels, Scale
+from earshot.study.design.raters import Blocks, Panel, Question, RoomTest, Rules
+from earshot.study.design.scales import Texts, by_checks, unwritten
 
 Pairing = Literal["balanced", "adaptive"]
 Kind = Literal["trial", "practice", "attention", "gold"]
 
-UNDRAWN = -1  # as the trial of an item: the one to ask is chosen later
+UNDRAWN: Final = -1  # as the trial of an item: the one to ask is chosen later
+MAX_TRIALS: Final = 5000  # in a test
+MAX_TRIALS_PER_RATER: Final = 300  # with practice and checks: two hours and more
+PREPARED: Final = "prepared"  # the folder next to a test's file for what is made from its sounds
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Trial:
     every condition in mushra. reference is the open one, None where the test has none. expected
     is the tidy answer (see storage.answers.rows) that the first of the sounds should get in
     attention checks and gold trials, give or take tolerance; in practice, the one that raters are
-    told after theirs. None elsewhere.
+    shown after theirs. None elsewhere.
     """
 
     id: int
@@ -118,7 +118,7 @@ class Test:
     source: str = ""
 
     def of_kind(self, kind: Kind) -> tuple[Trial, ...]:
-        """List the trials of one kind."""
+        """Return the trials of one kind."""
         return self._by_kind.get(kind, ())
 
     @cached_property
@@ -130,56 +130,54 @@ class Test:
 
     @property
     def asked(self) -> int:
-        """Count the trials that a rater is asked, practice left out."""
+        """Return how many trials a rater is asked, practice left out."""
         others = len(self.of_kind("attention")) + len(self.of_kind("gold"))
         return self.trials_per_rater + others
 
     @property
     def scale(self) -> Labels:
-        """List answers and their words."""
+        """Return the answers and their words."""
         answers = self.design.scale.answers
         values = [value for value, _ in answers if self.no_preference or value != SAME]
         return tuple(zip(values, self.words, strict=True))
 
     @cached_property
     def rated(self) -> tuple[Scale, ...]:
-        """List the scales that a rater answers on every trial."""
+        """Return the scales that a rater answers on every trial."""
         own = self.design.scale
         own = replace(own, name=self.design.name, question=self.question, answers=self.scale)
         return self.scales or (own,)
 
     @property
     def by_name(self) -> bool:
-        """Say whether the answers of a trial are by the name of their scale."""
+        """Whether the answers of a trial are by the name of their scale."""
         return bool(self.scales) or self.comment
 
     @cached_property
     def checked(self) -> Scale:
-        """Choose the scale on which checks expect their answer: the first that has numbers."""
+        """Return the scale on which checks expect their answer: the first that has numbers."""
         return next(by_checks(self.rated))
 
     @cached_property
     def conditions(self) -> tuple[str, ...]:
-        """List every name that a sound of a scored trial has: systems, then reference and
+        """Return every name that a sound of a scored trial has: systems, then reference and
         anchors.
         """
         return tuple(dict.fromkeys(name for t in self.of_kind("trial") for name in t.sounds))
 
     @property
     def referenced(self) -> bool:
-        """Say whether raters hear an open reference."""
+        """Whether raters hear an open reference."""
         return any(trial.reference is not None for trial in self.trials)
 
     @property
     def unwritten(self) -> list[str]:
-        """List what the organiser still has to write before the test can open, a sentence each."""
+        """Return what the organiser still has to write before the test opens, a sentence each."""
         return unwritten([self.consent, *(texts.consent for texts in self.texts.values())])
 
     @property
     def fingerprint(self) -> str:
-        """Hash all that would make answers mean something else where it changes; texts may
-        change.
-        """
+        """Return a hash of all but texts: where it changes, answers mean something else."""
         trials = [(t.stimulus, list(t.sounds), t.kind, t.expected) for t in self.trials]
         more: list[object] = (
             ["no open reference"] if self.design.referenced and not self.referenced else []
@@ -187,3 +185,54 @@ class Test:
         more += [[scale.name, len(scale.answers)] for scale in self.scales]
         content = json.dumps([self.design.name, trials, *more])
         return hashlib.sha256(content.encode()).hexdigest()
+
+
+def prepared_path(folder: Path, role: str, source: Path) -> Path:
+    """Return the path of the copy of source for a role, as of an anchor, in the folder's test."""
+    name = hashlib.sha256(f"{role}/{source.relative_to(folder)}".encode()).hexdigest()[:16]
+    return folder / PREPARED / f"{name}.wav"
+
+
+def scored(
+    design: Design,
+    folder: Path,
+    stimulus: str,
+    systems: Mapping[str, Path],
+    reference: Path | None,
+    anchors: Iterable[str] = ANCHORS,
+    mentioned: bool = True,
+) -> list[Trial]:
+    """Return all trials of one stimulus, a file by system; ids are to be given by numbered.
+
+    anchors: those that are made from the reference where it is hidden; mentioned: whether raters
+    hear it openly, in a design in which they may.
+    """
+    low = {name: prepared_path(folder, name, reference) for name in anchors} if reference else {}
+    open_reference = reference if design.referenced and mentioned else None
+    groups = design.groups(systems, reference, low)
+    return [Trial(0, stimulus, sounds, open_reference) for sounds in groups]
+
+
+def count(design: Design, stimuli: int, systems: int, reference: bool) -> int:
+    """Return how many trials `scored` makes of so many stimuli and systems."""
+    return stimuli * design.count(systems, reference)
+
+
+def practice(trials: Sequence[Trial], number: int, seed: int) -> list[Trial]:
+    """Return so many of the trials, drawn for practice: the same for every rater, so that all start
+    alike.
+    """
+    drawn = random.Random(seed).sample(list(trials), min(number, len(trials)))
+    return [of_kind("practice", trial) for trial in drawn]
+
+
+def of_kind(
+    kind: Kind, trial: Trial, expected: float | None = None, tolerance: float = 0.0
+) -> Trial:
+    """Return the trial as one of another kind."""
+    return replace(trial, kind=kind, expected=expected, tolerance=tolerance)
+
+
+def numbered(trials: Iterable[Trial]) -> tuple[Trial, ...]:
+    """Return the trials with their places as ids."""
+    return tuple(replace(trial, id=number) for number, trial in enumerate(trials))

@@ -1,23 +1,31 @@
-"""Several scales on one trial: how natural, how intelligible, how similar, and what was said."""
+"""What raters read: several scales on one trial (how natural, how intelligible, how similar, and
+what is said in it), and a test's own texts in further languages.
+"""
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 from earshot.study.design.designs import ACR, COMMENT, SMOS, TRANSCRIPTION, Design, Labels, Scale
-from earshot.study.design.patterns import Pattern
-from earshot.study.design.yaml_lines import Value
+from earshot.study.design.document import REQUIRED, Pattern, Value
 
 NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,39}")
-KEYS: Final = ("question", "points", "words", "ends")
-TEXTS: Final = ("question", "words", "ends")  # what of a scale is translated
+SCALE_KEYS: Final = ("question", "points", "words", "ends")
+SCALE_TEXTS: Final = ("question", "words", "ends")  # what of a scale is translated
 POINTS: Final = {5: range(1, 6), 7: range(1, 8), 11: range(11)}  # 0 to 10, as in ITU-T P.910
 MAX_SCALES: Final = 6  # on one trial
 MAX_SENTENCE: Final = 500  # characters of what is said in a stimulus, and of what a rater heard
 MAX_COMMENT: Final = 1000  # characters
+TEXT_KEYS: Final = ("title", "instructions", "consent", "question", "words", "agree", "scales")
+MAX_BOXES: Final = 10
+PLACEHOLDER: Final = "Say here who asks, what for, and whom to write to."
+UNWRITTEN: Final = (
+    "The consent is still the one to fill in: say who asks, what for, and whom to write to."
+)
+LANGUAGE: Final = re.compile(r"[a-z]{2,3}")
 IDEOGRAM: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]")  # of Chinese and Japanese
 # Apostrophes, and the vowels of Arabic, which few write.
 UNREAD: Final = dict.fromkeys(map(ord, "'’\u0640\u0670" + "".join(map(chr, range(0x64B, 0x653)))))
@@ -49,7 +57,7 @@ INTELLIGIBILITY: Final = replace(
 )
 QUALITY: Final = replace(ACR.scale, name="quality")
 SIMILARITY: Final = replace(SMOS.scale, name="similarity")
-KNOWN: Final[Mapping[str, Scale]] = {
+STANDARD: Final[Mapping[str, Scale]] = {
     scale.name: scale
     for scale in (QUALITY, NATURALNESS, INTELLIGIBILITY, SIMILARITY, TRANSCRIPTION)
 }
@@ -68,10 +76,10 @@ def read_scales(document: Value, design: Design) -> tuple[Scale, ...]:
     for key in ("question", "words"):
         if document.has(key):
             document.at(key).problem(f'write "{key}" within one of the scales.')
-    given: dict[str, Value] = value.be(dict, "scales")
-    if not 1 <= len(given) <= MAX_SCALES:
+    scales: dict[str, Value] = value.cast(dict, "scales")
+    if not 1 <= len(scales) <= MAX_SCALES:
         value.problem(f'"scales" takes 1 to {MAX_SCALES} scales.')
-    return tuple(_scale(name, each, design) for name, each in given.items())
+    return tuple(_scale(name, each, design) for name, each in scales.items())
 
 
 def _scale(name: str, value: Value, design: Design) -> Scale:
@@ -79,38 +87,35 @@ def _scale(name: str, value: Value, design: Design) -> Scale:
         value.problem(
             f'"{name}" cannot name a scale: use a to z, digits and _, and begin with a letter.'
         )
-    known = KNOWN.get(name)
+    standard = STANDARD.get(name)
     if name == SIMILARITY.name and design.reference != "open":
         value.problem(f'"{name}" asks about a reference, which {design.name} lacks: take smos.')
-    if value.content is None and known:
-        return known
+    if value.content is None and standard:
+        return standard
+    base = standard or replace(QUALITY, name=name, measure="Mean")
     if not isinstance(value.content, dict):
-        have = ", ".join(KNOWN)
-        value.problem(f"write {', '.join(KEYS)} here. Nothing more is needed for {have}.")
-        return known or replace(QUALITY, name=name)
-    value.only(("question",) if known and known.typed else KEYS)
-    base = known or replace(QUALITY, name=name, measure="Mean")
-    question = value.take("question", str, known.question if known else None)
+        have = ", ".join(STANDARD)
+        value.problem(f"write {', '.join(SCALE_KEYS)} here. Nothing more is needed for {have}.")
+        return base
+    value.only(("question",) if base.typed else SCALE_KEYS)
+    question = value.take("question", str, standard.question if standard else REQUIRED)
     if base.typed:
         return replace(base, question=question)
-    points = value.take("points", int, 5)
-    if points not in POINTS:
-        value.at("points").problem(f'"points" must be {", ".join(map(str, POINTS))}.')
-        points = 5
-    values = [*POINTS[points]][::-1]
-    measure = base.measure if points == 5 else "Mean"
-    standard = [word for _, word in base.answers]
+    points = value.take("points", int, 5, POINTS.__contains__, ", ".join(map(str, POINTS)))
+    values = [*POINTS.get(points, POINTS[5])][::-1]
+    points = len(values)
     words = words_of(value, points)
     if words is None:
-        if known is None and not (value.has("words") or value.has("ends")):
+        if standard is None and not (value.has("words") or value.has("ends")):
             value.problem('write "ends", the lowest and the highest, or "words" for every point.')
-        whole = points == len(standard)
-        words = tuple(standard) if whole else spread(standard[0], standard[-1], points)
+        usual = [word for _, word in base.answers]
+        whole = points == len(usual)
+        words = tuple(usual) if whole else spread(usual[0], usual[-1], points)
     return replace(
         base,
         question=question,
         answers=tuple(zip(values, words, strict=True)),
-        measure=measure,
+        measure=base.measure if points == 5 else "Mean",
         bounds=(values[-1], values[0]),
         wanted=tuple(round(each * (points - 1) / 4, 2) for each in base.wanted),
     )
@@ -122,17 +127,15 @@ def words_of(value: Value, points: int) -> tuple[str, ...] | None:
     if value.has("words") and value.has("ends"):
         value.at("ends").problem('write "words" or "ends", not both.')
     if value.has("words"):
-        words = tuple(each.be(str, "words") for each in value.take("words", list))
-        if len(words) != points:
-            value.at("words").problem(f'"words" must be {points}, from best to worst.')
-            return None
-        return words
-    if value.has("ends"):
-        ends = [each.be(str, "ends") for each in value.take("ends", list)]
-        if len(ends) != 2:
-            value.at("ends").problem('"ends" must be two: the lowest, then the highest.')
-            return None
-        return spread(ends[1], ends[0], points)
+        words = value.texts("words")
+        if len(words) == points:
+            return words
+        value.at("words").problem(f'"words" must be {points}, from best to worst.')
+    elif value.has("ends"):
+        ends = value.texts("ends")
+        if len(ends) == 2:
+            return spread(ends[1], ends[0], points)
+        value.at("ends").problem('"ends" must be two: the lowest, then the highest.')
     return None
 
 
@@ -144,24 +147,24 @@ def spread(best: str, worst: str, points: int) -> tuple[str, ...]:
 def read_words(value: Value, scales: Collection[Scale]) -> dict[str, tuple[str | None, Labels]]:
     """Read the texts of scales in another language: the question, None where it is not written, and
     the answers with their words, none where they are not."""
-    given: dict[str, Value] = value.take("scales", dict, {})
-    known = {scale.name: scale for scale in scales}
-    found = {}
-    for name, each in given.items():
-        scale = known.get(name)
+    by_name = {scale.name: scale for scale in scales}
+    translations = {}
+    sections: dict[str, Value] = value.take("scales", dict, {})
+    for name, each in sections.items():
+        scale = by_name.get(name)
         if scale is None or not isinstance(each.content, dict):
-            each.problem(f"write {', '.join(TEXTS)} of one of: {', '.join(known)}.")
+            each.problem(f"write {', '.join(SCALE_TEXTS)} of one of: {', '.join(by_name)}.")
             continue
-        each.only(TEXTS)
-        question = each.take("question", str) if each.has("question") else None
+        each.only(SCALE_TEXTS)
         words = words_of(each, len(scale.answers)) or ()
         values = [answer for answer, _ in scale.answers]
-        found[name] = (question, tuple(zip(values, words, strict=bool(words))))
-    return found
+        answers = tuple(zip(values, words, strict=bool(words)))
+        translations[name] = (each.take("question", str, None), answers)
+    return translations
 
 
 def by_checks(scales: tuple[Scale, ...]) -> Iterator[Scale]:
-    """Find the scales that a check may expect an answer on: those with numbers, else the others."""
+    """Yield the scales that a check may expect an answer on: those with numbers, then all."""
     yield from (scale for scale in scales if not scale.typed)
     yield from scales
 
@@ -173,16 +176,16 @@ def read_sentences(document: Value, folder: Path, stimuli: Collection[str]) -> d
         return {}
     value = document.at("sentences")
     if isinstance(value.content, dict):
-        found = {name: each.be(str, "sentences").strip() for name, each in value.content.items()}
+        sentences = {name: each.cast(str, "sentences") for name, each in value.content.items()}
     else:
         pattern = Pattern(folder, value, "sentences")
-        found = {name: _sentence(pattern.path(name), value) for name in pattern.stimuli}
-    if missing := sorted({*stimuli} - {*found}):
+        sentences = {name: _sentence(pattern.path(name), value) for name in pattern.stimuli}
+    if missing := sorted({*stimuli} - {*sentences}):
         value.problem(f"there is no sentence for {', '.join(missing[:5])}.")
-    for name, sentence in found.items():
+    for name, sentence in sentences.items():
         if not words_in(sentence) or len(sentence) > MAX_SENTENCE:
             value.problem(f"the sentence of {name} must have words, and {MAX_SENTENCE} characters.")
-    return found
+    return sentences
 
 
 def _sentence(path: Path, value: Value) -> str:
@@ -196,11 +199,80 @@ def _sentence(path: Path, value: Value) -> str:
 
 
 def words_in(text: str) -> list[str]:
-    """Divide a text into words as they are compared: without case, punctuation and the way in which
-    accents are written; of Chinese and Japanese, into characters."""
+    """Return the words of a text as they are compared: without case, punctuation and the way in
+    which accents are written; of Chinese and Japanese, its characters."""
     plain = unicodedata.normalize("NFKC", text).casefold().translate(UNREAD)
     # Marks are parts of words, as the vowels of Hindi are.
-    kept = (
+    letters = (
         each if each.isalnum() or unicodedata.category(each)[0] == "M" else " " for each in plain
     )
-    return IDEOGRAM.sub(r" \g<0> ", "".join(kept)).split()
+    return IDEOGRAM.sub(r" \g<0> ", "".join(letters)).split()
+
+
+@dataclass(frozen=True)
+class Texts:
+    """The texts of a test in a language; None: what it says in its own. words are the scale's;
+    agree: what raters tick before they begin. scales: question and answers of each, where a trial
+    has several.
+    """
+
+    title: str | None = None
+    instructions: str | None = None
+    consent: str | None = None
+    question: str | None = None
+    words: tuple[str, ...] | None = None
+    agree: tuple[str, ...] | None = None
+    scales: Mapping[str, tuple[str | None, Labels]] = field(default_factory=dict)
+
+
+def read_language(document: Value) -> str:
+    """Read the language of the test, by its code: English where none is written."""
+    language = document.take("language", str, "en")
+    if not LANGUAGE.fullmatch(language):
+        document.at("language").problem(f'"{language}" is no language: write its code, as in de.')
+    return language
+
+
+def read_agree(document: Value) -> tuple[str, ...]:
+    """Read what raters tick before they begin."""
+    boxes = document.texts("agree")
+    if len(boxes) > MAX_BOXES:
+        document.at("agree").problem(f'"agree" takes {MAX_BOXES} boxes at most.')
+    return boxes
+
+
+def read_texts(
+    document: Value, words: int, boxes: int, scales: tuple[Scale, ...] = ()
+) -> dict[str, Texts]:
+    """Read the texts by language. words: how many the scale has; boxes: how many there are to tick;
+    scales: where a trial has several."""
+    languages: dict[str, Value] = document.take("texts", dict, {})
+    return {name: _texts(name, value, words, boxes, scales) for name, value in languages.items()}
+
+
+def _texts(name: str, value: Value, words: int, boxes: int, scales: tuple[Scale, ...]) -> Texts:
+    if not LANGUAGE.fullmatch(name):
+        value.problem(f'"{name}" is no language: write its code, as in de.')
+    if not value.is_section(TEXT_KEYS, ", whichever are to be translated"):
+        return Texts()
+    for key in ("question", "words") if scales else ():
+        if value.has(key):
+            value.at(key).problem(f'write "{key}" within "scales", below one of them.')
+    lists = {"words": value.texts("words"), "agree": read_agree(value)}
+    for key, number, whose in (("words", words, "scale"), ("agree", boxes, "test")):
+        if value.has(key) and len(lists[key]) != number:
+            value.at(key).problem(f'"{key}" must be {number}, as many as the {whose} has.')
+    return Texts(
+        title=value.take("title", str, None),
+        instructions=value.take("instructions", str, None),
+        consent=value.take("consent", str, None),
+        question=value.take("question", str, None),
+        words=lists["words"] if value.has("words") else None,
+        agree=lists["agree"] if value.has("agree") else None,
+        scales=read_words(value, scales),
+    )
+
+
+def unwritten(consents: Iterable[str | None]) -> list[str]:
+    """Return what still has to be written, where one of these consents is as it was drafted."""
+    return [UNWRITTEN] if any(PLACEHOLDER in (consent or "") for consent in consents) else []

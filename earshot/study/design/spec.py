@@ -3,10 +3,9 @@
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import get_args
+from typing import Final, get_args
 
 from earshot.study.design import webmushra
-from earshot.study.design.demographics import read_demographics
 from earshot.study.design.designs import (
     ANCHORS,
     DESIGNS,
@@ -17,36 +16,58 @@ from earshot.study.design.designs import (
     Design,
     Scale,
 )
-from earshot.study.design.listed import listed
-from earshot.study.design.model import Pairing, Test, Trial
-from earshot.study.design.panel import read_closes, read_panel, read_raters
-from earshot.study.design.patterns import Pattern
-from earshot.study.design.questions import read_questions
-from earshot.study.design.rules import read_rules
-from earshot.study.design.scales import by_checks, read_scales, read_sentences
-from earshot.study.design.sitting import read_blocks, read_breaks, read_environment
-from earshot.study.design.texts import read_agree, read_language, read_texts
-from earshot.study.design.trials import (
+from earshot.study.design.document import (
+    REQUIRED,
+    Pattern,
+    SpecError,
+    Value,
+    at_least,
+    inside,
+    read,
+)
+from earshot.study.design.model import (
     MAX_TRIALS,
     MAX_TRIALS_PER_RATER,
+    Kind,
+    Pairing,
+    Test,
+    Trial,
     count,
     numbered,
+    of_kind,
     practice,
     scored,
 )
-from earshot.study.design.yaml_lines import SpecError, Value, read
+from earshot.study.design.raters import (
+    Blocks,
+    read_closes,
+    read_demographics,
+    read_environment,
+    read_panel,
+    read_questions,
+    read_rules,
+)
+from earshot.study.design.scales import (
+    by_checks,
+    read_agree,
+    read_language,
+    read_scales,
+    read_sentences,
+    read_texts,
+)
 
 __all__ = ["SpecError", "load"]
 
-FILE = "test.yaml"
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
-KEYS = (
+FILE: Final = "test.yaml"
+NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
+KEYS: Final = (
     "title design systems reference trials practice attention gold instructions consent question "
     "words language no_preference loudness seed invited panel raters closes texts pairing "
     "mention_reference questions rules agree approval strict scales comment sentences "
     "show_sentence demographics environment break_every blocks"
 ).split()
-LOUDNESS = (-60.0, -10.0)  # LUFS, what can be meant
+TRIAL_KEYS: Final = ("sounds", "reference", "expected", "tolerance")
+LOUDNESS: Final = (-60.0, -10.0)  # LUFS, what can be meant
 
 
 def load(path: Path) -> Test:
@@ -83,11 +104,11 @@ def _test(document: Value, name: str, folder: Path) -> Test:
     document.
     """
     document.only(KEYS)
-    named = document.take("design", str)
-    if named not in DESIGNS:
+    name_of_design = document.take("design", str)
+    if name_of_design not in DESIGNS:
         document.at("design").problem(f'"design" must be one of {", ".join(DESIGNS)}.')
         document.problems.raise_any()
-    design = DESIGNS[named]
+    design = DESIGNS[name_of_design]
     scales = read_scales(document, design)
     systems, trials = _scored(document, design, folder)
     number = document.take("trials", int, len(trials))
@@ -95,30 +116,26 @@ def _test(document: Value, name: str, folder: Path) -> Test:
         document.at("trials").problem(
             f'"trials", the number for each rater, must be 1 to {len(trials)}.'
         )
-    seed = document.take("seed", int, 0)
-    if seed < 0:
-        document.at("seed").problem('"seed" must be 0 or more.')
+    seed = document.take("seed", int, 0, at_least(0), "0 or more")
     checked = replace(design, scale=next(by_checks(scales), design.scale))
     others = _practice(document, checked, folder, trials, seed)
     for kind in ("attention", "gold"):
         for each in document.take(kind, list, []):
-            others += listed(each, kind, checked, folder)
+            others += _listed(each, kind, checked, folder)
     no_preference = document.take("no_preference", bool, True)
-    loudness = document.take("loudness", float) if document.has("loudness") else None
-    if loudness is not None and not LOUDNESS[0] <= loudness <= LOUDNESS[1]:
-        document.at("loudness").problem('"loudness" must be -60 to -10 (LUFS): -23 suits speech.')
+    loudness = document.take(
+        "loudness", float, None, _is_loudness, "-60 to -10 (LUFS): -23 suits speech"
+    )
     words = _words(document, design, no_preference)
     agree = read_agree(document)
     strict = document.take("strict", bool, True)
     if document.has("strict") and not design.together:
         document.at("strict").problem('"strict" belongs to mushra.')
-    blocks = read_blocks(document)
+    blocks = document.choice("blocks", get_args(Blocks), None)
     if blocks and len({frozenset(trial.sounds) for trial in trials}) < 2:
         document.at("blocks").problem('"blocks" need trials of several systems or pairs.')
-    pairing = document.take("pairing", str, "balanced")
-    if pairing not in get_args(Pairing):
-        document.at("pairing").problem(f'"pairing" must be {" or ".join(get_args(Pairing))}.')
-    elif pairing == "adaptive" and not design.adaptive:
+    pairing = document.choice("pairing", get_args(Pairing), "balanced")
+    if pairing == "adaptive" and not design.adaptive:
         document.at("pairing").problem('only in ab can "pairing" be adaptive.')
     elif pairing == "adaptive" and blocks:
         document.at("blocks").problem("adaptive pairs cannot be asked in blocks.")
@@ -144,7 +161,7 @@ def _test(document: Value, name: str, folder: Path) -> Test:
         seed=seed,
         invited=document.take("invited", bool, False),
         panel=panel,
-        raters=read_raters(document),
+        raters=document.take("raters", int, None, at_least(1), "1 or more"),
         closes=read_closes(document),
         pairing=pairing,
         questions=(*read_demographics(document), *read_questions(document)),
@@ -153,7 +170,7 @@ def _test(document: Value, name: str, folder: Path) -> Test:
         approval=document.take("approval", str, ""),
         strict=strict,
         environment=environment,
-        break_every=read_breaks(document),
+        break_every=document.take("break_every", int, None, at_least(1), "1 or more trials"),
         blocks=blocks,
         texts=read_texts(document, len(words), len(agree), scales),
         scales=scales,
@@ -166,12 +183,12 @@ def _test(document: Value, name: str, folder: Path) -> Test:
 def _sentences(
     document: Value, folder: Path, scales: tuple[Scale, ...], trials: list[Trial]
 ) -> dict[str, str]:
-    """Read what is said in each stimulus, which transcripts are compared with, or raters read."""
+    """Read the sentence of each stimulus, which transcripts are compared with, or raters read."""
     sentences = read_sentences(document, folder, {trial.stimulus for trial in trials})
-    typed, shown = any(each.typed for each in scales), document.take("show_sentence", bool, False)
-    if (typed or shown) and not document.has("sentences"):
+    typed, visible = any(each.typed for each in scales), document.take("show_sentence", bool, False)
+    if (typed or visible) and not document.has("sentences"):
         document.problem('"sentences" is missing: write sentences: and the pattern of text files.')
-    if typed and shown:
+    if typed and visible:
         document.at("show_sentence").problem(
             "whoever reads a sentence cannot write down what they hear."
         )
@@ -179,7 +196,7 @@ def _sentences(
 
 
 def _question(design: Design, trials: list[Trial], scales: tuple[Scale, ...]) -> str:
-    """Choose the standard's question."""
+    """Return the standard's question."""
     if scales:
         return scales[0].question
     alone = bool(trials) and trials[0].reference is None
@@ -188,8 +205,8 @@ def _question(design: Design, trials: list[Trial], scales: tuple[Scale, ...]) ->
 
 def _scored(document: Value, design: Design, folder: Path) -> tuple[tuple[str, ...], list[Trial]]:
     """Read the names of the systems, and the trials of every stimulus that any of them has."""
-    given: dict[str, Value] = document.take("systems", dict)
-    systems = {name: Pattern(folder, value, name) for name, value in given.items()}
+    patterns: dict[str, Value] = document.take("systems", dict)
+    systems = {name: Pattern(folder, value, name) for name, value in patterns.items()}
     reference = None
     if document.has("reference"):
         reference = Pattern(folder, document.at("reference"), REFERENCE)
@@ -197,8 +214,8 @@ def _scored(document: Value, design: Design, folder: Path) -> tuple[tuple[str, .
             document.at("reference").problem(f"{design.name} has no reference: leave it out.")
     elif design.reference == "open":
         document.problem(f'{design.name} needs "reference": the pattern of its files.')
-    for name in {REFERENCE, *ANCHORS} & set(given):
-        given[name].problem(f'a system cannot be called "{name}": that is another sound.')
+    for name in {REFERENCE, *ANCHORS} & set(patterns):
+        patterns[name].problem(f'a system cannot be called "{name}": that is another sound.')
     fewest = design.min_systems(reference is not None)
     if len(systems) < fewest:
         document.at("systems").problem(f"{design.name} needs {fewest} or more systems.")
@@ -212,7 +229,7 @@ def _scored(document: Value, design: Design, folder: Path) -> tuple[tuple[str, .
     most = MAX_CONDITIONS - (1 + len(ANCHORS) if reference else 0)
     if design.together and len(systems) > most:
         document.at("systems").problem(f"mushra takes {most} systems at most: a trial shows all.")
-    if document.problems.found:
+    if document.problems.lines:
         return tuple(systems), []
     stimuli = sorted({name for pattern in systems.values() for name in pattern.stimuli})
     number = count(design, len(stimuli), len(systems), reference is not None)
@@ -236,24 +253,69 @@ def _scored(document: Value, design: Design, folder: Path) -> tuple[tuple[str, .
 def _practice(
     document: Value, design: Design, folder: Path, trials: list[Trial], seed: int
 ) -> list[Trial]:
-    """Take as many of the trials as is said, or the ones that are listed."""
-    given = document.at("practice")
-    if isinstance(given.content, list):
+    """Take as many of the trials as the test says, or the ones that are listed."""
+    value = document.at("practice")
+    if isinstance(value.content, list):
         return [
-            trial for each in given.content for trial in listed(each, "practice", design, folder)
+            trial for each in value.content for trial in _listed(each, "practice", design, folder)
         ]
-    number = document.take("practice", int, 0)
-    if number < 0:
-        given.problem('"practice" must be 0 or more.')
+    number = document.take("practice", int, 0, at_least(0), "0 or more")
     return practice(trials, max(number, 0), seed)
 
 
+def _listed(value: Value, kind: Kind, design: Design, folder: Path) -> list[Trial]:
+    """Read one listed trial, for practice or as a check, if it can be read; its sounds are called
+    after their files.
+    """
+    if not isinstance(value.content, dict):
+        value.problem("write sounds: and what belongs to them here.")
+        return []
+    value.only(TRIAL_KEYS)
+    sounds = value.at("sounds")
+    files = sounds.content if isinstance(sounds.content, list) else [sounds]
+    number = 2 if design.paired else 1
+    names = {str(each.content) for each in files}
+    fits = bool(files) if design.together else len(names) == len(files) == number
+    if not value.has("sounds") or not fits:
+        sounds.problem(f'"sounds" must name {number} file{"s" * (number > 1)} in {design.name}.')
+        return []
+    systems = {str(each.content): inside(folder, each, "sounds") for each in files}
+    reference = None
+    if design.reference == "open" or (design.referenced and value.has("reference")):
+        value.take("reference", str)
+        reference = inside(folder, value.at("reference"), "reference")
+    trial = scored(design, folder, next(iter(systems)), systems, reference)[0]
+    if kind == "practice" and not value.has("expected") and not design.scale.chance:
+        return [of_kind(kind, trial)]
+    near = design.near if kind == "practice" else 0.0
+    return [of_kind(kind, trial, _expected(value, design), value.take("tolerance", float, near))]
+
+
+def _expected(value: Value, design: Design) -> float:
+    """Read the tidy answer that the first sound should get."""
+    if design.scale.chance:  # what is right is there to be found
+        return 1.0
+    if answers := design.expectations:
+        return answers.get(value.choice("expected", answers, REQUIRED, ", "), 0.0)
+    if not design.scale.answers:
+        value.problem("nothing can be expected of what raters write: add a scale with points.")
+        return 0.0
+    low, high = design.ends
+    return value.take(
+        "expected", float, REQUIRED, lambda number: low <= number <= high, f"{low:g} to {high:g}"
+    )
+
+
 def _words(document: Value, design: Design, no_preference: bool) -> tuple[str, ...]:
-    """Read the scale's words, those of the standard where none are given."""
+    """Read the scale's words, those of the standard where there are none."""
     standard = [word for value, word in design.scale.answers if no_preference or value != SAME]
-    given: list[Value] = document.take("words", list, [])
-    if given and len(given) != len(standard):
+    words = document.texts("words")
+    if words and len(words) != len(standard):
         document.at("words").problem(
             f'"words" must be {len(standard)}, for: {"; ".join(standard)}.'
         )
-    return tuple(each.be(str, "words") for each in given) or tuple(standard)
+    return words or tuple(standard)
+
+
+def _is_loudness(loudness: float) -> bool:
+    return LOUDNESS[0] <= loudness <= LOUDNESS[1]

@@ -21,11 +21,9 @@ from earshot.study.design.designs import (
     SAME,
     Design,
 )
-from earshot.study.design.model import Test, Trial
-from earshot.study.design.patterns import inside
-from earshot.study.design.texts import read_language
-from earshot.study.design.trials import numbered, scored
-from earshot.study.design.yaml_lines import Value
+from earshot.study.design.document import Value, inside
+from earshot.study.design.model import Test, Trial, numbered, scored
+from earshot.study.design.scales import read_language
 
 # A paired comparison asks which of two is the reference, heard with them: that is ABX.
 DESIGN: dict[str, Design] = {
@@ -98,20 +96,20 @@ def _pages(value: Value) -> Iterator[Value]:
 
 
 def _trials(page: Value, design: Design, root: Path) -> list[Trial]:
-    given: dict[str, Value] = page.take("stimuli", dict)
-    systems = {name: inside(root, value, name) for name, value in given.items()}
+    stimuli: dict[str, Value] = page.take("stimuli", dict)
+    systems = {name: inside(root, value, name) for name, value in stimuli.items()}
     reference = None
     if design is not AB:
         page.take("reference", str)
         reference = inside(root, page.at("reference"), "reference")
     for name in OTHERS & set(systems):
-        given[name].problem(f'a system cannot be called "{name}": that is another sound.')
+        stimuli[name].problem(f'a system cannot be called "{name}": that is another sound.')
     if page.has("unforced"):
         page.at("unforced").problem('ABX asks for one of two: leave "unforced" out.')
     anchors = [name for name, key in ANCHOR_KEYS.items() if page.take(key, bool, False)]
     if design.together and len(systems) + 1 + len(anchors) > MAX_CONDITIONS:
         page.problem(f"a trial shows {MAX_CONDITIONS} conditions at most.")
-    if page.problems.found:
+    if page.problems.lines:
         return []
     return scored(design, root, page.take("id", str), systems, reference, anchors)
 

@@ -22,7 +22,7 @@ from typing import Final
 
 import numpy as np
 
-from earshot.study.design.sitting import RoomTest
+from earshot.study.design.raters import RoomTest
 
 RATE: Final = 16_000  # Hz
 MAX_ATTEMPTS: Final = 2  # for those who forgot their headphones, or can go to a quieter place

@@ -21,7 +21,7 @@ import soundfile
 
 from earshot.core.errors import InputError
 from earshot.study.design import Test
-from earshot.study.design.trials import PREPARED
+from earshot.study.design.model import PREPARED
 
 MARK: Final = "checked.json"
 OURS: Final = re.compile(r"[0-9a-f]{16}\.(flac|wav)")  # what we write, or once wrote

@@ -16,7 +16,7 @@ from earshot.core.errors import InputError
 from earshot.media.audio.load import decode, loudness
 from earshot.media.samples import FULL_SCALE, SILENT_PEAK
 from earshot.study.design import ANCHORS, REFERENCE, Test, Trial
-from earshot.study.design.yaml_lines import SpecError
+from earshot.study.design.document import SpecError
 from earshot.study.sounds.copies import Copies, Copy, Source
 
 LOUDNESS_TOLERANCE = 0.5  # LU

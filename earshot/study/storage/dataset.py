@@ -13,7 +13,7 @@ import pandas as pd
 
 from earshot.core.files import write as write_file
 from earshot.study.design import Item, Test
-from earshot.study.design.trials import PREPARED
+from earshot.study.design.model import PREPARED
 from earshot.study.sounds import copies
 from earshot.study.storage.answers import rating_rows
 from earshot.study.storage.export import csv, jsonl, lines
@@ -249,7 +249,7 @@ def _failed(test: Test, item: Mapping[str, Any]) -> bool:
 
 def _column(test: Test, question: int) -> str:
     """Name the column of a question, which no other has."""
-    asked = [each.said(test.language)[0] for each in test.questions]
+    asked = [each.wording(test.language)[0] for each in test.questions]
     taken = (*COLUMNS["raters.csv"], *asked[:question])
     return f"{asked[question]} ({question + 1})" if asked[question] in taken else asked[question]
 
@@ -259,7 +259,7 @@ def _replies(test: Test, replies: list[dict[str, Any]]) -> dict[str, str]:
     found: defaultdict[str, list[str]] = defaultdict(list)
     for each in sorted(replies, key=lambda reply: reply["trials"]):
         question = test.questions[each["question"]]
-        choices = question.said(test.language)[1]
+        choices = question.wording(test.language)[1]
         if each["reply"] is None:  # it was left out
             continue
         said = choices[each["reply"]] if choices else each["reply"]

@@ -15,8 +15,8 @@ from sqlalchemy.orm import Session
 from earshot.core.files import write
 from earshot.media.text.table import FORMULA
 from earshot.study.design import Test
-from earshot.study.design.questions import Question
-from earshot.study.design.texts import Texts
+from earshot.study.design.raters import Question
+from earshot.study.design.scales import Texts
 from earshot.study.storage.store import Store
 from earshot.study.storage.tables import ChangeRow, ItemRow, RaterRow
 

@@ -12,8 +12,7 @@ from earshot.core.errors import InputError
 from earshot.study.assignment import AHEAD, Event, choose, order_systems, side
 from earshot.study.design import Item, Test
 from earshot.study.design.model import UNDRAWN
-from earshot.study.design.panel import SCREENS
-from earshot.study.design.rules import FAILED_CHECKS
+from earshot.study.design.raters import FAILED_CHECKS, SCREENS
 from earshot.study.storage import raters
 from earshot.study.storage.answers import rating_rows
 from earshot.study.storage.raters import item_of, rater_id

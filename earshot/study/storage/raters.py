@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from earshot.core.errors import InputError
 from earshot.study.design import Item, Test
-from earshot.study.design.panel import Outcome
+from earshot.study.design.raters import Outcome
 from earshot.study.storage import tables
 from earshot.study.storage.tables import ItemRow, RaterRow, TestRow
 

@@ -39,7 +39,7 @@ class RaterRow(Base):
     hour leaves the store, and that of whoever has finished. attempts counts their headphone checks;
     headphones is the final result; rooms and environment are those of the test of their room. code
     is the completion code, None until all is answered; outcome is how it ended
-    (earshot.study.design.panel), None for whoever is at it. language is the one that the page spoke
+    (earshot.study.design.raters), None while it goes on. language is the one that the page spoke
     to them, panel holds keyed hashes of what a panel's link said (earshot.study.rater_links).
     replies: {"question", "trials", "reply"}, where trials were answered before. device: its kind
     and the browser's family, as in "phone, Firefox". claim: a keyed hash of the secret by which

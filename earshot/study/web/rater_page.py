@@ -19,10 +19,8 @@ from earshot.core.templates import environment
 from earshot.study.assignment import AHEAD
 from earshot.study.design import Item, Scale, Test
 from earshot.study.design.model import UNDRAWN
-from earshot.study.design.panel import Outcome
-from earshot.study.design.questions import Question
-from earshot.study.design.scales import ASKED_BY, KNOWN
-from earshot.study.design.texts import Texts
+from earshot.study.design.raters import Outcome, Question
+from earshot.study.design.scales import ASKED_BY, STANDARD, Texts
 from earshot.study.sounds import checks
 from earshot.study.storage.raters import Rater
 
@@ -102,7 +100,7 @@ def wording(test: Test, language: str) -> Wording:
 def _wording_scale(scale: Scale, given: Texts, language: str) -> Scale:
     """Choose the scale in the language, where it is written there, or asked by a text of ours."""
     question, answers = given.scales.get(scale.name, (None, ()))
-    ours, said = KNOWN.get(scale.name), page_texts(language)
+    ours, said = STANDARD.get(scale.name), page_texts(language)
     key = ASKED_BY.get(scale.name, scale.name)
     if ours and question is None and scale.question == ours.question:
         question = said.get(f"question.{key}")
@@ -228,7 +226,7 @@ def coming(test: Test, rater: Rater, language: str) -> list[dict[str, Any]]:
 
 
 def _question(number: int, question: Question, language: str) -> dict[str, Any]:
-    ask, choices = question.said(language)
+    ask, choices = question.wording(language)
     return {
         "number": number,
         "when": question.when,

@@ -19,10 +19,8 @@ from earshot.core.errors import InputError
 from earshot.core.limits import RateLimit, address_of
 from earshot.study import rater_links
 from earshot.study.design.designs import MAX_CONDITIONS
-from earshot.study.design.panel import MAX_NAMES
-from earshot.study.design.questions import MAX_CHARACTERS
+from earshot.study.design.raters import MAX_CHARACTERS, MAX_NAMES, MAX_PAIRS
 from earshot.study.design.scales import MAX_COMMENT, MAX_SCALES, MAX_SENTENCE
-from earshot.study.design.sitting import MAX_PAIRS
 from earshot.study.library import BusyError, Opened, TestLibrary
 from earshot.study.publishing import published
 from earshot.study.sounds import checks

@@ -14,7 +14,7 @@ from earshot.core.connections import limit_connections
 from earshot.core.errors import InputError
 from earshot.core.http import CutStalledBodies, LimitBodies, SafeHeaders
 from earshot.core.limits import TakeTurns
-from earshot.study.design.yaml_lines import SpecError
+from earshot.study.design.document import SpecError
 from earshot.study.library import TestLibrary
 from earshot.study.storage.store import Store
 from earshot.study.web import organiser_routes, rater_routes

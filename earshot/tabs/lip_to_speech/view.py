@@ -16,7 +16,7 @@ from earshot.tabs.shared.html import figures_in_bold
 
 if TYPE_CHECKING:
     from earshot.media.video.lips import MouthClip
-    from earshot.study.design.draft import DraftItem
+    from earshot.study.design.folder import DraftItem
     from earshot.systems.lip_to_speech.result import LipSpeech
 
 NO_SENTENCE: Final = "No sentence could be read"
@@ -193,7 +193,7 @@ def draft_item(video: VisitorVideo | None) -> "DraftItem | None":
     if video is None:
         return None
     from earshot.media.audio.load import wav_bytes  # late, for they load scipy
-    from earshot.study.design.draft import DraftItem
+    from earshot.study.design.folder import DraftItem
 
     speech = video.speech
     read = read_out(speech)

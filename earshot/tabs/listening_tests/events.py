@@ -235,7 +235,7 @@ class StudyEvents:
         workspace.check_room()
         workspace.write(yaml)
         workspace.zip.parent.mkdir(exist_ok=True)
-        folder.zipped(workspace.folder, workspace.zip)
+        folder.write_zip(workspace.folder, workspace.zip)
         self._count(workspace.zip.parent, request)
         label = f"Save the zip ({workspace.zip.stat().st_size / 1e6:.1f} MB)"
         button = gr.DownloadButton(label, value=str(workspace.zip), visible=True)

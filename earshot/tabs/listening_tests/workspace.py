@@ -10,8 +10,8 @@ from typing import Final
 
 from earshot.core.errors import InputError
 from earshot.study.design import Test, folder, spec
+from earshot.study.design.document import MAX_FILE_BYTES, SpecError
 from earshot.study.design.form import Form
-from earshot.study.design.yaml_lines import MAX_BYTES, SpecError
 from earshot.study.library import TestLibrary
 from earshot.study.publishing import IGNORED, KEEP_FREE, delete, published, size
 
@@ -79,7 +79,7 @@ class Workspace:
         if file.exists():
             # Its size is checked when it is read as YAML; the editor shows no more than that.
             with file.open(encoding="utf-8", errors="replace") as opened:
-                return opened.read(MAX_BYTES + 1)
+                return opened.read(MAX_FILE_BYTES + 1)
         return folder.describe(self.folder, form)
 
     @property
@@ -125,7 +125,7 @@ class Workspace:
         """Raise InputError where the tests of all visitors, or what else is on the disk, leave no
         room for one more."""
         place = self.folder.parent
-        free = shutil.disk_usage(place).free - folder.MAX_BYTES
+        free = shutil.disk_usage(place).free - folder.MAX_UNPACKED_BYTES
         if free < KEEP_FREE or sum(map(size, place.glob(f"{BEGINS}*"))) > MAX_ALL_BYTES:
             raise InputError(NO_ROOM)
 

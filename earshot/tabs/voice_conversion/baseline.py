@@ -8,7 +8,7 @@ import gradio as gr
 
 from earshot.core.errors import InputError
 from earshot.pretrained.hub_download import HubPermission, fetch, fetch_from_dataset
-from earshot.study.design.draft import DraftItem
+from earshot.study.design.folder import DraftItem
 from earshot.tabs.components.hub_picker import HubModels, HubPicker, Kind, hub_picker
 from earshot.tabs.components.lanes import Lane
 from earshot.tabs.components.timeline import SoundLanes, TimelineSpec, timeline

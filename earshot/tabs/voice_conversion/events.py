@@ -9,7 +9,7 @@ import gradio as gr
 import numpy as np
 
 from earshot.core.errors import InputError
-from earshot.study.design.draft import DraftItem
+from earshot.study.design.folder import DraftItem
 from earshot.systems.voice_conversion import settings
 from earshot.systems.voice_conversion.units import Units
 from earshot.tabs.components.lanes import Lane, Spectrogram, UnitCells

@@ -13,7 +13,7 @@ from earshot.study.analysis.report import paper
 from earshot.study.analysis.report.page import running
 from earshot.study.analysis.report.prose import came, overall, verdict
 from earshot.study.design import REFERENCE
-from earshot.study.design.sitting import RoomTest
+from earshot.study.design.raters import RoomTest
 from earshot.study.storage.raters import Conduct
 from tests.study.analysis.made import make_test, rate
 

@@ -11,7 +11,7 @@ from earshot.study.analysis.report.method import method
 from earshot.study.analysis.report.page import page
 from earshot.study.analysis.report.pdf import document
 from earshot.study.design import DESIGNS, Design, Scale, designs, spec
-from earshot.study.design.template import template
+from earshot.study.design.form import template
 from earshot.study.simulation.raters import simulate
 from earshot.study.storage.store import Store
 from earshot.study.web.server import app, library

@@ -9,10 +9,10 @@ import pytest
 from benchmarks.support.listening import write_test
 from earshot.core.errors import InputError
 from earshot.study.design import folder, spec
-from earshot.study.design.draft import Draft, DraftItem
+from earshot.study.design.document import SpecError
+from earshot.study.design.folder import Draft, DraftItem
 from earshot.study.design.form import Form
-from earshot.study.design.texts import PLACEHOLDER
-from earshot.study.design.yaml_lines import SpecError
+from earshot.study.design.scales import PLACEHOLDER
 from earshot.study.publishing import publish
 from earshot.study.sounds import stimuli
 from earshot.study.web.server import library
@@ -28,7 +28,7 @@ def zip_of(source: Path, target: Path, below: str = "") -> Path:
 
 def test_draft_of_many_bytes_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """They stay in memory. A sound in place of another is one."""
-    monkeypatch.setattr("earshot.study.design.draft.MAX_BYTES", 1000)
+    monkeypatch.setattr("earshot.study.design.folder.MAX_DRAFT_BYTES", 1000)
     draft = Draft()
     draft.add(DraftItem("sound search", 600 * b"a", "a dog", {}))
     with pytest.raises(InputError, match="in all"):
@@ -92,7 +92,10 @@ def test_zip_of_very_many_is_refused(tmp_path: Path) -> None:
     one = (tmp_path / "one.zip").read_bytes()
     entries, end = one.index(b"PK\1\2"), one.index(b"PK\5\6")
     entry = one[entries:end]
-    for times, message in ((100, "no sounds"), (folder.MAX_LIST // len(entry) + 1, "too many")):
+    for times, message in (
+        (100, "no sounds"),
+        (folder.MAX_LIST_BYTES // len(entry) + 1, "too many"),
+    ):
         size = (times * len(entry)).to_bytes(4, "little")  # in the record at the end, from byte 12
         many = one[:entries] + times * entry + one[end : end + 12] + size + one[end + 16 :]
         (tmp_path / "many.zip").write_bytes(many)
@@ -130,7 +133,7 @@ def test_draft_write_keeps_sources_and_settings(tmp_path: Path) -> None:
     notes = [json.loads(line) for line in (tmp_path / "draft/sounds.jsonl").open()]
     assert len(notes) == 4 and notes[0]["settings"] == {"target": "TF2"}
     assert all((tmp_path / "draft" / note["source"]).exists() for note in notes)
-    folder.zipped(tmp_path / "draft", tmp_path / "draft.zip")
+    folder.write_zip(tmp_path / "draft", tmp_path / "draft.zip")
     with zipfile.ZipFile(tmp_path / "draft.zip") as archive:
         assert {"test.yaml", "sounds.jsonl"} <= {*archive.namelist()}
     draft.clear()
@@ -151,7 +154,7 @@ def test_unpack_of_odd_system_writes_nothing(tmp_path: Path, name: str) -> None:
 def test_unpack_counts_bytes_of_all_uploads(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(folder, "MAX_BYTES", 2500)
+    monkeypatch.setattr(folder, "MAX_UNPACKED_BYTES", 2500)
     sent = []
     for name in ("one", "two", "three"):
         with zipfile.ZipFile(tmp_path / f"{name}.zip", "w", zipfile.ZIP_DEFLATED) as archive:

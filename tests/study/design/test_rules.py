@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from earshot.study.design.rules import Rules
+from earshot.study.design.raters import Rules
 from earshot.study.design.spec import SpecError, load
 from tests.support.stimuli import make_folder
 

@@ -7,7 +7,7 @@ import pytest
 
 from earshot.core.errors import InputError
 from earshot.study.design import DESIGNS, Item, Test, spec
-from earshot.study.design.scales import KNOWN, MAX_COMMENT, MAX_SENTENCE, words_in
+from earshot.study.design.scales import MAX_COMMENT, MAX_SENTENCE, STANDARD, words_in
 from earshot.study.design.spec import SpecError
 from earshot.study.storage.answers import check, errors_in, expected, rating_rows
 from tests.support.stimuli import make_folder
@@ -229,5 +229,5 @@ def test_words_compare_without_case_or_punctuation() -> None:
 
 
 def test_known_scales_are_well_formed() -> None:
-    for name, scale in KNOWN.items():
+    for name, scale in STANDARD.items():
         assert scale.name == name and (scale.typed or scale.numbers == (5, 4, 3, 2, 1))

@@ -5,9 +5,7 @@ from typing import Any
 
 import pytest
 
-from earshot.study.design.demographics import template
-from earshot.study.design.rules import Rules
-from earshot.study.design.sitting import RoomTest
+from earshot.study.design.raters import RoomTest, Rules, demographics
 from earshot.study.design.spec import SpecError, load
 from earshot.study.web.rater_page import LANGUAGES
 from tests.support.stimuli import make_folder
@@ -27,7 +25,7 @@ def test_sitting_is_read(tmp_path: Path) -> None:
     )
     assert test.environment == RoomTest(6, 5) and test.break_every == 3 and test.blocks == "systems"
     age, hearing, own = test.questions
-    assert age.said("de")[0] == "Wie alt sind Sie?" and hearing.optional and not own.optional
+    assert age.wording("de")[0] == "Wie alt sind Sie?" and hearing.optional and not own.optional
     assert age.fits(None) and not own.fits(None)
     rules = test.rules
     assert (rules.least_seconds, rules.most_seconds, rules.most_minutes) == (1, 60.5, 90)
@@ -49,12 +47,12 @@ def test_unwritten_sitting_has_nothing(tmp_path: Path) -> None:
 
 def test_usual_ones_are_those_for_true(tmp_path: Path) -> None:
     test = load(make_folder(tmp_path / "t", environment=True, demographics=True))
-    assert test.environment == RoomTest() and len(test.questions) == len(template())
+    assert test.environment == RoomTest() and len(test.questions) == len(demographics())
 
 
-@pytest.mark.parametrize("name", template())
+@pytest.mark.parametrize("name", demographics())
 def test_questions_are_asked_in_every_language(name: str) -> None:
-    question = template()[name]
+    question = demographics()[name]
     assert {*question.ask} == {*(question.choices or {})} == {*LANGUAGES}
     assert len({len(words) for words in (question.choices or {}).values()}) == 1
 

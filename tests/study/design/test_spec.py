@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 import yaml
 
-from earshot.study.design import ANCHORS, DESIGNS, REFERENCE, yaml_lines
+from earshot.study.design import ANCHORS, DESIGNS, REFERENCE, document
 from earshot.study.design.designs import MAX_SYSTEMS
+from earshot.study.design.form import template
 from earshot.study.design.spec import SpecError, load
-from earshot.study.design.template import template
 from tests.support.quickness import quickly
 from tests.support.stimuli import make_folder
 
@@ -260,7 +260,7 @@ def test_load_of_many_systems_is_refused(tmp_path: Path, design: str) -> None:
 def test_load_of_half_character_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, loader: str
 ) -> None:
-    monkeypatch.setattr(yaml_lines, "LOADER", getattr(yaml, loader))
+    monkeypatch.setattr(document, "LOADER", getattr(yaml, loader))
     folder = make_folder(tmp_path / "t", title=None)
     rest = (folder / "test.yaml").read_text()
     (folder / "test.yaml").write_text('title: "\\ud83d\\ude00"\n' + rest)

@@ -6,7 +6,7 @@ import wave
 import numpy as np
 import pytest
 
-from earshot.study.design.sitting import RoomTest
+from earshot.study.design.raters import RoomTest
 from earshot.study.sounds import checks
 
 KEY, TOKEN = "the-key-of-a-test", "a-token-of-a-rater"

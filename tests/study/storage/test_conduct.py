@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from earshot.study.design.panel import Panel
+from earshot.study.design.raters import Panel
 from earshot.study.design.spec import load
 from earshot.study.storage.raters import Conduct
 from earshot.study.storage.store import Store

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from earshot.study.design import DESIGNS, Test
-from earshot.study.design.questions import Question
+from earshot.study.design.raters import Question
 from earshot.study.simulation.raters import simulate
 from earshot.study.storage import dataset
 from earshot.study.storage.store import Store

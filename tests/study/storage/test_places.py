@@ -9,7 +9,7 @@ import pytest
 
 from earshot.core.errors import InputError
 from earshot.study.design import Test
-from earshot.study.design.panel import Panel
+from earshot.study.design.raters import Panel
 from earshot.study.storage import tables
 from earshot.study.storage.queries import SCREENED
 from earshot.study.storage.raters import ABANDONED, NoPlaceError

@@ -14,7 +14,7 @@ from sqlalchemy import text, update
 
 from earshot.core.errors import InputError
 from earshot.study.design import DESIGNS, Answer, Item, Test
-from earshot.study.design.questions import Question
+from earshot.study.design.raters import Question
 from earshot.study.design.spec import load
 from earshot.study.storage import store as module
 from earshot.study.storage import tables

@@ -13,7 +13,7 @@ from benchmarks.support.listening import Rater, write_test
 from earshot.core.limits import BUDGETS
 from earshot.study import rater_links
 from earshot.study.design import DESIGNS
-from earshot.study.design.scales import ASKED_BY, KNOWN
+from earshot.study.design.scales import ASKED_BY, STANDARD
 from earshot.study.library import TestLibrary
 from earshot.study.storage import queries
 from earshot.study.storage.store import (
@@ -75,7 +75,7 @@ def gaps(text: Any) -> set[str]:
 def test_language_has_texts_with_gaps(language: str) -> None:
     """It has every text of English, with the same gaps."""
     english, other = page_texts("en"), page_texts(language)
-    designs = (*DESIGNS, "mushra.alone", *KNOWN)
+    designs = (*DESIGNS, "mushra.alone", *STANDARD)
     scales = {f"{kind}.{design}" for kind in ("scale", "question") for design in designs}
     assert {*other} - {*SENTENCES} - scales == {*english}
     for key, text in english.items():
@@ -91,7 +91,7 @@ def test_language_has_texts_with_gaps(language: str) -> None:
         }
         assert not missing and other[f"question.{design}"], design
     assert other["question.mushra.alone"]
-    for name, scale in KNOWN.items():
+    for name, scale in STANDARD.items():
         key = ASKED_BY.get(name, name)
         assert other[f"question.{key}"] != scale.question, name
         values = {str(value) for value in scale.numbers}

@@ -14,8 +14,7 @@ from earshot.study.analysis.report.prose import counted
 from earshot.study.analysis.results import MIN_RATERS, Results
 from earshot.study.analysis.scores import MAX_EXACT
 from earshot.study.design import REFERENCE, Scale, Test
-from earshot.study.design.panel import SCREENS
-from earshot.study.design.rules import FAILED_CHECKS
+from earshot.study.design.raters import FAILED_CHECKS, SCREENS
 
 INTERVALS = (
     "The variance of every value has raters and stimuli as clusters (Cameron, Gelbach and Miller "

@@ -262,7 +262,7 @@ def _listening(test: Test, answers: Table) -> str:
 
 def _about(test: Test) -> str:
     """Name what raters were asked about themselves; the replies are in the table of raters."""
-    asked = [each.said(test.language)[0] for each in test.questions]
+    asked = [each.wording(test.language)[0] for each in test.questions]
     return f"{' '.join(asked)} (replies in raters.csv)" if asked else UNKNOWN
 
 

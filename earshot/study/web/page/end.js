@@ -11,7 +11,7 @@ export function filled(back, params) {
   return back.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(params.get(name) ?? ""));
 }
 
-// outcome: see earshot.study.design.panel; code: the rater's own; back: the panel's address or code.
+// outcome: see earshot.study.design.raters; code: the rater's own; back: the panel's address or code.
 // visitors: whether a visitor opened the test, whose address nobody is taken to without a word.
 export function end({ outcome, code, back, preview, visitors }, params) {
   const address = back && ADDRESS.test(back) ? filled(back, params) : null;
