@@ -14,9 +14,8 @@ from earshot.media.audio.speech import Speech
 from earshot.systems.voice_conversion import VoiceConversion
 from earshot.systems.voice_conversion.settings import DEFAULT_VOICE
 from earshot.tabs.components.timeline import SoundLanes
-from earshot.tabs.voice_conversion.example import write_finished
 from earshot.tabs.voice_conversion.speaking import Speaking
-from earshot.tabs.voice_conversion.view import ConversionResult
+from earshot.tabs.voice_conversion.view import ConversionResult, write_finished
 
 SOURCE: Final = ROOT / "assets" / "examples" / "man-place-blue.ogg"
 

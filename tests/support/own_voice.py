@@ -7,7 +7,7 @@ import numpy as np
 
 from earshot.systems.voice_conversion import Voice
 from earshot.systems.voice_conversion.reading import Reading
-from earshot.tabs.voice_conversion.speaking import OwnVoice, VoiceVisit
+from earshot.tabs.voice_conversion.own_voice import OwnVoice, VoiceVisit
 
 
 class Listener:

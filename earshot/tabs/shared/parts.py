@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import gradio as gr
+from gradio.blocks import BlockContext
 from gradio.components import Component
 from gradio.events import Dependency
 
@@ -37,7 +38,7 @@ class Section:
         triggers: Callable | Sequence[Callable],
         handler: Callable,
         inputs: Component | Sequence[Component] | None,
-        outputs: Component | Sequence[Component],
+        outputs: Component | Sequence[Component | BlockContext],
         **how: Any,
     ) -> Dependency:
         """Run a handler on events. how: queued(…), if not at once."""

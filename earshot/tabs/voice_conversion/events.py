@@ -1,30 +1,35 @@
-"""Handlers of the events of the voice conversion tab."""
+"""The handlers of voice conversion: of the tab's events, and of the endpoints for programs, which
+take files and JSON.
+"""
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
 import numpy as np
 
 from earshot.core.errors import InputError
-from earshot.study.design.folder import DraftItem
 from earshot.systems.voice_conversion import settings
 from earshot.systems.voice_conversion.units import Units
 from earshot.tabs.components.lanes import Lane, Spectrogram, UnitCells
 from earshot.tabs.components.timeline import File, SoundLanes, TimelineSpec, nothing, wav
-from earshot.tabs.shared.events import Update, Values, say
+from earshot.tabs.shared.events import CONVERSION_QUEUE, Update, Values, answering, offer, say
 from earshot.tabs.shared.gradio_internals import event_data
-from earshot.tabs.voice_conversion import edits
-from earshot.tabs.voice_conversion.example import read_finished
 from earshot.tabs.voice_conversion.speaking import ALONE, Speaking, SpeakingInputs
-from earshot.tabs.voice_conversion.view import ConversionResult, rate
+from earshot.tabs.voice_conversion.view import (
+    ConversionResult,
+    apply_edit,
+    numbers,
+    rate,
+    read_finished,
+)
 
 if TYPE_CHECKING:
     from earshot.systems.voice_conversion import Content, Conversion
     from earshot.systems.voice_conversion.converter import Converter
-
 
 FIRST: Final = (
     "Record or upload speech, or try an example: its spectrogram, its units and its conversion "
@@ -147,12 +152,11 @@ class ConversionEvents:
             result, _ = self._converted(values, pipeline, spoken)
         tracks, lanes = [], list(result.source_lanes())
         each = [replace(spoken, voice=voice, other=ALONE) for voice in pipeline.voices]
-        for i, said in enumerate(each):
-            progress((i, len(each)), desc=f"Speaking as {said.label}", unit="voices")
-            speech = pipeline.decode(result.units, *said.arguments(pipeline))
-            sound = SoundLanes.of(speech)
-            tracks.append(sound.file(said.label, said.voice))
-            lanes.append(sound.lanes(said.label)[0])
+        for i, way in enumerate(each):
+            progress((i, len(each)), desc=f"Speaking as {way.label}", unit="voices")
+            sound = SoundLanes.of(pipeline.decode(result.units, *way.arguments(pipeline)))
+            tracks.append(sound.file(way.label, way.voice))
+            lanes.append(sound.lanes(way.label)[0])
         source = [result.source.file("Source", "source")] if result.source else []
         spec = TimelineSpec(
             f"The same speech in {len(each)} voices",
@@ -175,7 +179,7 @@ class ConversionEvents:
         data = event_data(event)
         if data.get("action") == "undo":
             return self._show(result.undone(), answer=False)
-        units = edits.apply(
+        units = apply_edit(
             data.get("action"),
             result.units,
             data.get("cells", []),
@@ -193,7 +197,7 @@ class ConversionEvents:
         pipeline = self.models.pipeline(result.units.model)
         count = round(UNIT_SECONDS / result.units.step)
         several = result.units.at(np.zeros(count, int))
-        unit = edits.apply(
+        unit = apply_edit(
             "replace",
             several,
             range(count),
@@ -251,12 +255,12 @@ class ConversionEvents:
         tracks = [source.file("Source", "source")]
         models = [self.models.pipeline(name) for name in reversed(self.models.names)]
         models = [model for model in models if spoken.suits(model)]
-        heard: dict[str, Content] = {}  # by encoder, which the models of one checkpoint share
+        contents: dict[str, Content] = {}  # by encoder, which models of one checkpoint share
         for i, pipeline in enumerate(models):
             progress((i, len(models)), desc=f"Converting by {pipeline.name}", unit="rates")
-            if pipeline.encoder not in heard:
-                heard[pipeline.encoder] = pipeline.encode_content(source.content)
-            conversion = pipeline(heard[pipeline.encoder], *spoken.arguments(pipeline))
+            if pipeline.encoder not in contents:
+                contents[pipeline.encoder] = pipeline.encode_content(source.content)
+            conversion = pipeline(contents[pipeline.encoder], *spoken.arguments(pipeline))
             lanes += _rate_lanes(pipeline.name, conversion, pipeline.colors)
             tracks.append(File(pipeline.name, f"{pipeline.name}.wav", wav(conversion.converted)))
             name = f"The same speech as {spoken.label} by every model"
@@ -272,8 +276,8 @@ class ConversionEvents:
         Raises InputError where there is neither.
         """
         recording: str | None = values[self.components.audio]
-        shown: ConversionResult | None = values[self.components.result]
-        sound = recording or (shown.source.content if shown and shown.source else None)
+        past: ConversionResult | None = values[self.components.result]
+        sound = recording or (past.source.content if past and past.source else None)
         conversion = pipeline(sound, *spoken.arguments(pipeline))
         result = ConversionResult.of(conversion, pipeline, spoken, recording)
         return result, " ".join(conversion.notices)
@@ -287,22 +291,6 @@ class ConversionEvents:
         }
 
 
-def draft_item(result: ConversionResult | None) -> DraftItem | None:
-    """Make an item of a listening test of the conversion and its source; None where there is no
-    source.
-    """
-    if result is None or result.source is None:
-        return None
-    units = result.spoken
-    chosen = {"model": units.model, "target": result.target, "vocoder": result.vocoder}
-    return DraftItem(
-        system=" ".join(chosen.values()),
-        sound=result.converted.content,
-        source=result.source.content,
-        settings=chosen | {"units": units.codes.tolist(), "numbers": result.numbers},
-    )
-
-
 def _rate_lanes(model: str, conversion: "Conversion", colors: Sequence[str]) -> list[Lane]:
     units, speech = conversion.units, conversion.converted
     label = f"{model} · {rate(conversion)}"
@@ -310,3 +298,99 @@ def _rate_lanes(model: str, conversion: "Conversion", colors: Sequence[str]) -> 
         UnitCells(label, tuple(units.codes.tolist()), units.step, colors),
         Spectrogram.of(label, speech.log_mel, len(speech.waveform) / speech.sample_rate),
     ]
+
+
+@dataclass(frozen=True)
+class ConversionAPI:
+    """The endpoints. Errors of the input reach the client as gr.Error, with what to do."""
+
+    models: Models
+
+    @answering
+    def convert(
+        self, audio: str, target: str, model: str, vocoder: str, intonation: str
+    ) -> tuple[bytes, dict[str, Any], str]:
+        """Convert speech to another voice.
+
+        Args:
+            audio: a recording of speech, 0.1 to 60 s.
+            target: the voice: SF1, TF2, SM1, TM3, S1, Nell, Odile, Vera or Heart. vqvae models have
+                the first five.
+            model: continuous, units-512x3, units-512x2, units-512, units-256, units-128, units-64,
+                vqvae-512, vqvae-256, vqvae-128 or vqvae-64.
+            vocoder: neural or griffin-lim.
+            intonation: keep, the source's, or predicted. vqvae models predict it always.
+
+        Returns:
+            speech: the converted speech, a 16 kHz WAV file.
+            units: the units, as /decode takes them: {"model": name, "fingerprint": of
+                its codebook, "step": seconds a unit, "codes": list of int, -1 for silence; where
+                the model has them "vectors", one a unit, and "intonation"; "edited": indices of
+                the units that an edit put in; "notices": sentences about the recording}.
+            numbers: units, bit/s, compression and computing time, in words.
+        """
+        pipeline = self.models.pipeline(model)
+        spoken = Speaking(target, vocoder=vocoder, intonation=intonation)
+        conversion = pipeline(audio, *spoken.arguments(pipeline))
+        units = _document(conversion.units, conversion.notices)
+        return wav(conversion.converted), units, numbers(conversion)
+
+    @answering
+    def encode(self, audio: str, model: str) -> dict[str, Any]:
+        """Encode speech as units.
+
+        Args:
+            audio: a recording of speech, 0.1 to 60 s.
+            model: continuous, units-512x3, units-512x2, units-512, units-256, units-128, units-64,
+                vqvae-512, vqvae-256, vqvae-128 or vqvae-64.
+
+        Returns:
+            units: as /convert returns them.
+        """
+        _, units, notices = self.models.pipeline(model).encode(audio)
+        return _document(units, notices)
+
+    @answering
+    def decode(self, units: dict[str, Any], target: str, vocoder: str, intonation: str) -> bytes:
+        """Synthesise units, which may have been edited, in a voice.
+
+        Args:
+            units: as /convert returns them.
+            target: the voice: SF1, TF2, SM1, TM3, S1, Nell, Odile, Vera or Heart. vqvae models have
+                the first five.
+            vocoder: neural or griffin-lim.
+            intonation: keep, the source's, or predicted. vqvae models predict it always.
+
+        Returns:
+            speech: a 16 kHz WAV file.
+        """
+        parsed = Units.from_json(json.dumps(units))
+        pipeline = self.models.pipeline(parsed.model)
+        spoken = Speaking(target, vocoder=vocoder, intonation=intonation)
+        return wav(pipeline.decode(parsed, *spoken.arguments(pipeline)))
+
+
+def declare_endpoints(
+    models: Models,
+    audio: gr.Audio,
+    voice: gr.HTML,
+    model: gr.Dropdown,
+    vocoder: gr.Dropdown,
+    intonation: gr.Dropdown,
+) -> None:
+    """Add the endpoints to the page. Their inputs have the types of the tab's components."""
+    api = ConversionAPI(models)
+    with gr.Row(visible=False):
+        call = gr.Button()
+        speech = gr.Audio(label="speech")
+        units = gr.JSON(label="units")
+        line = gr.Textbox(label="numbers")
+    spoken = [vocoder, intonation]
+    inputs, outputs = [audio, voice, model, *spoken], [speech, units, line]
+    offer(call, api.convert, inputs, outputs, CONVERSION_QUEUE)
+    offer(call, api.encode, [audio, model], units, CONVERSION_QUEUE)
+    offer(call, api.decode, [units, voice, *spoken], speech)
+
+
+def _document(units: Units, notices: Sequence[str]) -> dict[str, Any]:
+    return json.loads(units.to_json()) | {"notices": list(notices)}

@@ -6,34 +6,31 @@ recording of anybody does in place of the reading.
 """
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from random import SystemRandom
 from typing import TYPE_CHECKING, Final
 
 import gradio as gr
-from gradio.blocks import Block
+from gradio.blocks import BlockContext
 from gradio.components import Component
 from markupsafe import Markup
 
 from earshot.core.errors import InputError
-from earshot.tabs.shared.events import (
-    CONVERSION_QUEUE,
-    HIDDEN,
-    PRIVATE,
-    Update,
-    on_model,
-    reporting,
-    say,
-    stoppable,
-)
+from earshot.systems.voice_conversion import settings
+from earshot.tabs.shared.events import CONVERSION_QUEUE, HIDDEN, Update, queued, say, stoppable
+from earshot.tabs.shared.parts import Section
 from earshot.tabs.shared.services import OWN
 from earshot.tabs.shared.sessions import SessionStore, delete_after_use
-from earshot.tabs.voice_conversion.speaking import NO_OWN, OwnVoice, ReferenceVoice, VoiceVisit
+from earshot.tabs.voice_conversion.speaking import NO_OWN
 
 if TYPE_CHECKING:
-    from earshot.systems.voice_conversion import AnyVoiceConversion
+    from earshot.systems.voice_conversion import AnyVoiceConversion, Voice
+    from earshot.systems.voice_conversion.reading import Reading
 
 
+NO_TEXT: Final = "Choose “Your voice” first: it shows a text to read. Then record yourself."
+NO_CONSENT: Final = "First tick that the speaker has agreed. Then upload the recording again."
 READY: Final = "This is your voice now, for this visit: it is in no file, and gone when you leave."
 FITTED: Final = "The voice is fitted to the recording. Click it again to hear it."
 FORGOTTEN: Final = "The voice is forgotten."
@@ -48,33 +45,88 @@ converted, and the recording is deleted after use.</p>
 """
 
 
-@dataclass(frozen=True)
-class OwnVoicePanel:
-    """The panel under the voice cards. visit: the visitor's voice, and what they are to read;
-    anybody: what takes a recording of somebody else, None where that is not allowed."""
+class OwnVoice:
+    """The voice of a visitor, which only a recording of the text that was drawn for them makes.
 
-    sessions: SessionStore[VoiceVisit]
-    visit: gr.State
-    panel: gr.Column
-    text: gr.HTML
-    recorder: gr.Audio
-    message: gr.HTML
-    fit: gr.Button
-    stop: gr.Button
-    forget: gr.Button
-    anybody: "_Anybody | None"
+    voice: what is spoken in; there is no other way to one than through the constructor's check.
+    """
 
-    @classmethod
-    def layout(cls, allow_reference: bool = False) -> "OwnVoicePanel":
+    def __init__(
+        self, pipeline: "AnyVoiceConversion", recording: str | None, reading: "Reading | None"
+    ) -> None:
+        """Make the voice of a recording of the reading.
+
+        Raises InputError without a reading, and for a recording of anything else.
+        """
+        if reading is None:
+            raise InputError(NO_TEXT)
+        self._reference = pipeline.reference(recording, reading)  # float32 (T,) at 16 kHz
+        self.voice: Voice = pipeline.voice(self._reference)
+
+    def fitted(
+        self, pipeline: "AnyVoiceConversion", on_progress: Callable[[float], object]
+    ) -> "OwnVoice":
+        """Fit the voice more closely to what was read; on_progress: is told the share done."""
+        closer = copy(self)
+        closer.voice = pipeline.fit(self.voice, self._reference, on_progress)
+        return closer
+
+
+class ReferenceVoice(OwnVoice):
+    """The voice of a recording of anybody: only a page that was started with --allow-reference
+    makes one."""
+
+    def __init__(self, pipeline: "AnyVoiceConversion", recording: str | None, agreed: bool) -> None:
+        """Make the voice of a recording. agreed: whether the visitor says that its speaker did.
+
+        Raises InputError where they did not, and for a recording that holds no one voice.
+        """
+        if agreed is not True:
+            raise InputError(NO_CONSENT)
+        self._reference = pipeline.reference(recording)
+        self.voice = pipeline.voice(self._reference, settings.OF_RECORDING)
+
+
+@dataclass
+class VoiceVisit:
+    """The data that is kept of a visitor: what they were asked to read, and the voice that came of
+    it, or of a recording.
+    """
+
+    reading: "Reading | None" = None
+    own: OwnVoice | None = None
+
+    def clear(self) -> None:
+        """Forget all."""
+        self.reading = self.own = None
+
+    @property
+    def voice(self) -> "Voice":
+        """Take the visitor's own voice. Raises InputError where it was not made."""
+        if self.own is None:
+            raise InputError(NO_OWN)
+        return self.own.voice
+
+
+class OwnVoicePanel(Section):
+    """The panel under the voice cards, which opens when their value is OWN. visit: the visitor's
+    voice, and what they are to read; anybody: what takes a recording of somebody else, None where
+    that is not allowed; pipeline, cards: wire is given.
+    """
+
+    pipeline: "Callable[[], AnyVoiceConversion]"
+    cards: gr.HTML
+
+    def __init__(self, allow_reference: bool = False) -> None:
         """Lay out the panel, hidden until the last card is chosen.
 
         allow_reference: whether a recording of anybody may be uploaded.
         """
-        sessions = SessionStore(VoiceVisit)
-        visit = sessions.state()
-        with gr.Column(visible=False, elem_classes="own-voice") as panel:
-            text = gr.HTML()
-            recorder = gr.Audio(
+        self.sessions = SessionStore(VoiceVisit)
+        self.visit = self.sessions.state()
+        with gr.Column(visible=False, elem_classes="own-voice") as self.panel:
+            self.text = gr.HTML()
+            self.recorder = gr.Audio(
                 sources=["microphone"],
                 type="filepath",
                 label="Your voice, 10 to 30 s",
@@ -82,53 +134,123 @@ class OwnVoicePanel:
                 buttons=[],
                 elem_classes="sound-input",
             )
-            anybody = _Anybody.layout() if allow_reference else None
-            message = gr.HTML(elem_id="own-voice")
+            self.anybody = _Anybody.layout() if allow_reference else None
+            self.message = gr.HTML(elem_id="own-voice")
             with gr.Row():
-                fit = gr.Button("Fit it closer, in half a minute", size="sm", visible=False)
-                stop = gr.Button("Stop", size="sm", visible=False)
-                forget = gr.Button("Forget my voice", size="sm", visible=False)
-        return cls(sessions, visit, panel, text, recorder, message, fit, stop, forget, anybody)
+                self.fit = gr.Button("Fit it closer, in half a minute", size="sm", visible=False)
+                self.stop = gr.Button("Stop", size="sm", visible=False)
+                self.forget = gr.Button("Forget my voice", size="sm", visible=False)
 
-    def wire(self, pipeline: Callable[[], "AnyVoiceConversion"], cards: gr.HTML) -> None:
-        """Connect the panel. pipeline: makes a voice of a recording; cards: their value OWN opens
-        the panel.
-        """
-        events = _Events(self, pipeline, cards)
+    def wire(self, pipeline: "Callable[[], AnyVoiceConversion]", cards: gr.HTML) -> None:
+        """Connect the panel. pipeline: makes a voice of a recording."""
+        self.pipeline, self.cards = pipeline, cards
+        changing: list[Component | BlockContext] = [
+            self.visit,
+            self.panel,
+            self.text,
+            self.recorder,
+            self.message,
+        ]
+        changing += [self.fit, self.forget, *(self.anybody.changing() if self.anybody else [])]
         makers: list[tuple[Callable, Callable, list[Component]]] = [
-            (self.recorder.stop_recording, events.recorded, [self.recorder, self.visit])
+            (self.recorder.stop_recording, self.recorded, [self.recorder, self.visit])
         ]
         if self.anybody:
             part = self.anybody
             part.agreed.change(part.opened, part.agreed, part.recording, **HIDDEN)
             lent = [part.recording, part.agreed, self.visit]
-            makers.append((part.recording.upload, events.uploaded, lent))
-        for trigger, handler, given in makers:
-            trigger(
-                reporting(stoppable(handler), self.message),
-                given,
-                [cards, *self._changing()],
-                concurrency_id=CONVERSION_QUEUE,
-                concurrency_limit=1,
-                show_progress_on=self.message,
-                **PRIVATE,
-            )
-        cards.change(events.chosen, [cards, self.visit], self._changing(), **HIDDEN)
-        on_model(
+            makers.append((part.recording.upload, self.uploaded, lent))
+        for trigger, handler, inputs in makers:
+            how = queued(self.message, CONVERSION_QUEUE)
+            self.on(trigger, stoppable(handler), inputs, [cards, *changing], **how)
+        cards.change(self.chosen, [cards, self.visit], changing, **HIDDEN)
+        self.on_model(
             self.fit.click,
-            reporting(events.fitted, self.message),
+            self.fitted,
             [self.visit],
             [self.visit, self.message],
             progress_on=self.message,
             start=self.fit,
             stop=self.stop,
         )
-        forgotten = [cards, *self._changing()]
-        self.forget.click(events.forgotten, self.visit, forgotten, **HIDDEN)
+        self.forget.click(self.forgotten, self.visit, [cards, *changing], **HIDDEN)
 
-    def _changing(self) -> list[Block]:
-        shown = [self.panel, self.text, self.recorder, self.message, self.fit, self.forget]
-        return [self.visit, *shown, *(self.anybody.changing() if self.anybody else [])]
+    def chosen(self, card: str, visit: VoiceVisit | None, request: gr.Request) -> Update:
+        """Open the panel with a text to read, or close it."""
+        if card != OWN or (visit and visit.own):
+            return {self.panel: gr.Column(visible=card == OWN)}
+        visit = self.sessions.of(visit, request)
+        return {self.panel: gr.Column(visible=True), **self._text_to_read(visit)}
+
+    def recorded(self, path: str | None, visit: VoiceVisit | None, request: gr.Request) -> Update:
+        """Make a voice of a recording of the text."""
+        visit = self.sessions.of(visit, request)
+        with delete_after_use(path):
+            visit.own = OwnVoice(self.pipeline(), path, visit.reading)
+        return self._ready(visit, READY)
+
+    def uploaded(
+        self, path: str | None, agreed: bool, visit: VoiceVisit | None, request: gr.Request
+    ) -> Update:
+        """Make a voice of a recording of anybody."""
+        visit = self.sessions.of(visit, request)
+        with delete_after_use(path):
+            visit.own = ReferenceVoice(self.pipeline(), path, agreed)
+        return self._ready(visit, LENT)
+
+    def _ready(self, visit: VoiceVisit, message: str) -> Update:
+        return {
+            self.visit: visit,
+            self.cards: gr.HTML(made=True),
+            self.message: say(message),
+            self.text: gr.HTML(visible=False),
+            self.recorder: gr.Audio(None, visible=False),
+            self.fit: gr.Button(visible=True),
+            self.forget: gr.Button(visible=True),
+            **(self.anybody.reset(False) if self.anybody else {}),
+        }
+
+    def fitted(
+        self,
+        visit: VoiceVisit | None,
+        progress: gr.Progress = gr.Progress(),  # noqa: B008  (how Gradio asks for it)
+    ) -> Update:
+        """Fit the voice more closely to what was read."""
+        if not visit or not visit.own:
+            raise InputError(NO_OWN)
+        before = visit.own
+        closer = before.fitted(
+            self.pipeline(), lambda share: progress(share, desc="Fitting your voice")
+        )
+        if visit.own is not before:  # forgotten meanwhile, and perhaps another one made
+            return {self.message: gr.skip()}
+        visit.own = closer
+        return {self.visit: visit, self.message: say(FITTED)}
+
+    def forgotten(self, visit: VoiceVisit | None, request: gr.Request) -> Update:
+        """Forget the voice, and ask for another."""
+        visit = self.sessions.of(visit, request)
+        visit.clear()
+        return {
+            self.cards: gr.HTML(made=False),
+            self.message: say(FORGOTTEN),
+            self.recorder: gr.Audio(None, visible=True),
+            self.fit: gr.Button(visible=False),
+            self.forget: gr.Button(visible=False),
+            **(self.anybody.reset(True) if self.anybody else {}),
+            **self._text_to_read(visit),
+        }
+
+    def _text_to_read(self, visit: VoiceVisit) -> Update:
+        from earshot.systems.voice_conversion.reading import (
+            Reading,  # late, for it loads pocketsphinx
+        )
+
+        visit.reading = Reading.draw(SystemRandom())
+        return {
+            self.visit: visit,
+            self.text: gr.HTML(_page(visit.reading.text), visible=True),
+        }
 
 
 @dataclass(frozen=True)
@@ -160,101 +282,15 @@ class _Anybody:
         """Show where the recording goes, once its speaker has agreed."""
         return gr.Audio(visible=agreed)
 
-    def changing(self) -> list[Block]:
+    def changing(self) -> list[Component | BlockContext]:
         return [self.part, self.agreed, self.recording]
 
-    def shown(self, visible: bool) -> Update:
+    def reset(self, visible: bool) -> Update:
         """Empty it, and show or hide it."""
         return {
             self.part: gr.Accordion(visible=visible, open=False),
             self.agreed: False,
             self.recording: gr.Audio(None, visible=False),
-        }
-
-
-@dataclass(frozen=True)
-class _Events:
-    """Handlers of the panel; each returns the components that change with their values."""
-
-    components: OwnVoicePanel
-    pipeline: Callable[[], "AnyVoiceConversion"]
-    cards: gr.HTML
-
-    def chosen(self, card: str, visit: VoiceVisit | None, request: gr.Request) -> Update:
-        """Open the panel with a text to read, or close it."""
-        if card != OWN or (visit and visit.own):
-            return {self.components.panel: gr.Column(visible=card == OWN)}
-        visit = self.components.sessions.of(visit, request)
-        return {self.components.panel: gr.Column(visible=True), **self._text_to_read(visit)}
-
-    def recorded(self, path: str | None, visit: VoiceVisit | None, request: gr.Request) -> Update:
-        """Make a voice of a recording of the text."""
-        visit = self.components.sessions.of(visit, request)
-        with delete_after_use(path):
-            visit.own = OwnVoice(self.pipeline(), path, visit.reading)
-        return self._made(visit, READY)
-
-    def uploaded(
-        self, path: str | None, agreed: bool, visit: VoiceVisit | None, request: gr.Request
-    ) -> Update:
-        """Make a voice of a recording of anybody."""
-        visit = self.components.sessions.of(visit, request)
-        with delete_after_use(path):
-            visit.own = ReferenceVoice(self.pipeline(), path, agreed)
-        return self._made(visit, LENT)
-
-    def _made(self, visit: VoiceVisit, message: str) -> Update:
-        return {
-            self.components.visit: visit,
-            self.cards: gr.HTML(made=True),
-            self.components.message: say(message),
-            self.components.text: gr.HTML(visible=False),
-            self.components.recorder: gr.Audio(None, visible=False),
-            self.components.fit: gr.Button(visible=True),
-            self.components.forget: gr.Button(visible=True),
-            **(self.components.anybody.shown(False) if self.components.anybody else {}),
-        }
-
-    def fitted(
-        self,
-        visit: VoiceVisit | None,
-        progress: gr.Progress = gr.Progress(),  # noqa: B008  (how Gradio asks for it)
-    ) -> Update:
-        """Fit the voice more closely to what was read."""
-        if not visit or not visit.own:
-            raise InputError(NO_OWN)
-        before = visit.own
-        closer = before.fitted(
-            self.pipeline(), lambda share: progress(share, desc="Fitting your voice")
-        )
-        if visit.own is not before:  # forgotten meanwhile, and perhaps another one made
-            return {self.components.message: gr.skip()}
-        visit.own = closer
-        return {self.components.visit: visit, self.components.message: say(FITTED)}
-
-    def forgotten(self, visit: VoiceVisit | None, request: gr.Request) -> Update:
-        """Forget the voice, and ask for another."""
-        visit = self.components.sessions.of(visit, request)
-        visit.clear()
-        return {
-            self.cards: gr.HTML(made=False),
-            self.components.message: say(FORGOTTEN),
-            self.components.recorder: gr.Audio(None, visible=True),
-            self.components.fit: gr.Button(visible=False),
-            self.components.forget: gr.Button(visible=False),
-            **(self.components.anybody.shown(True) if self.components.anybody else {}),
-            **self._text_to_read(visit),
-        }
-
-    def _text_to_read(self, visit: VoiceVisit) -> Update:
-        from earshot.systems.voice_conversion.reading import (
-            Reading,  # late, for it loads pocketsphinx
-        )
-
-        visit.reading = Reading.draw(SystemRandom())
-        return {
-            self.components.visit: visit,
-            self.components.text: gr.HTML(_page(visit.reading.text), visible=True),
         }
 
 

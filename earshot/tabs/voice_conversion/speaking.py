@@ -2,8 +2,7 @@
 intonation.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from copy import copy
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,80 +15,14 @@ from earshot.tabs.components.voice_cards import VOICES, Card
 from earshot.tabs.shared.services import OWN, Owner
 
 if TYPE_CHECKING:
-    from earshot.systems.voice_conversion import AnyVoiceConversion, Voice
+    from earshot.systems.voice_conversion import Voice
     from earshot.systems.voice_conversion.converter import Converter
     from earshot.systems.voice_conversion.live import Choice
-    from earshot.systems.voice_conversion.reading import Reading
 
 OWN_CARD: Final = Card("Your voice", "read a few lines", "#ffffff")
 ANY_CARD: Final = Card("Any voice", "yours, or of a recording", "#ffffff")
 ALONE: Final = "none"
 NO_OWN: Final = "Read the lines under the voices first: that makes your voice one of them."
-NO_TEXT: Final = "Choose “Your voice” first: it shows a text to read. Then record yourself."
-NO_CONSENT: Final = "First tick that the speaker has agreed. Then upload the recording again."
-
-
-class OwnVoice:
-    """The voice of a visitor, which only a recording of the text that was drawn for them makes.
-
-    voice: what is spoken in; there is no other way to one than through the constructor's check.
-    """
-
-    def __init__(
-        self, pipeline: "AnyVoiceConversion", recording: str | None, reading: "Reading | None"
-    ) -> None:
-        """Make the voice of a recording of the reading.
-
-        Raises InputError without a reading, and for a recording of anything else.
-        """
-        if reading is None:
-            raise InputError(NO_TEXT)
-        self._reference = pipeline.reference(recording, reading)  # float32 (T,) at 16 kHz
-        self.voice: Voice = pipeline.voice(self._reference)
-
-    def fitted(
-        self, pipeline: "AnyVoiceConversion", on_progress: Callable[[float], object]
-    ) -> "OwnVoice":
-        """Fit the voice more closely to what was read; on_progress: is told the share done."""
-        closer = copy(self)
-        closer.voice = pipeline.fit(self.voice, self._reference, on_progress)
-        return closer
-
-
-class ReferenceVoice(OwnVoice):
-    """The voice of a recording of anybody: only a page that was started with --allow-reference
-    makes one."""
-
-    def __init__(self, pipeline: "AnyVoiceConversion", recording: str | None, agreed: bool) -> None:
-        """Make the voice of a recording. agreed: whether the visitor says that its speaker did.
-
-        Raises InputError where they did not, and for a recording that holds no one voice.
-        """
-        if agreed is not True:
-            raise InputError(NO_CONSENT)
-        self._reference = pipeline.reference(recording)
-        self.voice = pipeline.voice(self._reference, settings.OF_RECORDING)
-
-
-@dataclass
-class VoiceVisit:
-    """The data that is kept of a visitor: what they were asked to read, and the voice that came of
-    it, or of a recording.
-    """
-
-    reading: "Reading | None" = None
-    own: OwnVoice | None = None
-
-    def clear(self) -> None:
-        """Forget all."""
-        self.reading = self.own = None
-
-    @property
-    def voice(self) -> "Voice":
-        """Take the visitor's own voice. Raises InputError where it was not made."""
-        if self.own is None:
-            raise InputError(NO_OWN)
-        return self.own.voice
 
 
 @dataclass(frozen=True)
@@ -178,12 +111,15 @@ class Speaking:
         if not isinstance(pipeline.voices, Mapping):
             raise InputError(f"{pipeline.name} cannot blend voices. Choose another model.")
         if name not in pipeline.voices:
-            known = ", ".join(settings.VOICES)
-            raise InputError(f"There is no voice {name}. Choose one of {known}.")
+            raise InputError(
+                f"There is no voice {name}. Choose one of {', '.join(settings.VOICES)}."
+            )
         return pipeline.voices[name]
 
     def _own(self) -> "Voice":
-        return (self.visit or VoiceVisit()).voice
+        if self.visit is None:
+            raise InputError(NO_OWN)
+        return self.visit.voice
 
 
 @dataclass(frozen=True)

@@ -14,32 +14,36 @@ from earshot.tabs.components.voice_cards import VOICES, Card, voice_cards
 from earshot.tabs.shared.events import (
     CONVERSION_QUEUE,
     HIDDEN,
-    PRIVATE,
+    LAST,
     QUICK_QUEUE,
     on_model,
+    queued,
     reporting,
     stoppable,
 )
-from earshot.tabs.shared.parts import how_it_works, main_button, missing_model, sound_input
+from earshot.tabs.shared.parts import chips, how_it_works, main_button, missing_model, sound_input
 from earshot.tabs.shared.services import OWN, Services
-from earshot.tabs.voice_conversion import api
-from earshot.tabs.voice_conversion.baseline import BaselinePanel, baselines
 from earshot.tabs.voice_conversion.events import (
     ConversionComponents,
     ConversionEvents,
     Models,
-    draft_item,
+    declare_endpoints,
 )
 from earshot.tabs.voice_conversion.live import LivePanel
 from earshot.tabs.voice_conversion.own_voice import OwnVoicePanel
+from earshot.tabs.voice_conversion.panels import (
+    BaselinePanel,
+    TranscriptPanel,
+    VotePanel,
+    baselines,
+)
 from earshot.tabs.voice_conversion.speaking import (
     ALONE,
     ANY_CARD,
     OWN_CARD,
     SpeakingInputs,
 )
-from earshot.tabs.voice_conversion.transcripts import TranscriptPanel
-from earshot.tabs.voice_conversion.vote import vote_panel
+from earshot.tabs.voice_conversion.view import draft_item
 
 if TYPE_CHECKING:
     from earshot.systems.voice_conversion import AnyVoiceConversion
@@ -109,7 +113,7 @@ def _layout(
     with gr.Row(elem_classes="room"):
         with gr.Column(scale=1, min_width=300, elem_classes="room-input"):
             audio, message = _speech_input()
-            chips = _example_chips()
+            examples = _example_chips()
             own_card = ANY_CARD if services.allow_reference else OWN_CARD
             voice = voice_cards(
                 {name: VOICES[name] for name in models.voices},
@@ -118,12 +122,12 @@ def _layout(
                 label="New voice",
                 own=(OWN, own_card) if models.any_voice else None,
             )
-            own = OwnVoicePanel.layout(services.allow_reference)
+            own = OwnVoicePanel(services.allow_reference)
             if models.any_voice:
                 services.voice.visit = own.visit
             convert, stop = main_button("Convert", ready=False)
             every = gr.Button("Hear it in all voices", size="sm")
-            live = LivePanel.layout() if models.live else None
+            live = LivePanel() if models.live else None
         with gr.Column(scale=2, min_width=320, elem_classes="room-result"):
             lanes = timeline("conversion", "One moment …")
             unit_sound = gr.HTML(
@@ -134,9 +138,9 @@ def _layout(
                 if services.drafts:
                     services.drafts.button(result, draft_item)
                 units_file = gr.UploadButton("Load units", file_types=[".json"], size="sm", scale=0)
-            words = TranscriptPanel.layout(services.transcriber) if services.transcriber else None
+            words = TranscriptPanel(services.transcriber) if services.transcriber else None
             if services.tests and VOTE.name in services.tests.files():
-                vote_panel(services.tests)
+                VotePanel(services.tests)
             with gr.Accordion("What bits cost", open=False):
                 with gr.Row(elem_classes="rates-button"):
                     compare = gr.Button("Run every rate", size="sm", scale=0, min_width=160)
@@ -147,7 +151,7 @@ def _layout(
     model, other, share, intonation, vocoder = _options(models, own_card)
     how_it_works(__file__)
 
-    api.declare(models, audio, voice, model, vocoder, intonation)
+    declare_endpoints(models, audio, voice, model, vocoder, intonation)
     own.wire(lambda: cast("AnyVoiceConversion", models.pipeline(settings.CONTINUOUS)), voice)
     chosen = SpeakingInputs(voice, other, share, model, vocoder, intonation, own.visit)
     to = ConversionComponents(
@@ -163,16 +167,16 @@ def _layout(
         rates,
     )
     events = ConversionEvents(models, to)
-    shown = [message, result, lanes, numbers]
-    given = {audio, result, *chosen.components}
-    main = {"outputs": shown, "progress_on": lanes, "start": convert, "stop": stop}
+    outputs = [message, result, lanes, numbers]
+    inputs = {audio, result, *chosen.components}
+    main = {"outputs": outputs, "progress_on": lanes, "start": convert, "stop": stop}
 
-    tab.load(events.first_look, outputs=shown, **HIDDEN)
+    tab.load(events.first_look, outputs=outputs, **HIDDEN)
     audio.change(
         lambda path: gr.Button(interactive=bool(path)), inputs=audio, outputs=convert, **HIDDEN
     )
     triggers: list[Callable] = [convert.click, audio.stop_recording, audio.upload]
-    for chip, path in chips:
+    for chip, path in examples:
         triggers.append(chip.click(path.read_bytes, outputs=audio, **HIDDEN).then)
     if live:
         # What is said next to their own voice changes when it was made.
@@ -186,10 +190,10 @@ def _layout(
     ]
     jobs = []
     for trigger, handler in handlers:
-        job = on_model(trigger, reporting(handler, message), given, queue=CONVERSION_QUEUE, **main)
+        job = on_model(trigger, reporting(handler, message), inputs, queue=CONVERSION_QUEUE, **main)
         jobs.append(job)
     quick = {**main, "queue": QUICK_QUEUE}
-    jobs.append(on_model(lanes.submit, reporting(events.speak, message), given, **quick))
+    jobs.append(on_model(lanes.submit, reporting(events.speak, message), inputs, **quick))
     loaded = {units_file, *chosen.components}
     jobs.append(on_model(units_file.upload, reporting(events.load, message), loaded, **quick))
     if words:
@@ -198,22 +202,19 @@ def _layout(
     on_model(
         compare.click,
         reporting(events.compare_rates, rates_message),
-        given,
+        inputs,
         [rates_message, rates],
         progress_on=rates,
         start=compare,
         stop=halt,
     )
-    lanes.edit(reporting(events.edit, message), inputs=result, outputs=shown, **HIDDEN)
+    lanes.edit(reporting(events.edit, message), inputs=result, outputs=outputs, **HIDDEN)
     lanes.hear(
         stoppable(reporting(events.hear, message)),
-        given,
+        inputs,
         [message, unit_sound],
-        concurrency_id=QUICK_QUEUE,
-        concurrency_limit=1,
-        show_progress="hidden",
-        trigger_mode="always_last",
-        **PRIVATE,
+        **queued(),
+        **LAST,
     )
 
 
@@ -277,11 +278,5 @@ def _options(
 def _example_chips() -> list[tuple[gr.Button, Path]]:
     """Lay out a button for each recording in assets/examples, named after its file."""
     paths = sorted(p for p in (ASSETS / "examples").glob("*.ogg") if "finished" not in p.name)
-    if not paths:
-        return []
-    with gr.Row(elem_classes="chips"):
-        gr.HTML("<span>Or try</span>")
-        return [
-            (gr.Button(path.stem.replace("-", " "), size="sm", min_width=0, scale=0), path)
-            for path in paths
-        ]
+    buttons = chips(path.stem.replace("-", " ") for path in paths) if paths else []
+    return list(zip(buttons, paths, strict=True))

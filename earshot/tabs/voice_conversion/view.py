@@ -1,16 +1,23 @@
-"""One visitor's conversion as a Timeline and a line of numbers.
+"""One visitor's conversion as a Timeline and a line of numbers, the edits of its units, and the
+finished one that is shown before a visitor's first, kept in assets/examples.
 
-Everything is immutable: an edit returns a new result, and undo goes back to the old units.
+Everything is immutable: an edit returns a new result, and undo goes back to the old units. Cells
+are indices of selected units. They come from a browser: InputError unless all lie in the sequence.
 """
 
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from math import isinf
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from markupsafe import Markup
 
+from earshot.core.errors import InputError
+from earshot.core.paths import ASSETS
+from earshot.study.design.folder import DraftItem
+from earshot.systems.voice_conversion.settings import MAX_SECONDS, MUTED
 from earshot.systems.voice_conversion.units import Units
 from earshot.tabs.components.lanes import Lane, UnitCells
 from earshot.tabs.components.timeline import Action, File, SoundLanes, TimelineSpec
@@ -28,6 +35,69 @@ HINT: Final = (
     "Space plays; 1 and 2 switch between source and conversion."
 )
 TOUCH_HINT: Final = "Hold a finger on the units to select some, and slide to extend the selection."
+FINISHED: Final = ASSETS / "examples" / "finished.json"
+
+
+def apply_edit(
+    action: object, units: Units, cells: Sequence[int], *, unit: object, codebook_size: int
+) -> Units:
+    """Apply the edit named `action` to units.
+
+    unit: what "replace" puts in. Raises InputError for an action that does not exist and for
+    arguments that it cannot take.
+    """
+    match action:
+        case "mute":
+            return mute_units(units, cells)
+        case "delete":
+            return delete_units(units, cells)
+        case "repeat":
+            return repeat_units(units, cells)
+        case "replace":
+            if not isinstance(unit, int) or not 0 <= unit < codebook_size:
+                raise InputError(f"Units are numbered from 0 to {codebook_size - 1}.")
+            return replace_units(units, cells, unit)
+    raise InputError("There is no such edit. Use Mute, Delete, Repeat, Replace by or Undo.")
+
+
+def mute_units(units: Units, cells: Sequence[int]) -> Units:
+    """Replace the chosen units by silence of the same duration."""
+    return replace_units(units, cells, MUTED)
+
+
+def delete_units(units: Units, cells: Sequence[int]) -> Units:
+    """Remove the chosen units; later ones move up. Raises InputError if none would remain."""
+    remaining = np.delete(np.arange(len(units.codes)), _indices(units, cells))
+    if not len(remaining):
+        raise InputError("At least one unit must stay.")
+    return units.at(remaining)
+
+
+def repeat_units(units: Units, cells: Sequence[int]) -> Units:
+    """Insert a copy of each contiguous run of chosen units after it.
+
+    Raises InputError if the result were longer than MAX_SECONDS.
+    """
+    indices = _indices(units, cells)
+    if (len(units.codes) + len(indices)) * units.step > MAX_SECONDS:
+        raise InputError(f"That would last longer than {MAX_SECONDS:g} s. Delete something first.")
+    order = np.arange(len(units.codes))
+    for run in reversed(np.split(indices, np.flatnonzero(np.diff(indices) > 1) + 1)):
+        order = np.insert(order, run[-1] + 1, run)
+    return units.at(order)
+
+
+def replace_units(units: Units, cells: Sequence[int], unit: int) -> Units:
+    """Set the chosen units to `unit`."""
+    return units.put(_indices(units, cells), unit)
+
+
+def _indices(units: Units, cells: Sequence[int]) -> np.ndarray:
+    """Sort the chosen indices, without repetitions."""
+    whole = isinstance(cells, Sequence) and all(type(index) is int for index in cells)
+    if not whole or not cells or min(cells) < 0 or max(cells) >= len(units.codes):
+        raise InputError("Choose one or more units first.")
+    return np.unique(cells)
 
 
 @dataclass(frozen=True)
@@ -79,8 +149,8 @@ class ConversionResult:
     ) -> "ConversionResult":
         """Make the result of units that were loaded without their recording."""
         line, sound = spoken_numbers(units, speech), SoundLanes.of(speech)
-        said = spoken.target, spoken.label, spoken.vocoder
-        return cls(units, units, tuple(pipeline.colors), None, sound, *said, line)
+        voice = spoken.target, spoken.label, spoken.vocoder
+        return cls(units, units, tuple(pipeline.colors), None, sound, *voice, line)
 
     @property
     def stale(self) -> bool:
@@ -198,4 +268,64 @@ def spoken_numbers(units: Units, speech: "Speech") -> str:
         f"{len(units.codes)} units · {length:.1f} s of speech · "
         f"{speech.compute_seconds:.1f} s to speak · "
         f"{speech.compute_seconds / length:.2f}× real time"
+    )
+
+
+def draft_item(result: ConversionResult | None) -> DraftItem | None:
+    """Make an item of a listening test of the conversion and its source; None where there is no
+    source.
+    """
+    if result is None or result.source is None:
+        return None
+    units = result.spoken
+    chosen = {"model": units.model, "target": result.target, "vocoder": result.vocoder}
+    return DraftItem(
+        system=" ".join(chosen.values()),
+        sound=result.converted.content,
+        source=result.source.content,
+        settings=chosen | {"units": units.codes.tolist(), "numbers": result.numbers},
+    )
+
+
+def write_finished(result: ConversionResult) -> None:
+    """Write the example that the tab shows before its first run, next to its sounds."""
+    sounds = {"source": result.source, "converted": result.converted}
+    data: dict[str, Any] = {
+        "units": json.loads(result.units.to_json()),
+        "colors": result.colors,
+        "target": result.target,
+        "voice": result.voice,
+        "vocoder": result.vocoder,
+        "numbers": result.numbers,
+    }
+    for name, sound in sounds.items():
+        if sound is None:
+            raise ValueError("the finished example needs a source")
+        data[name] = asdict(sound) | {"content": f"finished-{name}.{sound.suffix}"}
+        (FINISHED.parent / data[name]["content"]).write_bytes(sound.content)
+    FINISHED.write_text(json.dumps(data) + "\n")
+
+
+def read_finished() -> ConversionResult | None:
+    """Read the example that the tab shows before its first run; None where none was made."""
+    if not FINISHED.exists():
+        return None
+    data = json.loads(FINISHED.read_text())
+    units = Units.from_json(json.dumps(data["units"]))
+    source, converted = (
+        SoundLanes(
+            **data[name] | {"content": (FINISHED.parent / data[name]["content"]).read_bytes()}
+        )
+        for name in ("source", "converted")
+    )
+    return ConversionResult(
+        units,
+        units,
+        tuple(data["colors"]),
+        source,
+        converted,
+        data["target"],
+        data["voice"],
+        data["vocoder"],
+        data["numbers"],
     )

@@ -39,7 +39,7 @@ from earshot.tabs.lip_to_speech.events import (
 from earshot.tabs.lip_to_speech.view import LipResult, VisitorVideo, draft_item
 from earshot.tabs.shared.services import OWN, Services
 from earshot.tabs.shared.sessions import SessionStore
-from earshot.tabs.voice_conversion.speaking import VoiceVisit
+from earshot.tabs.voice_conversion.own_voice import VoiceVisit
 from tests.support.serving import close
 
 ADA = lip_to_speech.HEADS / "ada.mp4"

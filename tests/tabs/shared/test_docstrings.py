@@ -7,7 +7,7 @@ import pytest
 from earshot.systems.voice_conversion import settings
 from earshot.tabs.lip_to_speech.api import LipAPI
 from earshot.tabs.shared.tool_server import read_docstring
-from earshot.tabs.voice_conversion.api import ConversionAPI
+from earshot.tabs.voice_conversion.events import ConversionAPI
 
 
 def test_read_docstring_joins_lines_of_entries() -> None:

@@ -16,8 +16,8 @@ from earshot.systems.voice_conversion.units import Units
 from earshot.tabs.components import hub_picker
 from earshot.tabs.components.hub_picker import HubModels
 from earshot.tabs.components.timeline import SoundLanes
-from earshot.tabs.voice_conversion import baseline
-from earshot.tabs.voice_conversion.baseline import KIND, NAME, Baseline, BaselinePanel
+from earshot.tabs.voice_conversion import panels
+from earshot.tabs.voice_conversion.panels import KIND, SPEECHT5, Baseline, BaselinePanel
 from earshot.tabs.voice_conversion.view import ConversionResult
 
 TONE = np.sin(np.arange(SAMPLE_RATE) / 9).astype(np.float32) / 4
@@ -60,12 +60,12 @@ def panel(monkeypatch: pytest.MonkeyPatch) -> BaselinePanel:
 
 def test_convert_by_peer_makes_pair(panel: BaselinePanel, result: ConversionResult) -> None:
     """The pair is of one source, and goes into a listening test."""
-    panel.load(NAME)
+    panel.load(SPEECHT5)
     pair = panel.convert(result, "slt")[panel.pair]
     ours, theirs = pair.draft_items()
     assert ours.stimulus == theirs.stimulus
     assert (ours.sound, theirs.system) == (result.converted.content, "SpeechT5 slt")
-    assert theirs.sound != ours.sound and theirs.settings["model"] == NAME
+    assert theirs.sound != ours.sound and theirs.settings["model"] == SPEECHT5
     assert [track.name for track in pair.timeline().tracks] == ["Source", "Ours", "SpeechT5"]
 
 
@@ -76,7 +76,7 @@ def test_convert_by_peer_names_missing_steps(
         panel.convert(None, "bdl")
     with pytest.raises(InputError, match="not loaded. Load it first"):
         panel.convert(result, "bdl")
-    panel.load(NAME)
+    panel.load(SPEECHT5)
     with pytest.raises(InputError, match="Choose one of bdl, slt"):
         panel.convert(result, "nobody")
 
@@ -84,6 +84,6 @@ def test_convert_by_peer_names_missing_steps(
 def test_switched_off_baseline_panel_says_why() -> None:
     with gr.Blocks() as page:
         BaselinePanel(
-            baseline.baselines(HubPermission("They are switched off."), "cpu"), gr.State(), None
+            panels.baselines(HubPermission("They are switched off."), "cpu"), gr.State(), None
         )
     assert "They are switched off." in str(page.get_config_file())

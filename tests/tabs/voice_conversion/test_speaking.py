@@ -16,8 +16,13 @@ from earshot.media.audio.load import load, wav_bytes
 from earshot.systems.voice_conversion import Converter, Voice, VoiceConversion
 from earshot.tabs.shared.services import OWN, Services
 from earshot.tabs.voice_conversion import tab
-from earshot.tabs.voice_conversion.own_voice import OwnVoicePanel, _Events
-from earshot.tabs.voice_conversion.speaking import OwnVoice, ReferenceVoice, Speaking, VoiceVisit
+from earshot.tabs.voice_conversion.own_voice import (
+    OwnVoice,
+    OwnVoicePanel,
+    ReferenceVoice,
+    VoiceVisit,
+)
+from earshot.tabs.voice_conversion.speaking import Speaking
 from tests.support.own_voice import visit_with_voice
 from tests.support.systems import labels
 
@@ -53,10 +58,11 @@ def test_own_voice_needs_reading(models: Models, tmp_path: Path) -> None:
 def test_recording_without_drawn_text_is_refused(models: Models, tmp_path: Path) -> None:
     pipeline: Any = models("continuous")
     with gr.Blocks():
-        events = _Events(OwnVoicePanel.layout(), lambda: pipeline, gr.HTML())
+        panel = OwnVoicePanel()
+    panel.pipeline = lambda: pipeline
     visit, request = VoiceVisit(), SimpleNamespace(session_hash="stranger")
     with pytest.raises(InputError, match="Choose “Your voice” first"):
-        events.recorded(str(somebody(tmp_path / "somebody.wav")), visit, request)  # type: ignore[arg-type]
+        panel.recorded(str(somebody(tmp_path / "somebody.wav")), visit, request)  # type: ignore[arg-type]
     assert visit.own is None
 
 
@@ -152,11 +158,12 @@ def test_voice_forgotten_while_fitted_stays_forgotten(visit: VoiceVisit) -> None
     request: Any = SimpleNamespace(session_hash="one")
 
     def fit(voice: Voice, *_: object) -> Voice:
-        events.forgotten(visit, request)
+        panel.forgotten(visit, request)
         return voice
 
     pipeline: Any = SimpleNamespace(fit=fit)
     with gr.Blocks():
-        events = _Events(OwnVoicePanel.layout(), lambda: pipeline, gr.HTML())
-    assert events.components.visit not in events.fitted(visit)
+        panel = OwnVoicePanel()
+        panel.pipeline, panel.cards = lambda: pipeline, gr.HTML()
+    assert panel.visit not in panel.fitted(visit)
     assert visit.own is None

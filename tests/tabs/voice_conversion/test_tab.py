@@ -16,7 +16,8 @@ from earshot.media.audio.load import wav_bytes
 from earshot.systems.voice_conversion import settings
 from earshot.systems.voice_conversion.units import Units
 from earshot.tabs.shared.services import Services
-from earshot.tabs.voice_conversion import edits, tab
+from earshot.tabs.voice_conversion import tab
+from earshot.tabs.voice_conversion.view import delete_units
 from tests.support.serving import close
 from tests.support.systems import labels
 
@@ -105,7 +106,7 @@ def test_convert_keeps_intonation_where_possible(client: Client, speech: Any) ->
 @pytest.mark.parametrize("model", ["continuous", "units-64", "vqvae-64"])
 def test_decode_lasts_as_long_as_units(client: Client, speech: Any, model: str) -> None:
     units = client.predict(speech, model, api_name="/encode")
-    shorter = edits.delete(Units.from_json(json.dumps(units)), range(5, len(units["codes"])))
+    shorter = delete_units(Units.from_json(json.dumps(units)), range(5, len(units["codes"])))
     wav = client.predict(json.loads(shorter.to_json()), "TF2", "neural", "keep", api_name="/decode")
     assert seconds(wav) == pytest.approx(5 * units["step"])
     assert b"Converted by Earshot" in Path(wav).read_bytes()

@@ -13,9 +13,8 @@ from earshot.pretrained.transcription import HeardWord, Transcript
 from earshot.systems.voice_conversion import VoiceConversion
 from earshot.tabs.shared.services import Services
 from earshot.tabs.voice_conversion import tab
-from earshot.tabs.voice_conversion.example import read_finished
-from earshot.tabs.voice_conversion.transcripts import TranscriptPanel, words_html
-from earshot.tabs.voice_conversion.view import ConversionResult
+from earshot.tabs.voice_conversion.panels import TranscriptPanel, words_html
+from earshot.tabs.voice_conversion.view import ConversionResult, read_finished
 from tests.support.systems import labels
 
 
@@ -47,7 +46,7 @@ def result() -> ConversionResult:
 
 def panel(load: Callable[[], Any]) -> TranscriptPanel:
     with gr.Blocks():
-        return TranscriptPanel.layout(load)
+        return TranscriptPanel(load)
 
 
 def test_lost_words_are_struck_and_named() -> None:
@@ -74,16 +73,16 @@ def test_guessed_source_is_called_guess() -> None:
 def test_several_conversions_hear_source_once(result: ConversionResult) -> None:
     recogniser = Recogniser()
     shown = panel(lambda: recogniser)
-    first = shown.heard(result, None)
+    first = shown.transcribe(result, None)
     assert "<del>two</del>" in first[shown.words]
     other = replace(result, converted=replace(result.converted, content=b"other voice"))
-    shown.heard(other, first[shown.known])
+    shown.transcribe(other, first[shown.source])
     assert recogniser.heard == [b"converted", b"source", b"other voice"]
 
 
 def test_units_without_source_have_converted_words(result: ConversionResult) -> None:
     shown = panel(Recogniser)
-    html = shown.heard(replace(result, source=None), None)[shown.words]
+    html = shown.transcribe(replace(result, source=None), None)[shown.words]
     assert "Heard in the converted" not in html
     assert "one too" in html and "Heard in the source" not in html
 
@@ -93,7 +92,7 @@ def test_missing_recogniser_is_said(result: ConversionResult) -> None:
         raise FileNotFoundError("The recogniser is not installed: pip install it.")
 
     shown = panel(missing)
-    assert "not installed" in shown.heard(result, None)[shown.words]
+    assert "not installed" in shown.transcribe(result, None)[shown.words]
 
 
 @pytest.mark.parametrize("asked", [False, True])
@@ -101,4 +100,4 @@ def test_page_shows_words_only_when_asked(tiny_checkpoints: Path, asked: bool) -
     models = partial(VoiceConversion.from_pretrained, device="cpu", checkpoints=tiny_checkpoints)
     heard = cast("Any", Recogniser if asked else None)
     page = tab.build(models, labels("voice_conversion"), Services(transcriber=heard))
-    assert ("heard" in {function.name for function in page.fns.values()}) is asked
+    assert ("transcribe" in {function.name for function in page.fns.values()}) is asked

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from earshot.systems.voice_conversion import Converter, VoiceConversion
-from earshot.tabs.voice_conversion import example, view
+from earshot.tabs.voice_conversion import view
 from earshot.tabs.voice_conversion.speaking import Speaking
 from earshot.tabs.voice_conversion.view import ConversionResult
 
@@ -76,10 +76,10 @@ def test_result_downloads_are_what_is_shown(result: ConversionResult) -> None:
 def test_finished_example_is_read_as_written(
     result: ConversionResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(example, "FINISHED", tmp_path / "finished.json")
-    assert example.read_finished() is None
-    example.write_finished(result)
-    again = example.read_finished()
+    monkeypatch.setattr(view, "FINISHED", tmp_path / "finished.json")
+    assert view.read_finished() is None
+    view.write_finished(result)
+    again = view.read_finished()
     assert again is not None
     assert again.units.to_json() == result.units.to_json()
     assert again.line() == result.line()
@@ -88,7 +88,7 @@ def test_finished_example_is_read_as_written(
 
 
 def test_shipped_model_synthesises_finished_example() -> None:
-    shown = example.read_finished()
+    shown = view.read_finished()
     assert shown is not None
     pipeline = VoiceConversion.from_pretrained(shown.units.model, "cpu")
     speech = pipeline.decode(shown.units, shown.target, shown.vocoder, pipeline.intonations[0])

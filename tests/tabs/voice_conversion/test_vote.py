@@ -10,7 +10,7 @@ import pytest
 from earshot.core.errors import InputError
 from earshot.study.library import VOTE, TestLibrary
 from earshot.tabs import listening_tests
-from earshot.tabs.voice_conversion.vote import LABELS, _standing, _voted
+from earshot.tabs.voice_conversion.panels import VOTE_LABELS, _standing, _voted
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def cast(tests: TestLibrary, token: str, prefer: str) -> list[Any]:
 
 def test_vote_is_test_of_named_systems(tests: TestLibrary) -> None:
     test = tests.open(VOTE.name).test
-    assert set(test.systems) == set(LABELS)
+    assert set(test.systems) == set(VOTE_LABELS)
     assert len(test.trials) == 24 and test.trials_per_rater == 6
 
 

@@ -1,7 +1,7 @@
 """The Live switch of the voice conversion tab, and its display while it is on."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -55,24 +55,19 @@ TELL: Final = """(wish) => {
 NO_FILE: Final = "This recording did not arrive. Press Live and try again."
 
 
-@dataclass(frozen=True)
 class LivePanel:
     """The switch of live conversion; wish: what its page is to tell the socket."""
 
-    panel: gr.HTML
-    wish: gr.JSON
-
-    @classmethod
-    def layout(cls) -> "LivePanel":
+    def __init__(self) -> None:
         """Lay out the switch, which is off."""
-        panel = gr.HTML(
+        self.panel = gr.HTML(
             HTML,
             css_template=(FOLDER / "live.css").read_text(),
             js_on_load=(FOLDER / "live.js").read_text(),
             apply_default_css=False,
             elem_id="live",
         )
-        return cls(panel, gr.JSON(visible="hidden"))
+        self.wish = gr.JSON(visible="hidden")
 
     def wire(
         self,
@@ -85,16 +80,16 @@ class LivePanel:
         wants to be heard; changes: events after which that may be otherwise, while it is on;
         tickets: of the server."""
 
-        def asked(values: dict[Component, Any]) -> dict[str, Any]:
+        def answer(values: dict[Component, Any]) -> dict[str, Any]:
             return wish_or_error(models, tickets, inputs.read(values))
 
-        told = self.panel.ask(asked, inputs.components, self.wish, **HIDDEN)
-        told.then(None, self.wish, [], js=TELL, **HIDDEN)
+        answered = self.panel.ask(answer, inputs.components, self.wish, **HIDDEN)
+        answered.then(None, self.wish, [], js=TELL, **HIDDEN)
         gr.on(changes, None, None, [], js=CHANGED, **HIDDEN)
 
     def keeping(self, recording: gr.Audio, message: gr.HTML) -> Dependency:
         """Bring what was said last into the recording, where the visitor wants to analyse it; what
-        comes after that is told by what is returned."""
+        comes after that follows what is returned."""
 
         def keep(event: gr.EventData) -> dict:
             """Take the uploaded recording as the tab's own input."""

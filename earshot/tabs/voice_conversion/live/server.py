@@ -1,12 +1,15 @@
-"""The socket that live voice conversion speaks through, on the app's own server."""
+"""The socket that live voice conversion speaks through, on the app's own server: the visitors who
+are converted now, and those who wait in line.
+"""
 
 import asyncio
 import json
 import logging
 import struct
 import time
+from bisect import insort
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
@@ -19,13 +22,13 @@ from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from earshot.core.errors import InputError
-from earshot.core.limits import RateLimit, address_of
+from earshot.core.limits import RateLimit, Turns, address_of
 from earshot.media.workers.processes import WorkerError
 from earshot.systems.voice_conversion.live import LiveProcess, LiveProcesses
 from earshot.tabs.shared.services import Tickets
-from earshot.tabs.voice_conversion.live.queue import LiveQueue
 from earshot.tabs.voice_conversion.live.visitor import FULL_SCALE, RefusedError, Visitor
 
+OnWait = Callable[[int, float], Awaitable[None]]
 SECONDS: Final = 120.0  # of a visit
 LOST: Final = 1.0  # seconds without a sound, after which the visitor's network is lost
 GREETING: Final = 5.0  # seconds for the first message
@@ -41,6 +44,63 @@ CLOSED: Final = 1000  # as they were asked to
 REFUSED: Final = 1008
 
 logger = logging.getLogger("earshot")
+
+
+class LiveQueue:
+    """Some places, each for some seconds, given to addresses in turn, in one event loop."""
+
+    def __init__(self, most: int, seconds: float) -> None:
+        self.most, self.seconds = most, seconds
+        self._taken: list[float] = []  # when each place is free again, at the latest
+        # The turn of whoever waits, and what is set when their place has changed.
+        self._line: list[tuple[int, asyncio.Event]] = []
+        self._turns = Turns()
+
+    @property
+    def waiting(self) -> int:
+        """Count the visitors who wait in line."""
+        return len(self._line)
+
+    @asynccontextmanager
+    async def place(self, address: str, on_wait: OnWait) -> AsyncIterator[None]:
+        """Wait for a place and hold it. address: whose turn it is to be; on_wait is called with
+        one's place in line, from 1, and in how many seconds at most it is one's turn, whenever that
+        has changed.
+        """
+        self._turns.serve(await self._wait(self._turns.take(address), on_wait))
+        until = time.monotonic() + self.seconds
+        self._taken.append(until)
+        try:
+            yield
+        finally:
+            self._taken.remove(until)
+            self._move()
+
+    async def _wait(self, turn: int, on_wait: OnWait) -> int:
+        if len(self._taken) < self.most and not self._line:
+            return turn
+        mine = (turn, changed := asyncio.Event())
+        insort(self._line, mine, key=lambda waiting: waiting[0])
+        self._move(self._line.index(mine) + 1)
+        try:
+            while (ahead := self._line.index(mine)) or len(self._taken) >= self.most:
+                changed.clear()
+                await on_wait(ahead + 1, self._left(ahead))
+                await changed.wait()
+            return turn
+        finally:
+            self._line.remove(mine)
+            self._move()
+
+    def _left(self, ahead: int) -> float:
+        """Compute the seconds until one's turn, at most, with so many ahead in line."""
+        rounds, turn = divmod(ahead, self.most)
+        free = sorted(self._taken)[turn] if turn < len(self._taken) else time.monotonic()
+        return max(free - time.monotonic(), 0.0) + rounds * self.seconds
+
+    def _move(self, first: int = 0) -> None:
+        for _, changed in self._line[first:]:
+            changed.set()
 
 
 class LiveServer:
@@ -149,7 +209,7 @@ async def _convert(socket: WebSocket, visitor: Visitor, process: LiveProcess, un
     """
     while not visitor.gone and time.monotonic() < until:
         visitor.came.clear()
-        samples, end = visitor.heard()
+        samples, end = visitor.take()
         if len(samples):
             answer, spoken = await asyncio.to_thread(process.push, samples, visitor.choice)
             about = {
@@ -173,12 +233,12 @@ def packed(about: dict[str, Any], samples: np.ndarray) -> bytes:
 
 
 async def send(socket: WebSocket, **what: Any) -> None:
-    """Say something to the page in words."""
+    """Send the page a message in words."""
     await socket.send_text(json.dumps(what))
 
 
 def is_foreign(request: HTTPConnection) -> bool:
-    """Say whether another site's page asks. Programs, which send no origin, may."""
+    """Whether another site's page asks. Programs, which send no origin, may."""
     origin = request.headers.get("origin")
     # Behind a proxy, Host may be the proxy's; no page can make up either header.
     own = {request.headers.get("host"), request.headers.get("x-forwarded-host")}

@@ -100,14 +100,14 @@ class Visitor:
         """Take in what comes until the visitor is gone. Raises RefusedError."""
         try:
             while not self.gone:
-                self._take(await _next(self._socket))
+                self._receive(await _next(self._socket))
         except WebSocketDisconnect:
             return
         finally:
             self.gone = True
             self.came.set()
 
-    def heard(self) -> tuple[np.ndarray, int]:
+    def take(self) -> tuple[np.ndarray, int]:
         """Take the float32 samples (T,) that have come and were not taken, but for those that are
         more than MAX_BACKLOG old; and how many samples had been recorded up to the last of them.
         """
@@ -118,7 +118,7 @@ class Visitor:
         self.dropped += max(len(samples) - most, 0)
         return samples[-most:].astype(np.float32) / FULL_SCALE, self._end
 
-    def _take(self, message: bytes | str) -> None:
+    def _receive(self, message: bytes | str) -> None:
         if isinstance(message, bytes):
             if len(message) <= POSITION or len(message) % 2:
                 raise RefusedError("Sound is a position, and samples of 16 bits.")
@@ -127,7 +127,7 @@ class Visitor:
             self._waiting.append(samples)
             self._samples += len(samples)
             self.came.set()
-            # heard() leaves out more
+            # take() leaves out more
             while self._samples > 5 * MAX_BACKLOG * self.rate:
                 oldest = len(self._waiting.popleft())
                 self._samples -= oldest
