@@ -167,11 +167,6 @@ class Pool(Generic[W]):
         self._closed = False
         self._changed = threading.Condition()
 
-    @property
-    def waiting(self) -> int:
-        """Count the processes that wait for a task."""
-        return len(self._idle)
-
     def warm_up(self) -> None:
         """Start a process, if none waits; returns at once."""
         with self._changed:
