@@ -24,8 +24,8 @@ from earshot.systems.words import Spoken, Words, Written
 from earshot.systems.words.pronunciation import Pronunciation
 from earshot.systems.words.word_search import MAX_SECONDS_SEARCHED, FoundPlaces, Place, WordSearch
 from training.common.corpora import data_root, speech_items
-from training.words.data.fluent import aligned_utterances
-from training.words.evaluate.test_set import WordType, select_test_set
+from training.words.recordings import aligned_utterances
+from training.words.test_set import WordType, select_test_set
 
 ROOT = Path(__file__).parents[1]
 # The corpus of each split that holds fluent speech whose words are known.

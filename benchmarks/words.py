@@ -22,7 +22,7 @@ from earshot.systems.words import Words
 from earshot.systems.words.heard import LEVEL
 from earshot.systems.words.library import LibraryWord, Projection, WordLibrary
 from earshot.systems.words.spoken_word import find_word
-from training.words.evaluate.systems import path_means
+from training.words.systems import path_means
 
 ROOT = Path(__file__).parents[1]
 STORED = 50_000  # spoken words, and written ones

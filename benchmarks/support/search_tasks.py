@@ -9,8 +9,8 @@ import numpy as np
 from earshot.media.audio.load import match_loudness
 from earshot.media.constants import SAMPLE_RATE
 from earshot.systems.words.heard import LEVEL
-from training.words.data.fluent import AlignedUtterance
-from training.words.evaluate.test_set import Recording, TestSet, WordType
+from training.words.recordings import AlignedUtterance
+from training.words.test_set import Recording, TestSet, WordType
 
 PAUSES: Final = (0.1, 0.5)  # seconds between two words, or utterances
 QUERIES: Final = 16  # words of a recording that is strung together

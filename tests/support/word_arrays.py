@@ -6,7 +6,7 @@ import numpy as np
 
 from earshot.media.audio.features import log_mel
 from earshot.media.text.phonemes import from_arpabet
-from training.words.data.columns import Columns, Frames
+from training.words.frames.arrays import Columns, Frames
 
 
 def rng(seed: int = 0) -> np.random.Generator:

@@ -56,8 +56,8 @@ from training.voice_conversion.any_voice.vocoder import VocoderTraining
 from training.voice_conversion.contour import relative_contour
 from training.voice_conversion.train.inverter import contour_loss, spectrogram_loss
 from training.voice_conversion.train.units import contrastive_loss
-from training.words.g2p.train import ctc_loss as g2p_loss
-from training.words.train import losses as word_losses
+from training.words import losses as word_losses
+from training.words.g2p import ctc_loss as g2p_loss
 
 pytestmark = pytest.mark.slow
 

@@ -28,7 +28,7 @@ from training.voice_conversion.data.prepare import prepare
 from training.voice_conversion.export import export
 from training.voice_conversion.train import front_end as units
 from training.voice_conversion.train import inverter
-from training.words.train.stage import Stage, train_stage
+from training.words.frames.stage import Stage, train_stage
 
 pytestmark = pytest.mark.slow
 

@@ -10,16 +10,16 @@ from earshot.systems.words import Words
 from training.common.checkpoints import update_metrics, write_weights
 from training.common.front_end import front_end_of
 from training.common.sounds import TRAINING_FOLDS
-from training.words.calibrate import calibration, in_conditions
-from training.words.data.recordings import (
+from training.words.calibration import calibration, in_conditions
+from training.words.recipe import DURATIONS, ENSEMBLES, MEASURED, SHIPPED, STAGES
+from training.words.recordings import (
     load_recordings,
     phonemes_of,
+    unrecorded_words,
     validation_items,
     word_items,
 )
-from training.words.data.unrecorded import unrecorded_words
-from training.words.evaluate.conditions import noises
-from training.words.recipe import DURATIONS, ENSEMBLES, MEASURED, SHIPPED, STAGES
+from training.words.test_set import noises
 
 UNRECORDED: Final = 1000  # words, on which probabilities are fitted
 
@@ -30,7 +30,7 @@ def export(data: Path, run: Path, out: Path) -> None:
 
     The config gets the temperature of the softmax over written words, the cosine of an unknown
     word, and the operating curve, all measured on validation speakers, the first two also in noise
-    and on words concatenated from their recordings; training.words.calibrate fits those of the
+    and on words concatenated from their recordings; evaluate --part calibration fits those of the
     default anew.
     """
     items = word_items(data)

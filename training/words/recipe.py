@@ -15,8 +15,8 @@ from earshot.models.words.word_embedder import (
     WordEmbedderConfig,
 )
 from training.common.zero_shot import PARSERS
-from training.words.data.batch import Mixture
-from training.words.train.stage import Stage, train_stage
+from training.words.frames.batches import Mixture
+from training.words.frames.stage import Stage, train_stage
 
 # Without dropout: augmentation regularises enough, and dropout takes up to a quarter of the time.
 TRANSFORMER: Final = WordEmbedderConfig(  # Rhodes & Bains

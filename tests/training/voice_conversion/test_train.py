@@ -20,7 +20,7 @@ from training.voice_conversion import export as exporting
 from training.voice_conversion.data.augment import augment, vtlp
 from training.voice_conversion.data.cepstra import Cepstra
 from training.voice_conversion.train.units import contrastive_loss
-from training.words.data.recordings import is_trained_on
+from training.words.recordings import is_trained_on
 
 
 @pytest.fixture

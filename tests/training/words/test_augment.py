@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from tests.support.word_arrays import rng
-from training.words.data.augment import FLOOR, _clipped, augment, match_channel
+from training.words.frames.augment import FLOOR, _clipped, augment, match_channel
 
 pytestmark = pytest.mark.slow
 

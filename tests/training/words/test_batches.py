@@ -8,10 +8,8 @@ import torch
 
 from earshot.media.text.phonemes import from_arpabet, from_pinyin, numbers
 from tests.support.word_arrays import rng, write_arrays
-from training.words.data.batch import Mixture
-from training.words.data.batches import TrainingWords
-from training.words.data.columns import Columns
-from training.words.data.padding import padded
+from training.words.frames.arrays import Columns, padded
+from training.words.frames.batches import Mixture, TrainingWords
 
 pytestmark = pytest.mark.slow
 

@@ -9,10 +9,8 @@ import pytest
 from earshot.media.audio.load import load
 from earshot.media.text.phonemes import PHONEMES, from_arpabet, from_ipa, from_pinyin, numbers
 from training.common.corpora import Item
-from training.words.data.alignment import CLOSEST_PHONE, Aligner
-from training.words.data.concatenation import Concatenations, Utterance, Word
-from training.words.data.recordings import RecordedWord
-from training.words.data.unrecorded import unrecorded_words
+from training.words.concatenation import Concatenations, Utterance, Word
+from training.words.recordings import CLOSEST_PHONE, Aligner, RecordedWord, unrecorded_words
 
 CAT, DOG, BED = (tuple(numbers(from_arpabet(p))) for p in ("K AE T", "D AO G", "B EH D"))
 STARTS = np.array([[0, 10, 20], [0, 12, 24], [0, 14, 28], [0, 11, 22], [0, 0, 0]], np.uint16)

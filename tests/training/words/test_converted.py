@@ -12,13 +12,12 @@ from earshot.media.audio.features import log_mel
 from earshot.media.text.phonemes import TONES, from_pinyin
 from tests.support.word_arrays import write_arrays
 from training.common.zero_shot import zero_shot
-from training.words.data.batch import Mixture
-from training.words.data.batches import TrainingWords
-from training.words.data.columns import Columns
-from training.words.data.concatenation import TONE_NUMBERS
-from training.words.data.converted import voices
-from training.words.data.converted.voices import Converter, joined
-from training.words.data.lexicon import sandhi
+from training.words import converted as voices
+from training.words.concatenation import TONE_NUMBERS
+from training.words.converted import Converter, joined
+from training.words.frames.arrays import Columns
+from training.words.frames.batches import Mixture, TrainingWords
+from training.words.synthesis import sandhi
 
 pytestmark = pytest.mark.slow
 RATE = 16_000

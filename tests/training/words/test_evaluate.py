@@ -11,11 +11,10 @@ import soundfile
 
 from earshot.media.text.phonemes import from_arpabet
 from tests.training.words.tone_words import RATE, TONES, FakeWords
-from training.words.evaluate import systems
-from training.words.evaluate.card import CARDS, publish
-from training.words.evaluate.conditions import far, in_noise
-from training.words.evaluate.evaluate import evaluate
-from training.words.evaluate.test_set import WordType, select_test_set
+from training.words import systems
+from training.words.cards import CARDS, publish
+from training.words.evaluate import evaluate
+from training.words.test_set import WordType, far, in_noise, select_test_set
 
 FIELDS = "path speaker lang word pron start end official_split".split()
 

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from training.common.corpora import Item
-from training.words.data.fluent import fluent_words
-from training.words.data.recordings import RecordedWord
-from training.words.evaluate.fluent import measure
+from training.words.evaluate import measure_fluent
+from training.words.recordings import RecordedWord, fluent_words
 
 TEXT = "Seven elephants carried the yellow umbrellas"
 
@@ -48,6 +47,6 @@ def test_measure_counts_first_words() -> None:
     own = [("a",), ("b",), tuple("defgh")]  # first, second, and fourth of four, not written yet
     said = [RecordedWord(item, np.full(1, i), word) for i, word in enumerate(own)]
     given: Any = Given()
-    assert measure(given, said, written) == pytest.approx(
+    assert measure_fluent(given, said, written) == pytest.approx(
         {"p_at_1": 1 / 3, "p_at_5": 1.0, "long_p_at_1": 0.0, "long_p_at_5": 1.0}
     )

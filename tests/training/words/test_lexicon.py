@@ -8,8 +8,16 @@ import pytest
 from earshot.media.text.phonemes import from_arpabet, from_ipa
 from tests.support.word_arrays import rng
 from training.common.zero_shot import is_zero_shot
-from training.words.data.lexicon import Word, arabic, english, mandarin, vowelled
-from training.words.data.synthesis import consistent_with_voice, rendition, speak
+from training.words.synthesis import (
+    Word,
+    arabic,
+    consistent_with_voice,
+    english,
+    mandarin,
+    rendition,
+    speak,
+    vowelled,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -41,7 +49,7 @@ def test_vowelled_writes_every_vowel_mark() -> None:
 )
 def test_speak_gives_trimmed_word(word: Word, monkeypatch: pytest.MonkeyPatch) -> None:
     """The word is at the level of speech."""
-    monkeypatch.setattr("training.words.data.synthesis.FLITE_SHARE", 0.0)  # flite may not be there
+    monkeypatch.setattr("training.words.synthesis.FLITE_SHARE", 0.0)  # flite may not be there
     waveform = speak(rendition(word, rng()))
     assert 0.15 < len(waveform) / 16_000 < 2.5
     assert 0.05 < np.abs(waveform).max() <= 1.0

@@ -9,9 +9,15 @@ from torch.nn import functional as F
 
 from earshot.media.text.phonemes import from_ipa, numbers
 from earshot.models.words.word_embedder import ViewConfig, WordEmbedderConfig, build_embedder
-from training.words.data.batch import Batch
-from training.words.train.losses import LOSSES, _corrupted, ctc_loss
-from training.words.train.objectives import MARGIN, contrastive_loss, triplet_loss
+from training.words.frames.batches import Batch
+from training.words.losses import (
+    LOSSES,
+    MARGIN,
+    _corrupted,
+    contrastive_loss,
+    ctc_loss,
+    triplet_loss,
+)
 
 GOLDEN_TRIPLET = 1.62602
 GOLDEN_CONTRASTIVE = 57.5472

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import average_precision_score
 
-from training.words.evaluate.calibration import calibrate, calibration_error
-from training.words.evaluate.metrics import average_precision, operating_curve, pairs, precisions
+from training.words.calibration import calibrate, calibration_error
+from training.words.metrics import average_precision, operating_curve, pairs, precisions
 
 
 @pytest.mark.parametrize("decimals", [1, 6])

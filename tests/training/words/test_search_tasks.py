@@ -10,8 +10,8 @@ from benchmarks.word_search import best_value, judge, own_beta, value
 from earshot.media.constants import SAMPLE_RATE
 from earshot.systems.words.word_search import Place
 from training.common.corpora import Item
-from training.words.data.fluent import AlignedUtterance, AlignedWord
-from training.words.evaluate.test_set import WordType
+from training.words.recordings import AlignedUtterance, AlignedWord
+from training.words.test_set import WordType
 
 TREE, SHIP = (WordType("en", tuple(letters)) for letters in ("tɹiz", "ʃɪps"))
 

@@ -8,11 +8,11 @@ import torch
 
 from earshot.media.text.phonemes import from_arpabet, from_ipa, numbers
 from training.common.corpora import Item
-from training.words.data.arrays import Arrays
-from training.words.data.concatenation import HELD_OUT, Word
-from training.words.data.converted import splicing
-from training.words.data.converted.splicing import spliced_words, write_spliced
-from training.words.data.recordings import RecordedWord
+from training.words import converted as splicing
+from training.words.concatenation import HELD_OUT, Word
+from training.words.converted import spliced_words, write_spliced
+from training.words.frames.arrays import Arrays
+from training.words.recordings import RecordedWord
 
 WORDS = ("K AE T", "D AO G", "B EH D", "B ER T", "HH AW D", "F AY V")
 
@@ -71,7 +71,7 @@ def test_write_spliced_takes_recorded_phonemes(
     write_spliced(tmp_path, recordings, tmp_path / "spliced.npz")
     arrays = Arrays()
     utterances = [utterance for utterance, _ in arrays.read(tmp_path / "spliced.npz")]
-    assert len(utterances) == 12 * splicing.RENDITIONS
+    assert len(utterances) == 12 * splicing.SPLICED_RENDITIONS
     for utterance in utterances:
         said = 100 * arrays.frames(utterance.number)[:, 0].astype(np.float32)
         assert said == pytest.approx(np.repeat(utterance.word, 10), rel=0.01)

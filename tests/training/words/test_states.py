@@ -18,12 +18,11 @@ from earshot.models.words.word_embedder import build_embedder, config_from_dict
 from training.common import checkpoints
 from training.common.zero_shot import zero_shot
 from training.words.recipe import DEVELOPMENT
-from training.words.states import basis as bases
+from training.words.states import arrays as bases
 from training.words.states import prepare
 from training.words.states.arrays import FILE, KINDS, Packed
-from training.words.states.batches import Batches, Heard
+from training.words.states.batches import Batches, Heard, spikes
 from training.words.states.export import NAMES, export
-from training.words.states.spikes import spikes
 from training.words.states.train import networks, train
 
 COMPONENTS = 10
@@ -83,7 +82,7 @@ def test_prepare_packs_what_is_heard(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(prepare, "_lexicon", lambda _: [(1, 2, 3)])
     monkeypatch.setattr(prepare, "_degraded", lambda waveform, *_: waveform)
     prepare.prepare(tmp_path, tmp_path)
-    read, basis = Packed.read(tmp_path / FILE), np.load(tmp_path / bases.FILE)
+    read, basis = Packed.read(tmp_path / FILE), np.load(tmp_path / bases.BASIS_FILE)
     assert [KINDS[kind] for kind in read.kinds] == ["word", "word", "val", "noisy"]
     assert read.phonemes == [
         tuple(numbers(from_arpabet(w))) for w in ["W AH1 N"] * 2 + ["T UW1"] * 2
@@ -213,7 +212,7 @@ def test_networks_over_states_learn(
         "std": rng.uniform(1, 2, width),
         "basis": np.linalg.qr(rng.normal(size=(width, COMPONENTS)))[0],
     }
-    np.savez(tmp_path / bases.FILE, **basis)
+    np.savez(tmp_path / bases.BASIS_FILE, **basis)
     monkeypatch.setattr(checkpoints, "MAX_BYTES", 12 * 2**20)
     export(tmp_path, tmp_path / "checkpoints")
     states, pitch = rng.normal(size=(1, 30, width)), np.ones((1, 30, 2))

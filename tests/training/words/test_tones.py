@@ -6,9 +6,9 @@ import pytest
 from earshot.media.text.phonemes import from_pinyin
 from tests.support.word_arrays import rng
 from training.common.zero_shot import zero_shot
-from training.words.data.converted import tones
-from training.words.data.converted.tones import intonation_of, other_tones
-from training.words.data.lexicon import sandhi
+from training.words import converted as tones
+from training.words.converted import intonation_of, other_tones
+from training.words.synthesis import sandhi
 
 RATE = 16_000
 

@@ -18,11 +18,10 @@ from earshot.models.words.word_embedder import (
 )
 from tests.support.word_arrays import write_arrays
 from training.common.loop import fit
-from training.words.data.batch import Mixture
+from training.words.frames import stage as schedule
+from training.words.frames.batches import Mixture
+from training.words.frames.stage import DecayOnPlateau, Stage, train_stage
 from training.words.recipe import DEVELOPMENT, STAGES
-from training.words.train import schedule
-from training.words.train.schedule import DecayOnPlateau
-from training.words.train.stage import Stage, train_stage
 
 pytestmark = pytest.mark.slow
 

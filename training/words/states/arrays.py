@@ -1,10 +1,11 @@
-"""The states of words and sentences, packed into small arrays, and batches of them on one device.
+"""The states of words and sentences, packed into small arrays, and batches of them on one device;
+and the basis of the packed states, with the first layer of a network on either side of it.
 
-Shapes: F states of all recordings, N recordings, K numbers of a state, B recordings of a batch, S
-states of the longest of these.
+Shapes: F states of all recordings, N recordings, D numbers of a state, K principal components, B
+recordings of a batch, S states of the longest of these.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -13,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from training.words.data.concatenation import Word
+from training.words.concatenation import Word
 
 FILE: Final = "states.npz"
 LAYERS: Final = (3, 6)  # of the recogniser
@@ -28,6 +29,9 @@ NOISE: Final = 0.06  # standard deviation of what is added to a state
 PITCH_SHIFT: Final = 0.25  # octaves, standard deviation
 DROPPED: Final = 0.06  # share of the dimensions that are left out of a recording
 HIDDEN: Final = (0.3, 3)  # share of the recordings with hidden states, and how many of each
+BASIS_FILE: Final = "basis.npz"
+
+Weights = dict[str, Tensor]
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,3 +163,39 @@ def _split(flat: np.ndarray, counts: np.ndarray) -> list[Word]:
     ends = np.cumsum(counts.astype(np.int64))
     numbers = flat.tolist()
     return [tuple(numbers[end - count : end]) for end, count in zip(ends, counts, strict=True)]
+
+
+def read_basis(run: Path) -> Weights:
+    """Read mean (D,) and std (D,) of the states, and their principal components, basis (D, K)."""
+    with np.load(run / BASIS_FILE) as arrays:
+        return {name: torch.from_numpy(arrays[name]).double() for name in arrays.files}
+
+
+def on_states(weights: Mapping[str, Tensor], scale: float, basis: Mapping[str, Tensor]) -> Weights:
+    """Change the first layer, of principal components and pitch, into one of states and pitch.
+
+    scale: what the components were divided by.
+    """
+    count = basis["basis"].shape[1]
+    first = weights["frames.weight"].double()
+    projection = basis["basis"].T / basis["std"] / scale  # (K, D)
+    of_states = first[:, :count] @ projection
+    bias = weights["frames.bias"].double() - of_states @ basis["mean"]
+    return _with_first(weights, torch.cat([of_states, first[:, count:]], dim=1), bias)
+
+
+def on_components(
+    weights: Mapping[str, Tensor], scale: float, basis: Mapping[str, Tensor]
+) -> Weights:
+    """Change the first layer, of states and pitch, into one of principal components and pitch: what
+    on_states made is as it was, where the basis is the same."""
+    size = len(basis["mean"])
+    first = weights["frames.weight"].double()
+    of_states = first[:, :size]
+    components = of_states @ (basis["std"][:, None] * basis["basis"]) * scale
+    bias = weights["frames.bias"].double() + of_states @ basis["mean"]
+    return _with_first(weights, torch.cat([components, first[:, size:]], dim=1), bias)
+
+
+def _with_first(weights: Mapping[str, Tensor], weight: Tensor, bias: Tensor) -> Weights:
+    return {**weights, "frames.weight": weight.float(), "frames.bias": bias.float()}

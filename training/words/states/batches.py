@@ -1,33 +1,28 @@
 """Batches for the networks over states: sentences, recorded words, stretches of sentences, words
 spliced from the states of two recorded ones, and words that nobody said, made of the posteriors of
-their phonemes in others' words.
+their phonemes in others' words; and where each phoneme of a recording is, by the best CTC path
+(Graves et al. 2006).
 
-Shapes: F states of all recordings, B recordings of a batch, S states, P phonemes of the inventory,
-L phonemes of a recording.
+Shapes: F states of all recordings, B recordings of a batch, S states, P phonemes of the inventory
+with 0 the blank, L phonemes of a recording.
 """
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from earshot.media.text.phonemes import numbers
 from earshot.models.words.word_embedder import PhonemeBottleneckEmbedder
 from training.common.loop import half_precision
 from training.common.zero_shot import zero_shot
-from training.words.data.concatenation import MAX_PHONEMES, MIN_PHONEMES, Word, joints_of
-from training.words.states.arrays import (
-    KINDS,
-    LANGUAGES,
-    MIN_STATES,
-    VALIDATION,
-    Frames,
-    Packed,
-)
-from training.words.states.spikes import spikes
+from training.words.concatenation import MAX_PHONEMES, MIN_PHONEMES, Word, joints_of
+from training.words.frames.arrays import padded
+from training.words.states.arrays import KINDS, LANGUAGES, MIN_STATES, VALIDATION, Frames, Packed
 
 MAX_STATES: Final = 230  # of a sentence
 MAX_PHONEME: Final = 12  # states of a phoneme; longer ones hold silence
@@ -38,6 +33,7 @@ SPOKEN_OFTEN: Final = 10  # recordings of a word, from which on it is spliced
 STRETCH: Final = (3, 11)  # phonemes of a stretch of a sentence
 PARTS: Final = 5  # of a batch, by length
 ALIGNED: Final = 256  # recordings whose phonemes are looked for at once
+IMPOSSIBLE: Final = -1e9
 
 
 class Heard(NamedTuple):
@@ -244,3 +240,48 @@ class Batches:
             size = min(len(words), count // len(self._by_language[kind]))
             drawn += [words[i] for i in self.rng.choice(len(words), size, replace=False)]
         return drawn
+
+
+@torch.inference_mode()
+def spikes(log: Tensor, steps: Tensor, words: Sequence[Word]) -> Iterator[np.ndarray | None]:
+    """Find the step of each phoneme on the best path of log posteriors (B, S, P) of lengths (B,):
+    (L,) of each recording in turn; None where there are fewer steps than phonemes need.
+
+    Phonemes are odd states, blanks even ones; a phoneme's step is the last in its state.
+    """
+    targets, sizes = padded(list(words))
+    count, longest = targets.shape
+    states = torch.zeros(count, 2 * longest + 1, dtype=torch.long)
+    states[:, 1::2] = targets
+    states = states.to(log.device)
+    kept = torch.ones_like(states, dtype=torch.bool)  # no way past the blank between equal ones
+    kept[:, 2:] = (states[:, 2:] == states[:, :-2]) | (states[:, 2:] == 0)
+    emitted = log.gather(2, states[:, None].expand(-1, log.shape[1], -1))
+    score = torch.full(states.shape, IMPOSSIBLE, device=log.device)
+    score[:, :2] = emitted[:, 0, :2]
+    back = torch.zeros(log.shape[1], *states.shape, dtype=torch.uint8, device=log.device)
+    ends = torch.zeros_like(score)
+    for t in range(log.shape[1]):
+        if t:
+            one = F.pad(score, (1, 0), value=IMPOSSIBLE)[:, :-1]
+            two = F.pad(score, (2, 0), value=IMPOSSIBLE)[:, :-2].masked_fill(kept, IMPOSSIBLE)
+            best = torch.stack([score, one, two]).max(dim=0)
+            score, back[t] = best.values + emitted[:, t], best.indices.to(torch.uint8)
+        ends = torch.where((steps == t + 1)[:, None], score, ends)
+    arrays = back.cpu().numpy(), ends.cpu().numpy()
+    for row, (size, length) in enumerate(zip(sizes.tolist(), steps.tolist(), strict=True)):
+        yield _traced(arrays[0][:length, row], arrays[1][row], size)
+
+
+def _traced(back: np.ndarray, ends: np.ndarray, size: int) -> np.ndarray | None:
+    """Follow the path of one recording back: back (S, 2 L + 1), ends (2 L + 1,)."""
+    last, blank = ends[2 * size - 1], ends[2 * size]
+    if max(last, blank) < IMPOSSIBLE / 10:
+        return None
+    state = 2 * size - (1 if last > blank else 0)
+    found = np.full(size, -1)
+    for t in range(len(back) - 1, -1, -1):
+        if state % 2 and found[state // 2] < 0:
+            found[state // 2] = t
+        state -= int(back[t, state])
+    return found if (found >= 0).all() else None

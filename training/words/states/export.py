@@ -8,8 +8,7 @@ from typing import Any, Final
 import torch
 
 from training.common.checkpoints import update_metrics, write_weights
-from training.words.states.arrays import LAYERS
-from training.words.states.basis import on_states, read_basis
+from training.words.states.arrays import LAYERS, on_states, read_basis
 
 NAMES: Final = {"bottleneck": "words-states-bottleneck", "whole": "words-states"}
 

@@ -28,27 +28,25 @@ from training.common.processes import in_processes
 from training.common.sounds import TRAINING_FOLDS
 from training.common.zero_shot import has_zero_shot_word, zero_shot
 from training.judges.whisper_base import MISSING, TimedWord, available, timed_words
-from training.words.data.fluent import fluent_words
-from training.words.data.lexicon import arabic, english, mandarin
-from training.words.data.recordings import (
+from training.words.recordings import (
+    fluent_words,
     is_trained_on,
     load_recordings,
     phonemes_of,
     validation_items,
     word_items,
 )
-from training.words.data.synthesis import consistent_with_voice, rendition, speak
-from training.words.evaluate.conditions import far, in_noise, noises
-from training.words.states import basis
-from training.words.states.arrays import (
-    FILE,
-    KINDS,
-    LANGUAGES,
-    LAYERS,
-    OCTAVE,
-    VALIDATION,
-    Packed,
+from training.words.states import arrays as basis
+from training.words.states.arrays import FILE, KINDS, LANGUAGES, LAYERS, OCTAVE, VALIDATION, Packed
+from training.words.synthesis import (
+    arabic,
+    consistent_with_voice,
+    english,
+    mandarin,
+    rendition,
+    speak,
 )
+from training.words.test_set import far, in_noise, noises
 
 SEED: Final = 0
 EACH: Final = 80  # recordings of a word at most
@@ -104,7 +102,7 @@ def prepare(data: Path, out: Path) -> None:
     together = np.concatenate(frames)
     states, pitch = together[:, :-2], together[:, -2:]
     mean, std, components = _components(states, rng)
-    np.savez(out / basis.FILE, mean=mean, std=std, basis=components)
+    np.savez(out / basis.BASIS_FILE, mean=mean, std=std, basis=components)
     projected = [((part - mean) / std) @ components / STEP for part in np.array_split(states, 64)]
     Packed(
         _packed(np.concatenate(projected)),

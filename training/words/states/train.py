@@ -30,15 +30,13 @@ from earshot.models.words.word_embedder import (
 )
 from earshot.pretrained.checkpoint import load_weights, read_config
 from training.common.loop import SAVE_EVERY, device, half_precision
-from training.words.data.concatenation import Word
-from training.words.data.padding import padded
+from training.words.concatenation import Word
+from training.words.frames.arrays import padded
+from training.words.losses import contrastive_loss, corrupted_words
 from training.words.recipe import DEVELOPMENT
-from training.words.states.arrays import FILE, KINDS, Packed
-from training.words.states.basis import on_components, read_basis
+from training.words.states.arrays import FILE, KINDS, Packed, on_components, read_basis
 from training.words.states.batches import Batches, Heard
 from training.words.states.export import NAMES
-from training.words.train.losses import corrupted_words
-from training.words.train.objectives import contrastive_loss
 
 CTC_SHARE: Final = 0.3  # of the time, for phonemes alone, from random weights
 FINAL_SHARE: Final = 0.3  # of the time, at the end, in which words of DEVELOPMENT are trained on

@@ -10,8 +10,8 @@ import pytest
 from earshot.media.constants import SAMPLE_RATE
 from earshot.systems.words import Words
 from training.common.corpora import Item
-from training.words import calibrate
-from training.words.data.recordings import RecordedWord
+from training.words import calibration
+from training.words.recordings import RecordedWord
 
 ITEM = Item("corpus", Path("word.wav"), "speaker", "val")
 MEANT = [("t", "uː"), ("θ", "ɹ", "iː"), ("s", "ɪ", "k", "s")]
@@ -36,14 +36,14 @@ def test_in_conditions_adds_noise_at_each_snr() -> None:
     noise = rng.standard_normal(SAMPLE_RATE).astype(np.float32)
     tone = 0.05 * np.sin(0.1 * np.arange(SAMPLE_RATE)).astype(np.float32)
     word = RecordedWord(ITEM, tone, MEANT[0])
-    heard = list(calibrate.in_conditions([word, word], [noise]))
+    heard = list(calibration.in_conditions([word, word], [noise]))
     assert [one.phonemes for one in heard] == [MEANT[0]] * 6
     assert np.array_equal(heard[0].waveform, tone)
     for one, snr in zip(heard[2:], (10, 10, 0, 0), strict=True):
         added = one.waveform - tone
         measured = 10 * np.log10(np.mean(tone**2) / np.mean(added**2))
         assert measured == pytest.approx(snr, abs=0.01)
-    assert len(list(calibrate.in_conditions([word], []))) == 1
+    assert len(list(calibration.in_conditions([word], []))) == 1
 
 
 def test_in_sentences_takes_english_validation_prompts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -59,21 +59,21 @@ def test_in_sentences_takes_english_validation_prompts(monkeypatch: pytest.Monke
             for text, phonemes in spelled.items()
         ]
 
-    monkeypatch.setattr(calibrate, "speech_items", lambda _: [prompt, *others])
-    monkeypatch.setattr(calibrate, "fluent_words", cut)
-    found = [word.item.text for word in calibrate._in_sentences(Path())]
+    monkeypatch.setattr(calibration, "speech_items", lambda _: [prompt, *others])
+    monkeypatch.setattr(calibration, "fluent_words", cut)
+    found = [word.item.text for word in calibration._in_sentences(Path())]
     assert found == ["three", "six"]
-    monkeypatch.setattr(calibrate, "speech_items", lambda _: others)
+    monkeypatch.setattr(calibration, "speech_items", lambda _: others)
     with pytest.raises(SystemExit, match="studio_prompts"):
-        list(calibrate._in_sentences(Path()))
+        list(calibration._in_sentences(Path()))
 
 
 def test_softmax_of_puts_unknown_word_between(monkeypatch: pytest.MonkeyPatch) -> None:
     """Recordings are right at a cosine of 0.9, and the next word is at 0: any cosine between tells
     an unknown word apart."""
-    monkeypatch.setattr(calibrate, "frequent", lambda _: [MEANT[2]])
+    monkeypatch.setattr(calibration, "frequent", lambda _: [MEANT[2]])
     monkeypatch.setattr(Words, "CANDIDATES", 3)
-    fitted = calibrate.softmax_of(
+    fitted = calibration.softmax_of(
         cast("Words", Fake()), [said(0), said(1), said(0)], sorted(MEANT[:2])
     )
     assert 0.1 < fitted["another"] < 0.8

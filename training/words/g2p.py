@@ -107,7 +107,7 @@ def evaluate_g2p(out: Path, checkpoints: Path) -> None:
     """Measure checkpoints/g2p and the baseline on the test words; write metrics and card."""
     from earshot.systems.words.pronunciation import load_g2p
     from training.common.checkpoints import update_metrics
-    from training.words.g2p.card import card
+    from training.words.g2p_card import card
 
     words, folder = _read(out, "test"), checkpoints / NAME
     network = load_g2p(folder)

@@ -14,13 +14,10 @@ from earshot.pretrained.speech_encoder import SpeechEncoder
 from training.common.corpora import LEVEL
 from training.common.processes import in_processes
 from training.common.sounds import TRAINING_FOLDS, sound_files
-from training.words.data.alignment import Aligner
-from training.words.data.columns import MAX_PHONEMES, Columns, Frames
-from training.words.data.converted.splicing import write_spliced
-from training.words.data.converted.tones import write_tone_changed
-from training.words.data.converted.voices import write_converted
-from training.words.data.lexicon import Word, arabic, english, mandarin
-from training.words.data.recordings import (
+from training.words.converted import write_converted, write_spliced, write_tone_changed
+from training.words.frames.arrays import MAX_PHONEMES, Columns, Frames
+from training.words.recordings import (
+    Aligner,
     RecordedWord,
     cut_from_sentences,
     grid_vocabulary,
@@ -30,7 +27,16 @@ from training.words.data.recordings import (
     validation_items,
     word_items,
 )
-from training.words.data.synthesis import Rendition, consistent_with_voice, rendition, speak
+from training.words.synthesis import (
+    Rendition,
+    Word,
+    arabic,
+    consistent_with_voice,
+    english,
+    mandarin,
+    rendition,
+    speak,
+)
 
 SEED: Final = 0
 RENDITIONS: Final = 5  # of a synthetic word, each in another voice

@@ -1,13 +1,11 @@
-"""python -m training.words.calibrate --data DATA: fit the probabilities of recognised words.
-
-With them the operating curve of same-word detection.
+"""Fit the probabilities of recognised words, and the operating curve of same-word detection.
 
 The curve is of all recordings of validation speakers. The probabilities are fitted on some of
-these, as they are and in noise, and on words of sentences. Writes the config of the default
-checkpoint.
+these, as they are and in noise, and on words of sentences.
+
+Shapes: N recordings, M written words.
 """
 
-import argparse
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -15,27 +13,74 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
+from scipy.optimize import minimize
+from scipy.special import log_softmax, softmax
 
 from earshot.core.paths import CHECKPOINTS
 from earshot.systems.words import Words
-from training.common.corpora import data_root, speech_items
+from training.common.corpora import speech_items
 from training.common.sounds import TRAINING_FOLDS
 from training.common.zero_shot import is_zero_shot
-from training.words.data.fluent import fluent_words
-from training.words.data.lexicon import FREQUENT, frequent
-from training.words.data.recordings import (
+from training.words.metrics import operating_curve
+from training.words.recordings import (
     RecordedWord,
+    fluent_words,
     load_recordings,
     phonemes_of,
     validation_items,
     word_items,
 )
-from training.words.evaluate.calibration import calibrate
-from training.words.evaluate.conditions import in_noise, noises
-from training.words.evaluate.metrics import operating_curve
+from training.words.synthesis import FREQUENT, frequent
+from training.words.test_set import in_noise, noises
 
+INITIAL: Final = 0.05  # temperature at which the search starts
+BINS: Final = 10  # of probability, in the calibration error
 SNRS: Final = (None, 10, 0)  # dB; None: without noise
 DRAWN: Final = 500  # recordings, in each of these conditions: not many more than words of sentences
+
+
+def calibrate(cosines: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
+    """Fit the temperature T and the cosine u of an unknown word that maximise the likelihood of
+    softmax((u, cosines) / T), where the spoken word is in the vocabulary half of the time.
+
+    cosines (N, M); labels (N,): which written word was spoken.
+    """
+    cosines = cosines.astype(np.float64)
+    rows = np.arange(len(labels))
+    without = cosines.copy()
+    without[rows, labels] = -np.inf
+
+    def negative_log_likelihood(parameters: np.ndarray) -> float:
+        temperature, unknown = np.exp(parameters[0]), parameters[1]
+        column = np.full((len(rows), 1), unknown)
+        present = log_softmax(np.hstack([column, cosines]) / temperature, axis=1)[rows, labels + 1]
+        missing = log_softmax(np.hstack([column, without]) / temperature, axis=1)[:, 0]
+        return -float((present + missing).mean())
+
+    result: Any = minimize(
+        negative_log_likelihood, [np.log(INITIAL), cosines.max()], method="Nelder-Mead"
+    )
+    return float(np.exp(result.x[0])), float(result.x[1])
+
+
+def probabilities(cosines: np.ndarray, temperature: float) -> np.ndarray:
+    """Compute the probabilities of the written words where one of them was spoken: (N, M), from
+    cosines (N, M).
+    """
+    return softmax(cosines.astype(np.float64) / temperature, axis=1)
+
+
+def calibration_error(cosines: np.ndarray, labels: np.ndarray, temperature: float) -> float:
+    """Compute the expected calibration error (Naeini et al. 2015) of the most probable word, from 0
+    to 1.
+
+    cosines (N, M), labels (N,). The predictions are binned by confidence; the error is the mean
+    absolute difference of confidence and accuracy in a bin, weighted by the size of the bin.
+    """
+    confidence = probabilities(cosines, temperature).max(axis=1)
+    overconfidence = confidence - (cosines.argmax(axis=1) == labels)
+    bins = np.minimum((confidence * BINS).astype(int), BINS - 1)
+    return float(np.abs(np.bincount(bins, overconfidence, BINS)).sum() / len(labels))
 
 
 def calibration(
@@ -111,11 +156,9 @@ def _own_and_nearest(cosines: np.ndarray, labels: np.ndarray) -> np.ndarray:
     return np.column_stack([own, others])
 
 
-def main() -> None:
-    """Fit the probabilities and the curve, and write the config."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", type=Path, help="the data folder, else $EARSHOT_DATA")
-    data = data_root(parser.parse_args().data)
+def calibrate_default(data: Path, publish: bool) -> None:
+    """Fit the probabilities and the curve of the default checkpoint, print the former, and write
+    them into its config if they are to be published."""
     path = CHECKPOINTS / "words" / "config.json"
     items = word_items(data)
     recordings = list(load_recordings(validation_items(items)))
@@ -128,9 +171,6 @@ def main() -> None:
         sorted({phonemes_of(item) for item in items}),
     )
     print({name: fitted[name] for name in ("temperature", "another")})
-    config = json.loads(path.read_text(encoding="utf-8"))
-    path.write_text(json.dumps(config | fitted, indent=2) + "\n", encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()
+    if publish:
+        config = json.loads(path.read_text(encoding="utf-8"))
+        path.write_text(json.dumps(config | fitted, indent=2) + "\n", encoding="utf-8")

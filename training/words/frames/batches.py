@@ -6,7 +6,7 @@ a front end frames are of 20 ms, and M is their width.
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -17,22 +17,58 @@ from torch import Tensor
 from earshot.models.words.word_embedder import WordEmbedderConfig
 from training.common.front_end import front_end_of
 from training.common.loop import numpy_generator
-from training.words.data.arrays import Arrays
-from training.words.data.augment import augment, match_channel
-from training.words.data.batch import MIXTURE, UTTERANCES, Batch, Mixture
-from training.words.data.concatenation import (
+from training.words.concatenation import (
     TONE_NUMBERS,
     Concatenation,
     Concatenations,
     Utterance,
     Word,
 )
-from training.words.data.padding import padded, stacked
+from training.words.frames.arrays import Arrays, padded, stacked
+from training.words.frames.augment import augment, match_channel
 
+UTTERANCES: Final = 2  # of each word in a batch
 MAX_FRAMES: Final = 170  # frames; the rest of a longer word is not used
 CHUNKS: Final = 4  # of a batch, each of words of similar length, to save padding
 SAMPLE: Final = 10_000  # frames that mean and deviation are taken of
 SYNTHETIC_VOICE: Final = 0.2  # share of synthetic utterances of words that were also recorded
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """The composition of a batch, as shares of its words.
+
+    recorded: said by people, where there are enough such words; concatenated: from two recordings
+    of one speaker; spliced: from recordings of several, in another voice, and tone_changed:
+    recorded Mandarin words with other tones (see training.words.data.converted); the rest is
+    synthetic speech. channel_matched: share of the synthetic utterances with the channel of a
+    recording; channel_swapped: share of the recorded ones with that of another. narrow_band,
+    liftered, noisy: see augment; words with tones are not liftered.
+    """
+
+    recorded: float = 0.3
+    concatenated: float = 0.35
+    spliced: float = 0.0
+    tone_changed: float = 0.0
+    channel_matched: float = 0.0
+    channel_swapped: float = 0.0
+    narrow_band: float = 0.15
+    liftered: float = 0.0
+    noisy: float = 0.4
+
+
+MIXTURE: Final = Mixture()
+
+
+@dataclass(frozen=True)
+class Batch:
+    """UTTERANCES of each of W words: chunks of mel (b, S, M) with lengths (b,); labels (B,): the
+    word of each row, in the order of the chunks; phonemes (W, P) with their lengths (W,)."""
+
+    chunks: list[tuple[Tensor, Tensor]]
+    labels: Tensor
+    phonemes: Tensor
+    phoneme_lengths: Tensor
 
 
 class TrainingWords:

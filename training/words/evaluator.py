@@ -20,11 +20,10 @@ from typing import Any, Final
 import numpy as np
 
 from training.common.zero_shot import PARSERS
-from training.words.evaluate.calibration import calibration_error, probabilities
-from training.words.evaluate.conditions import far, in_noise
-from training.words.evaluate.metrics import average_precision, pairs, precisions
-from training.words.evaluate.systems import System
-from training.words.evaluate.test_set import TestSet, WordType
+from training.words.calibration import calibration_error, probabilities
+from training.words.metrics import average_precision, pairs, precisions
+from training.words.systems import System
+from training.words.test_set import TestSet, WordType, far, in_noise
 
 NEAR_HOMOPHONES: Final = {
     "语音/语言": ("zh", "yu3 yin1", "yu3 yan2"),

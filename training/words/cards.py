@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from training.common.checkpoints import update_metrics
 from training.common.report import markdown
-from training.words.evaluate.systems import DEFAULT_NAME
+from training.words.systems import DEFAULT_NAME
 
 CURVES: Final = "curves.svg"
 CARD: Final = """\
@@ -52,7 +52,7 @@ hear a word.
     python -m training.words prepare --data DATA --out OUT
     python -m training.words train --out OUT
     python -m training.words export --data DATA --out OUT
-    python -m training.words.calibrate --data DATA
+    python -m training.words evaluate --part calibration --publish --data DATA
 
 Seed 0, {hours:.1f} hours with words-bottleneck, on one or two cores of a CPU (AMD EPYC; the last
 stages Intel Xeon). A supervised contrastive loss brings recordings and spellings of a word

@@ -8,8 +8,8 @@ import torch
 
 from earshot.models.words.g2p import G2P, PHONES, G2PConfig, letter_numbers
 from earshot.systems.words.pronunciation import Pronouncer
-from training.words.g2p import train
-from training.words.g2p.train import ctc_loss, error_rates, majority_rule, split_of
+from training.words import g2p as train
+from training.words.g2p import ctc_loss, error_rates, majority_rule, split_of
 
 WORDS = {"cat": ["K AE T"], "dog": ["D AO G", "D AA G"], "box": ["B AA K S"], "ax": ["AE K S"]}
 TINY = G2PConfig(width=32, layers=1, dropout=0.0)

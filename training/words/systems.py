@@ -13,7 +13,7 @@ from numba import njit, prange
 from earshot.media.audio.dtw import mfcc_frames, path_mean
 from earshot.pretrained.checkpoint import read_config
 from earshot.systems.words import Words
-from training.words.evaluate.test_set import WordType
+from training.words.test_set import WordType
 
 DEFAULT_NAME: Final = "words"  # of the checkpoint that is shipped
 FRAMES: Final = 10

@@ -1,1 +1,0 @@
-"""Recordings, synthetic words, augmentation and batches."""

@@ -1,1 +1,0 @@
-"""Evaluation of the word embeddings and of baselines."""

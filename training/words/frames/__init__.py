@@ -1,0 +1,1 @@
+"""Word embeddings over log-mel frames: their data and their training."""

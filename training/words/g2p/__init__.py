@@ -1,1 +1,0 @@
-"""Grapheme-to-phoneme conversion: training, evaluation, model card."""
