@@ -7,8 +7,7 @@ from earshot.core.paths import CHECKPOINTS
 from earshot.media.encode import SilentVideo
 from earshot.systems.lip_to_speech import LipToSpeech
 from earshot.tabs.lip_to_speech import MODEL
-from earshot.tabs.lip_to_speech.example import SOURCE, write_finished
-from earshot.tabs.lip_to_speech.view import VisitorVideo, landmarks
+from earshot.tabs.lip_to_speech.view import SOURCE, VisitorVideo, landmarks, write_finished
 
 
 def main() -> None:

@@ -26,7 +26,7 @@ from earshot.systems.voice_conversion import VoiceConversion, settings
 from earshot.systems.words import Words
 from earshot.systems.words.library import WordLibrary
 from earshot.systems.words.pronunciation import Pronouncer
-from earshot.tabs.lip_to_speech.example import SOURCE, read_finished
+from earshot.tabs.lip_to_speech.view import SOURCE, read_finished
 from earshot.tabs.sound_search import EXAMPLES
 from earshot.tabs.sound_search.events import FINISHED
 

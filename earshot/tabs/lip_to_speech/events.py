@@ -1,6 +1,8 @@
-"""Handlers of the events of the lip to speech tab."""
+"""The handlers of lip to speech: of the tab's events, and of the endpoints for programs, which take
+files and JSON.
+"""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -9,10 +11,18 @@ import numpy as np
 from gradio.components import Component
 
 from earshot.core.errors import InputError
-from earshot.tabs.components.timeline import nothing
-from earshot.tabs.lip_to_speech.example import FINISHED, NOTE, SOURCE, read_finished
-from earshot.tabs.lip_to_speech.view import LipResult, VisitorVideo, landmarks
-from earshot.tabs.shared.events import Update, say
+from earshot.tabs.components.timeline import nothing, wav
+from earshot.tabs.lip_to_speech.view import (
+    FINISHED,
+    NOTE,
+    SOURCE,
+    LipResult,
+    VisitorVideo,
+    landmarks,
+    read_finished,
+    read_out,
+)
+from earshot.tabs.shared.events import LONG_QUEUE, Update, answering, offer, say
 from earshot.tabs.shared.services import OWN, LentVoice, Owner
 from earshot.tabs.shared.sessions import SessionStore, delete_after_use
 
@@ -26,7 +36,7 @@ FIRST: Final = (
     "speech appear here, on one time axis."
 )
 MEANWHILE: Final = "Another video was read meanwhile. Choose the voice again."
-NOTHING: Final = "There is nothing to say yet. Record yourself, or try an example."
+NOTHING_READ: Final = "There is nothing to say yet. Record yourself, or try an example."
 NO_SOUND: Final = "This video has no audio that the speech could be compared with."
 
 
@@ -72,7 +82,7 @@ class LipComponents:
     message: Component
     visit: Component
     compare: Component
-    told: Component  # about the choice of the voice
+    voice_message: Component  # about the choice of the voice
     voice: Component
     pitch: Component
     timbre: Component
@@ -89,7 +99,7 @@ class LipComponents:
         return [self.voice, self.pitch, self.timbre]
 
     def all(self) -> list[Component]:
-        first = [self.message, self.visit, self.compare, self.told]
+        first = [self.message, self.visit, self.compare, self.voice_message]
         return [*first, *self.voices(), *self.result()]
 
 
@@ -126,22 +136,22 @@ class LipEvents:
         pitch: float,
         timbre: float,
         owner: Owner | None,
-        asked: str,
+        prompt: str,
         request: gr.Request,
         progress: gr.Progress = gr.Progress(),  # noqa: B008  (how Gradio asks for it)
     ) -> Update:
         """Read the lips of a video and speak, in the chosen voice. owner: holds the visitor's own
-        voice; asked: the sentence that was to be said; empty where it is not known."""
+        voice; prompt: the sentence that was to be said; empty where it is not known."""
         chosen = Chosen(voice, pitch, timbre, owner)
         with delete_after_use(video):
-            read = self._read(video, vocoder, chosen, asked, progress)
+            read = self._read(video, vocoder, chosen, prompt, progress)
         visit = self.sessions.of(visit, request)
         visit.video = read
         return {
             self.components.message: say(" ".join(read.speech.reading.notices)),
             self.components.visit: visit,
             self.components.compare: gr.Button(visible=read.audio is not None),
-            self.components.told: "",
+            self.components.voice_message: "",
             **self._sliders(read, chosen),
             **self._result(read.result()),
         }
@@ -194,10 +204,10 @@ class LipEvents:
         elif FINISHED.exists():  # before the first run, the example that is shown
             visit.video = self._read(str(SOURCE), vocoder, chosen, "", progress)
         else:
-            raise InputError(NOTHING)
+            raise InputError(NOTHING_READ)
         return {
             self.components.message: "",
-            self.components.told: "",
+            self.components.voice_message: "",
             self.components.visit: visit,
             **self._sliders(visit.video, chosen),
             **self._result(visit.video.result()),
@@ -219,7 +229,7 @@ class LipEvents:
         video: str | None,
         vocoder: str,
         chosen: Chosen,
-        asked: str,
+        prompt: str,
         progress: gr.Progress,
     ) -> VisitorVideo:
         from earshot.media.encode import SilentVideo  # late, for it loads av
@@ -230,7 +240,7 @@ class LipEvents:
         progress(0.7, desc="Speaking")
         speech = pipeline.speak(reading, chosen.of(reading), vocoder)
         audio = _audio(video, speech.speech.sample_rate, pipeline.MAX_SECONDS)
-        return VisitorVideo(speech, silent.finish(), landmarks(reading.mouth), audio, asked)
+        return VisitorVideo(speech, silent.finish(), landmarks(reading.mouth), audio, prompt)
 
     def spoken(self, video: VisitorVideo, chosen: Chosen, vocoder: str) -> "LipSpeech":
         """Speak the words of a video in a voice."""
@@ -267,3 +277,77 @@ def _audio(video: str | None, sample_rate: int, max_seconds: float) -> np.ndarra
     except InputError:
         return None
     return waveform if np.abs(waveform).max() > SILENT_PEAK else None
+
+
+@dataclass(frozen=True)
+class LipAPI:
+    """The endpoints. Errors of the input reach the client as gr.Error, with what to do."""
+
+    events: LipEvents
+
+    @answering
+    def lip_to_speech(
+        self, visit: LipVisit | None, video: str, vocoder: str, voice: str, request: gr.Request
+    ) -> tuple:
+        """Read the lips of a video and speak, in the voice that the face suggests or another.
+
+        Args:
+            video: a video of one speaking face, up to 30 s; its audio is ignored.
+            vocoder: "neural" or "griffin-lim".
+            voice: "face", that which the face suggests; or a name of voice conversion's: SF1, TF2,
+                SM1, TM3, S1, Nell, Odile, Vera or Heart.
+
+        Returns:
+            speech: a WAV file, 16 kHz, as long as the video.
+            reading: sentence; confidence from 0 to 1; words, each with word, confidence, start and
+                end in seconds; voice that the face suggests, with pitch in Hz and timbre from 0 to
+                1; notices about the recording; compute_seconds.
+        """
+        with delete_after_use(video):
+            reading = self.events.pipeline().encode(video)
+        chosen = Chosen(voice).of(reading)
+        speech = self.events.pipeline().speak(reading, chosen, vocoder)
+        visit = self.events.sessions.of(visit, request)
+        visit.video = VisitorVideo(speech, b"", b"", None)
+        return visit, wav(speech.speech), read_out(speech)
+
+    @answering
+    def respeak(
+        self, visit: LipVisit | None, pitch: float, timbre: float, vocoder: str, voice: str
+    ) -> bytes:
+        """Speak the video of this client's last call of /lip_to_speech in another voice.
+
+        Args:
+            pitch: mean F0, 70 to 300 Hz.
+            timbre: from 0, the darkest of the training voices, to 1, the brightest.
+            vocoder: "neural" or "griffin-lim".
+            voice: "set", that of pitch and timbre; or as in /lip_to_speech, and these do not
+                matter.
+
+        Returns:
+            speech: a WAV file, 16 kHz.
+        """
+        if visit is None or visit.video is None:
+            raise InputError("There is nothing to say yet. Call /lip_to_speech first.")
+        return wav(self.events.spoken(visit.video, Chosen(voice, pitch, timbre), vocoder).speech)
+
+
+def declare_endpoints(
+    events: LipEvents,
+    visit: gr.State,
+    video: gr.Video,
+    vocoder: gr.Radio,
+    pitch: gr.Slider,
+    timbre: gr.Slider,
+    voices: Sequence[str],
+) -> None:
+    """Declare the endpoints for programs: lip_to_speech, and respeak, which speaks in another
+    voice."""
+    endpoints = LipAPI(events)
+    with gr.Row(visible=False):
+        call, speech, reading = gr.Button(), gr.Audio(label="speech"), gr.JSON(label="reading")
+        voice = gr.Dropdown([FACE, *voices], value=FACE, label="voice")
+        other = gr.Dropdown([SET, FACE, *voices], value=SET, label="voice")
+    inputs, outputs = [visit, video, vocoder, voice], [visit, speech, reading]
+    offer(call, endpoints.lip_to_speech, inputs, outputs, LONG_QUEUE)
+    offer(call, endpoints.respeak, [visit, pitch, timbre, vocoder, other], speech)

@@ -1,26 +1,31 @@
-"""Lip to speech: a video of a speaking face, without its audio → its words and its speech."""
+"""Lip to speech: a video of a speaking face, without its audio → its words and its speech.
+
+The capture coach suggests what to say into the camera, and what would make it easier to read.
+"""
 
 import csv
+import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
 
 from earshot.core.paths import ASSETS
+from earshot.media.text.grammar import GRID
 from earshot.tabs.components.timeline import timeline
 from earshot.tabs.components.voice_cards import VOICES
-from earshot.tabs.lip_to_speech import api
-from earshot.tabs.lip_to_speech.coach import ASKED, coach, spelled
-from earshot.tabs.lip_to_speech.events import FACE, SET, LipComponents, LipEvents, LipVisit
-from earshot.tabs.lip_to_speech.view import draft_item
-from earshot.tabs.shared.events import (
-    HIDDEN,
-    PRIVATE,
-    QUICK_QUEUE,
-    empty_after,
-    on_model,
-    reporting,
+from earshot.tabs.lip_to_speech.events import (
+    FACE,
+    SET,
+    LipComponents,
+    LipEvents,
+    LipVisit,
+    declare_endpoints,
 )
+from earshot.tabs.lip_to_speech.view import draft_item, spelled
+from earshot.tabs.shared.events import HIDDEN, LAST, empty_after, on_model, queued, reporting
+from earshot.tabs.shared.html import render
 from earshot.tabs.shared.parts import how_it_works, main_button, missing_model
 from earshot.tabs.shared.services import OWN, Services
 from earshot.tabs.shared.sessions import SessionStore
@@ -28,6 +33,11 @@ from earshot.tabs.shared.sessions import SessionStore
 if TYPE_CHECKING:
     from earshot.systems.lip_to_speech import LipToSpeech
 
+MAX_SECONDS: Final = 5  # of a recording
+# In the page: the sentence that the coach asked for in the last recording, as the last input.
+ASKED: Final = """(...given) =>
+  [...given.slice(0, -1), document.querySelector(".coach")?.dataset.asked ?? ""]"""
+START: Final = "Open the camera below, or upload a video of one person who speaks."
 MODEL: Final = "lip-to-speech"  # in checkpoints/
 HEADS: Final = ASSETS / "heads"
 VOCODERS: Final = {"Neural, trained here": "neural", "Griffin-Lim": "griffin-lim"}
@@ -53,6 +63,26 @@ STEP: Final = '<h3 class="step">Your face <span>up to 30 s</span></h3>'
 VOICE: Final = """<p class="hint">What a face suggests is hardly better than chance: the face
 encoder saw five speakers. In other voices than its own, a few more words are lost.</p>"""
 COMPARE: Final = "Compare with the original audio"
+
+
+def coach(camera: str) -> gr.HTML:
+    """Lay out the coach of the gr.Video whose elem_id is `camera`. A random sentence is shown for
+    each recording.
+    """
+    slots = [[spelled(word) for word in slot] for slot in GRID]
+    return gr.HTML(
+        render(
+            "lip_to_speech/coach.html",
+            slots=json.dumps(slots),
+            camera=camera,
+            seconds=MAX_SECONDS,
+            start=START,
+        ),
+        css_template=Path(__file__).with_name("coach.css").read_text(),
+        js_on_load=Path(__file__).with_name("coach.js").read_text(),
+        apply_default_css=False,
+        elem_id="lip-coach",
+    )
 
 
 def build(
@@ -110,11 +140,11 @@ def _layout(
                 numbers = gr.HTML(elem_classes="numbers")
                 compare = gr.Button(COMPARE, size="sm", scale=0, visible=False)
                 if services.drafts:
-                    services.drafts.button(visit, lambda held: draft_item(held and held.video))
+                    services.drafts.button(visit, lambda own: draft_item(own and own.video))
             with gr.Row(elem_classes="lip-voice"):
                 with gr.Column(min_width=220):
                     voice = gr.Dropdown(_voices(lent), value=FACE, label="Voice")
-                    told = gr.HTML()
+                    voice_message = gr.HTML()
                     gr.HTML(VOICE)
                 pitch = gr.Slider(*PITCHES, value=120, step=1, label="Pitch", info="mean F0 in Hz")
                 timbre = gr.Slider(
@@ -122,12 +152,12 @@ def _layout(
                 )
     how_it_works(__file__)
 
-    shown = LipComponents(
-        message, visit, compare, told, voice, pitch, timbre, heading, lanes, numbers
+    components = LipComponents(
+        message, visit, compare, voice_message, voice, pitch, timbre, heading, lanes, numbers
     )
-    events = LipEvents(pipeline, sessions, shown)
-    api.declare(events, visit, video, vocoder, pitch, timbre, list(VOICES))
-    tab.load(events.first_look, outputs=[message, pitch, timbre, *shown.result()], **HIDDEN)
+    events = LipEvents(pipeline, sessions, components)
+    declare_endpoints(events, visit, video, vocoder, pitch, timbre, list(VOICES))
+    tab.load(events.first_look, outputs=[message, pitch, timbre, *components.result()], **HIDDEN)
     video.change(
         lambda path: gr.Button(interactive=bool(path)), inputs=video, outputs=read, **HIDDEN
     )
@@ -135,38 +165,38 @@ def _layout(
     on_read = reporting(events.read, message)
     chosen = [voice, pitch, timbre, owner]
     main: dict[str, Any] = {"progress_on": lanes, "start": read, "stop": stop}
-    nothing_asked = gr.Textbox("", visible=False)
+    no_prompt = gr.Textbox("", visible=False)
     for trigger, js in ((read.click, None), (video.stop_recording, ASKED)):
-        given = [visit, video, vocoder, *chosen, nothing_asked]
-        job = on_model(trigger, on_read, given, shown.all(), js=js, **main)
+        inputs = [visit, video, vocoder, *chosen, no_prompt]
+        job = on_model(trigger, on_read, inputs, components.all(), js=js, **main)
         # The file was deleted: the camera is ready for the next video.
         empty_after(job, video)
     for chip, example, sentence in chips:
         on_model(
-            chip.click, on_read, [visit, example, vocoder, *chosen, sentence], shown.all(), **main
+            chip.click,
+            on_read,
+            [visit, example, vocoder, *chosen, sentence],
+            components.all(),
+            **main,
         )
-    again: dict[str, Any] = {
-        "concurrency_id": QUICK_QUEUE,
-        "show_progress_on": lanes,
-        **PRIVATE,
-    }
-    # While it speaks, the last choice is kept, and spoken next.
-    last: dict[str, Any] = {"trigger_mode": "always_last", **again}
+    again = queued(lanes)
     for slider in (pitch, timbre):  # also by keyboard, which sends no release
         slider.input(
-            reporting(events.slide, told),
+            reporting(events.slide, voice_message),
             [visit, pitch, timbre, vocoder],
-            [told, message, visit, voice, *shown.result()],
-            **last,
+            [voice_message, message, visit, voice, *components.result()],
+            **again,
+            **LAST,
         )
     voice.input(
-        reporting(events.choose, told),
+        reporting(events.choose, voice_message),
         [visit, vocoder, *chosen],
-        [told, message, visit, pitch, timbre, *shown.result()],
-        **last,
+        [voice_message, message, visit, pitch, timbre, *components.result()],
+        **again,
+        **LAST,
     )
     compare.click(
-        reporting(events.compare, message), visit, [message, compare, *shown.result()], **again
+        reporting(events.compare, message), visit, [message, compare, *components.result()], **again
     )
 
 

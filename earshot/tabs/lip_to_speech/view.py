@@ -1,4 +1,6 @@
-"""The view of a video: its words, its speech, and the predicted spectrogram."""
+"""The view of a video: its words, its speech, and the predicted spectrogram; and the finished one
+that is shown before a visitor's first, in assets/examples.
+"""
 
 import json
 from dataclasses import asdict, dataclass, replace
@@ -7,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from markupsafe import Markup
 
+from earshot.core.paths import ASSETS
 from earshot.media.constants import VIDEO_RATE
 from earshot.tabs.components.lanes import Spectrogram, VideoStrip, Word, WordLane
 from earshot.tabs.components.timeline import File, SoundLanes, TimelineSpec, wav
-from earshot.tabs.lip_to_speech.coach import spelled
 from earshot.tabs.shared.confidence import certainty
 from earshot.tabs.shared.html import figures_in_bold
 
@@ -21,13 +23,21 @@ if TYPE_CHECKING:
 
 NO_SENTENCE: Final = "No sentence could be read"
 ORIGINAL: Final = "Original audio"
+SOURCE: Final = ASSETS / "heads" / "noor.mp4"
+NOTE: Final = "This example is Noor, a synthetic speaker from the training set."
+FINISHED: Final = ASSETS / "examples" / "finished-lips.json"
+FILES: Final = {
+    "video": "finished-lips.mp4",
+    "speech": "finished-lips.wav",
+    "landmarks": "finished-lips-landmarks.json",
+}
 
 
 @dataclass(frozen=True, eq=False)
 class LipResult:
     """The result that is shown. video: the visitor's frames with the predicted speech, MP4; speech:
     WAV; landmarks: JSON; confidence in the whole sentence, from 0 to 1; predicted: the mel frames
-    of the network; pitch of the voice in Hz; timbre that the face suggests; asked: the sentence
+    of the network; pitch of the voice in Hz; timbre that the face suggests; prompt: the sentence
     that was to be said, where it is known; original: the video's own audio, if asked for.
     """
 
@@ -41,14 +51,14 @@ class LipResult:
     pitch: float
     timbre: float
     numbers: str
-    asked: str = ""
+    prompt: str = ""
     original: SoundLanes | None = None
 
     def heading(self) -> Markup:
         """Write the predicted sentence with how sure it is, and what is right of it, as HTML."""
         sentence = " ".join(word.text for word in self.words) or NO_SENTENCE
         parts = [
-            *([self._verdict()] if self.asked else []),
+            *([self._verdict()] if self.prompt else []),
             Markup("read from the lips: <b>{}</b>").format(certainty(self.confidence)),
             Markup("spoken at <b>{:.0f}</b> Hz").format(self.pitch),
         ]
@@ -57,10 +67,10 @@ class LipResult:
 
     def _verdict(self) -> Markup:
         """Count how many words of the sentence asked for were read, as HTML."""
-        asked = self.asked.split()
+        words = self.prompt.split()
         read = [word.text for word in self.words]
-        right = sum(a == b for a, b in zip(asked, read, strict=False))
-        return Markup("<b>{} of {}</b> words of “{}”").format(right, len(asked), self.asked)
+        right = sum(a == b for a, b in zip(words, read, strict=False))
+        return Markup("<b>{} of {}</b> words of “{}”").format(right, len(words), self.prompt)
 
     def line(self) -> Markup:
         """Write the line of numbers as HTML, its figures set off."""
@@ -93,14 +103,14 @@ class LipResult:
 class VisitorVideo:
     """A visitor's video after reading. speech: the last that was made of it; silent: its frames,
     MP4; landmarks: JSON; audio: its own audio track (T,) at the rate of the speech, if it has one;
-    asked: the sentence that was to be said, where it is known; compared: whether the visitor asked
+    prompt: the sentence that was to be said, where it is known; compared: whether the visitor asked
     for the audio."""
 
     speech: "LipSpeech"
     silent: bytes
     landmarks: bytes
     audio: np.ndarray | None
-    asked: str = ""
+    prompt: str = ""
     compared: bool = False
 
     def respoken(self, speech: "LipSpeech") -> "VisitorVideo":
@@ -127,7 +137,7 @@ class VisitorVideo:
             pitch=self.speech.pitch,
             timbre=reading.voice.timbre,
             numbers=numbers(self.speech),
-            asked=self.asked,
+            prompt=self.prompt,
         )
         return self._with_original(result) if self.compared and self.audio is not None else result
 
@@ -161,17 +171,17 @@ def landmarks(mouth: "MouthClip") -> bytes:
 
 def numbers(speech: "LipSpeech") -> str:
     """Write the line of numbers under a result."""
-    mouth, taken = speech.reading.mouth, speech.compute_seconds
+    mouth, seconds = speech.reading.mouth, speech.compute_seconds
     return (
         f"{mouth.seconds:.1f} s of video · {len(mouth.crops)} frames · "
         f"{speech.reading.compute_seconds:.1f} s to read · "
         f"{speech.speech.compute_seconds:.1f} s to speak · "
-        f"{taken / mouth.seconds:.2f}× real time"
+        f"{seconds / mouth.seconds:.2f}× real time"
     )
 
 
 def read_out(speech: "LipSpeech") -> dict[str, Any]:
-    """Write the reading for programs: see LipAPI.read."""
+    """Write the reading for programs: see LipAPI."""
     reading = speech.reading
     return {
         "sentence": " ".join(spelled(word.text) for word in reading.caption),
@@ -201,3 +211,32 @@ def draft_item(video: VisitorVideo | None) -> "DraftItem | None":
     source = read["sentence"] if video.audio is None else wav_bytes(video.audio, rate)
     system = f"lip-to-speech {speech.voice.name}"
     return DraftItem(system, wav(speech.speech), source, read)
+
+
+def spelled(word: str) -> str:
+    """Spell a word of the grammar as it is written in a sentence: letters are capitals."""
+    return word.upper() if len(word) == 1 else word
+
+
+def write_finished(result: LipResult) -> None:
+    """Write what the tab shows before its first run: the result of SOURCE, without its audio."""
+    data = asdict(result)
+    del data["original"]
+    for name, file in FILES.items():
+        (FINISHED.parent / file).write_bytes(data.pop(name))
+    FINISHED.write_text(json.dumps(data) + "\n")
+
+
+def read_finished() -> LipResult | None:
+    """Read the result that the tab shows before its first run; None where nothing is stored."""
+    if not FINISHED.exists():
+        return None
+    data = json.loads(FINISHED.read_text())
+    mouths = data.pop("mouths")
+    return LipResult(
+        **{name: (FINISHED.parent / file).read_bytes() for name, file in FILES.items()},
+        words=tuple(Word(*word) for word in data.pop("words")),
+        predicted=Spectrogram(**data.pop("predicted")),
+        mouths=VideoStrip(**mouths | {"pictures": tuple(mouths["pictures"])}),
+        **data,
+    )

@@ -169,8 +169,8 @@ class StudyEvents:
         key: str,
         request: gr.Request,
         limit: RateLimit,
-        said: str,
-        shown: Callable[[TestLibrary, str, str], str],
+        message: str,
+        write_links: Callable[[TestLibrary, str, str], str],
     ) -> Update:
         """Put the test among those that open, in place of its preview, within a limit."""
         self.tests.permission.check(key)
@@ -192,10 +192,9 @@ class StudyEvents:
             workspace.preview = Preview(name, self.tests)
         else:
             workspace.open = name
-        links = shown(self.tests, name, _page(request))
         return self._report(test, []) | {
-            self.components.message: say(said),
-            self.components.links: links,
+            self.components.message: say(message),
+            self.components.links: write_links(self.tests, name, _page(request)),
         }
 
     def _changed(self, workspace: Workspace, yaml: str, request: gr.Request) -> Update:
@@ -206,10 +205,9 @@ class StudyEvents:
         if self._trials.take(address_of(request.request) if request.request else ""):
             raise InputError(self._trials.refusal)
         change(workspace.folder, workspace.open, self.tests)
-        shown = links(self.tests, workspace.open, _page(request))
         return self._report(test, []) | {
             self.components.message: say(CHANGED, "done"),
-            self.components.links: shown,
+            self.components.links: links(self.tests, workspace.open, _page(request)),
         }
 
     def rehearse(self, workspace: Workspace | None, yaml: str) -> str:
@@ -241,21 +239,21 @@ class StudyEvents:
         button = gr.DownloadButton(label, value=str(workspace.zip), visible=True)
         return {self.components.zip: button}
 
-    def _count(self, made: Path, request: gr.Request) -> None:
-        """Count what was made in a folder for its address. Raises InputError, and deletes it, where
+    def _count(self, folder: Path, request: gr.Request) -> None:
+        """Count the megabytes of a folder for an address. Raises InputError, and deletes it, where
         that is too much."""
         address = address_of(request.request) if request.request else ""
-        if any(self._megabytes.take(address) for _ in range(size(made) // MB)):
-            shutil.rmtree(made)
+        if any(self._megabytes.take(address) for _ in range(size(folder) // MB)):
+            shutil.rmtree(folder)
             raise InputError(self._megabytes.refusal)
 
     def _shown(self, workspace: Workspace, yaml: str) -> Update:
         """Show the test, and what is wrong with it; in the form too, for another YAML than the
         form's may have come with the sounds."""
-        shown: Update = {self.components.workspace: workspace, self.components.yaml: yaml}
-        found = self._report(*self._checked(workspace, yaml))
+        update: Update = {self.components.workspace: workspace, self.components.yaml: yaml}
+        update |= self._report(*self._checked(workspace, yaml))
         form = workspace.form()
-        return shown | found | (self.components.form.show(form) if form else {})
+        return update | (self.components.form.show(form) if form else {})
 
     def _report(self, test: Test | None, problems: list[str]) -> Update:
         """Show what was found; links and zip were those of the test before."""
@@ -332,10 +330,10 @@ class Link(NamedTuple):
 
 
 def _page(request: gr.Request) -> str:
-    """Tell where the visitor's page is. Some browsers do not say; the address that they asked is
-    nearly as good."""
-    said = request.headers.get("referer") or ""
-    return said if 0 < len(said) <= MAX_ADDRESS else str(request.base_url)
+    """Return the address of the visitor's page. Some browsers do not send it; the address that they
+    asked is nearly as good."""
+    page = request.headers.get("referer") or ""
+    return page if 0 < len(page) <= MAX_ADDRESS else str(request.base_url)
 
 
 def _verdict(problems: list[str]) -> str:
@@ -343,7 +341,7 @@ def _verdict(problems: list[str]) -> str:
 
 
 def _numbers(test: Test | None) -> str:
-    """Say what a rater will be asked."""
+    """Write what a rater will be asked."""
     if test is None:
         return ""
     scored = len(test.of_kind("trial"))

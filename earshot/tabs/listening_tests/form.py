@@ -44,11 +44,13 @@ class FormFields:
     def read(self, values: Mapping[Component, Any]) -> Form:
         """Read the form from the values of the components. Raises InputError for a text that is too
         long."""
-        given = {name: values[getattr(self, name)] for name in self.__dataclass_fields__}
-        if any(isinstance(each, str) and len(each) > MAX_TEXT for each in given.values()):
+        inputs = {name: values[getattr(self, name)] for name in self.__dataclass_fields__}
+        if any(isinstance(each, str) and len(each) > MAX_TEXT for each in inputs.values()):
             raise InputError(TOO_LONG)
-        numbers = {name: int(given[name]) if given[name] else None for name in ("trials", "raters")}
-        texts = {name: each or "" for name, each in given.items() if name not in numbers}
+        numbers = {
+            name: int(inputs[name]) if inputs[name] else None for name in ("trials", "raters")
+        }
+        texts = {name: each or "" for name, each in inputs.items() if name not in numbers}
         fields: dict[str, Any] = texts | numbers
         return Form(**fields)
 

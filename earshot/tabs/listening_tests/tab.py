@@ -1,4 +1,6 @@
-"""Listening tests: take the example, make one of your own sounds, open it to raters."""
+"""Listening tests: take the example, make one of your own sounds, open it to raters, or analyse
+ratings that were collected with webMUSHRA or the P.808 toolkit.
+"""
 
 import os
 from pathlib import Path
@@ -7,9 +9,13 @@ from typing import Any, Final
 import gradio as gr
 from starlette.routing import BaseRoute
 
+from earshot.core.errors import InputError
+from earshot.study import imports
+from earshot.study.imports.p808 import CLIPS
 from earshot.study.library import ANYBODY, EXAMPLE, VOTE, Permission, TestLibrary
+from earshot.study.report_process import trial_process
 from earshot.study.web import server
-from earshot.tabs.listening_tests import form, imports
+from earshot.tabs.listening_tests import form
 from earshot.tabs.listening_tests.events import (
     StudyComponents,
     StudyEvents,
@@ -20,16 +26,22 @@ from earshot.tabs.listening_tests.workspace import Workspace
 from earshot.tabs.shared.events import (
     HIDDEN,
     LONG_QUEUE,
-    PRIVATE,
+    Update,
     on_model,
+    queued,
     reporting,
     say,
     stoppable,
 )
-from earshot.tabs.shared.parts import how_it_works, main_button
+from earshot.tabs.shared.parts import Section, how_it_works, main_button
 from earshot.tabs.shared.services import DRAFTS_CSS, Drafts, Services
 from earshot.tabs.shared.sessions import SessionStore
 
+IMPORT_HINT: Final = """<p class="hint">The CSV that webMUSHRA writes, or the answers or votes of
+the P.808 toolkit (ACR, DCR, CCR, P.835). Who the raters are is left behind: they are numbered.</p>
+"""
+SCALES: Final = [("Overall", "ovrl"), ("Speech signal", "sig"), ("Background noise", "bak")]
+NO_FILE: Final = "Choose a CSV file first."
 INTRO: Final = """
 <header class="intro"><h2>Which one sounds better? Let people listen and say so, from your sounds to
 figures that you can publish.</h2>
@@ -48,6 +60,62 @@ NO_DISK: Final = (
     "download it and serve it yourself."
 )
 NO_DATABASE: Final = " Answers are lost then too, for it has no database."
+
+
+class ImportSection(Section):
+    """The folded part that analyses ratings of other tools. workspace: the visitor's, where the
+    report is kept.
+    """
+
+    def __init__(self, workspaces: SessionStore[Workspace], workspace: gr.State) -> None:
+        """Lay it out."""
+        self.workspaces, self.workspace = workspaces, workspace
+        with gr.Accordion("Ratings from webMUSHRA or P.808", open=False):
+            gr.HTML(IMPORT_HINT)
+            file = gr.File(file_types=[".csv"], label="Ratings", show_label=False, height=110)
+            clips = gr.Textbox(CLIPS, label="How clips of P.808 are called")
+            scale = gr.Radio(SCALES, value=SCALES[0][1], label="Scale of P.835")
+            analyse = gr.Button("Analyse them", size="sm")
+            self.message = gr.HTML()
+            self.report = gr.File(label="Report", visible=False, interactive=False)
+        self.on(
+            analyse.click,
+            stoppable(self.analysed),
+            [workspace, file, clips, scale],
+            [workspace, self.message, self.report],
+            **queued(self.message, LONG_QUEUE),
+        )
+
+    def analysed(
+        self,
+        workspace: Workspace | None,
+        file: str | None,
+        clips: str,
+        scale: str,
+        request: gr.Request,
+    ) -> Update:
+        """Analyse the ratings, and show the report as PDF and HTML."""
+        # Late, for it takes seconds to import.
+        from earshot.study.analysis import analyse
+        from earshot.study.analysis.report.page import page
+        from earshot.study.analysis.report.pdf import document
+        from earshot.study.analysis.report.prose import concluded
+
+        if not file:
+            raise InputError(NO_FILE)
+        ratings = imports.read(Path(file), clips, scale)
+        make, workspace = trial_process(), self.workspaces.of(workspace, request)
+        results = make(analyse, ratings.test, ratings.table, notes=ratings.notes)
+        pdf, html = (
+            workspace.reports() / f"{ratings.test.name}.{kind}" for kind in ("pdf", "html")
+        )
+        pdf.write_bytes(make(document, results))
+        html.write_text(make(page, results), encoding="utf-8")
+        return {
+            self.workspace: workspace,
+            self.message: say(" ".join((concluded(results), *ratings.notes))),
+            self.report: gr.File([str(pdf), str(html)], visible=True),
+        }
 
 
 def opened(folder: Path, database: str | None, permission: Permission = ANYBODY) -> TestLibrary:
@@ -75,8 +143,8 @@ def build(services: Services) -> gr.Blocks:
 def _layout(tab: gr.Blocks, tests: TestLibrary, drafts: Drafts, publishing: bool) -> None:
     gr.HTML(INTRO)
     if os.environ.get("SPACE_ID"):
-        kept = tests.store.engine.dialect.name != "sqlite"
-        gr.HTML(say(NO_DISK if kept else NO_DISK + NO_DATABASE))
+        has_database = tests.store.engine.dialect.name != "sqlite"
+        gr.HTML(say(NO_DISK if has_database else NO_DISK + NO_DATABASE))
     workspaces = SessionStore(Workspace.new)
     workspace = workspaces.state()
     with gr.Row(elem_classes="room"):
@@ -99,7 +167,7 @@ def _layout(tab: gr.Blocks, tests: TestLibrary, drafts: Drafts, publishing: bool
                 gr.HTML(CHANGE)
                 link = gr.Textbox(label="Link to its results", max_lines=1, elem_id="study-link")
                 edit = gr.Button("Bring it back", size="sm")
-            imports.build(workspaces, workspace)
+            ImportSection(workspaces, workspace)
         with gr.Column(scale=2, min_width=320, elem_classes="room-result"):
             fields = form.build()
             message = _panel()
@@ -130,36 +198,34 @@ def _layout(tab: gr.Blocks, tests: TestLibrary, drafts: Drafts, publishing: bool
                     elem_id="study-yaml",
                 )
                 check = gr.Button("Check it", size="sm", min_width=110)
-            shown = _panel(elem_id="study-links")
+            links = _panel(elem_id="study-links")
             rehearsal = _panel(elem_id="study-rehearsal")
     how_it_works(__file__)
 
-    parts = StudyComponents(workspace, message, yaml, numbers, shown, zip_file, files, fields, link)
+    parts = StudyComponents(workspace, message, yaml, numbers, links, zip_file, files, fields, link)
     events = StudyEvents(tests, drafts, workspaces, parts)
     test = [parts.workspace, yaml]
-    report = [message, numbers, shown, zip_file]
-    given = {parts.workspace, yaml, files, *fields.components}
-    made = [parts.workspace, yaml, *report, *fields.components]
-    work: dict[str, Any] = {"show_progress_on": shown, "api_visibility": "private"}
+    report = [message, numbers, links, zip_file]
+    inputs = {parts.workspace, yaml, files, *fields.components}
+    outputs = [parts.workspace, yaml, *report, *fields.components]
+    work: dict[str, Any] = {"show_progress_on": links, "api_visibility": "private"}
     rehearse: dict[str, Any] = {
         "fn": stoppable(events.rehearse),
         "inputs": test,
         "outputs": rehearsal,
-        "concurrency_id": LONG_QUEUE,
-        "show_progress_on": rehearsal,
-        **PRIVATE,
+        **queued(rehearsal, LONG_QUEUE),
     }
 
     _api()
     tab.load(lambda: example(tests), None, example_links, **HIDDEN)
     files.change(
-        lambda given: gr.Button(interactive=bool(given)), inputs=files, outputs=make, **HIDDEN
+        lambda uploads: gr.Button(interactive=bool(uploads)), inputs=files, outputs=make, **HIDDEN
     )
     on_model(
         make.click,
         reporting(events.from_upload, message),
-        given,
-        made,
+        inputs,
+        outputs,
         progress_on=fields.consent,  # the message is empty, and nothing to scroll to
         start=make,
         stop=stop,
@@ -167,11 +233,11 @@ def _layout(tab: gr.Blocks, tests: TestLibrary, drafts: Drafts, publishing: bool
     use.click(
         reporting(events.from_draft, message),
         {parts.workspace, drafts.state, *fields.components},
-        made,
+        outputs,
         **work,
     ).then(**rehearse)
-    edit.click(reporting(events.edit, message), {*given, link}, made, **work).then(
-        lambda held: gr.Button(interactive=held is not None),
+    edit.click(reporting(events.edit, message), {*inputs, link}, outputs, **work).then(
+        lambda workspace: gr.Button(interactive=workspace is not None),
         inputs=parts.workspace,
         outputs=make,
         **HIDDEN,

@@ -84,7 +84,7 @@ class Workspace:
 
     @property
     def has_test(self) -> bool:
-        """Say whether there is a YAML already."""
+        """Whether there is a YAML already."""
         return (self.folder / spec.FILE).exists()
 
     def edited(self, yaml: str, form: Form) -> str:

@@ -25,17 +25,17 @@ from earshot.pretrained.voice import Voice
 from earshot.systems.lip_to_speech import LipToSpeech
 from earshot.tabs import lip_to_speech
 from earshot.tabs.components.lanes import Spectrogram, VideoStrip, Word
-from earshot.tabs.lip_to_speech import example, tab
-from earshot.tabs.lip_to_speech.coach import coach
+from earshot.tabs.lip_to_speech import tab, view
 from earshot.tabs.lip_to_speech.events import (
     FACE,
     NO_SOUND,
-    NOTHING,
+    NOTHING_READ,
     SET,
     LipComponents,
     LipEvents,
     LipVisit,
 )
+from earshot.tabs.lip_to_speech.tab import coach
 from earshot.tabs.lip_to_speech.view import LipResult, VisitorVideo, draft_item
 from earshot.tabs.shared.services import OWN, Services
 from earshot.tabs.shared.sessions import SessionStore
@@ -245,7 +245,7 @@ def test_video_of_leaving_visitor_is_deleted(
     events.sessions.leave(VISITOR)
     events.sessions.expire(str(VISITOR.session_hash))
     assert visit.video is None
-    with pytest.raises(InputError, match=NOTHING):
+    with pytest.raises(InputError, match=NOTHING_READ):
         events.slide(visit, 100, 0.5, "neural", VISITOR, PROGRESS)
 
 
@@ -265,12 +265,12 @@ def test_refused_upload_is_deleted(
 def test_stored_example_is_shown_as_written(
     visit: LipVisit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(example, "FINISHED", tmp_path / "finished-lips.json")
-    assert example.read_finished() is None
+    monkeypatch.setattr(view, "FINISHED", tmp_path / "finished-lips.json")
+    assert view.read_finished() is None
     assert visit.video
     result = visit.video.result()
-    example.write_finished(result)
-    again = example.read_finished()
+    view.write_finished(result)
+    again = view.read_finished()
     assert again is not None
     assert again.heading() == result.heading() and again.line() == result.line()
     first, second = (each.timeline().value() | {"id": 0} for each in (again, result))

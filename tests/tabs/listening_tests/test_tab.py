@@ -93,7 +93,7 @@ def test_unreadable_answers_spare_other_tabs(
     answers = tmp_path / "answers.db"
     answers.write_bytes(content) if content else answers.mkdir()
     built: list[object] = []
-    monkeypatch.setattr(launch, "build", lambda *_, tests, **more: built.append(tests))
+    monkeypatch.setattr(launch, "build", lambda services, **more: built.append(services.tests))
     monkeypatch.setattr(launch, "launch", lambda *_, **more: None)
     monkeypatch.setattr("sys.argv", ["app.py", "--studies", str(tmp_path)])
     monkeypatch.setattr("signal.signal", lambda *_: None)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 import pytest
 
 from earshot.systems.voice_conversion import settings
-from earshot.tabs.lip_to_speech.api import LipAPI
+from earshot.tabs.lip_to_speech.events import LipAPI
 from earshot.tabs.shared.tool_server import read_docstring
 from earshot.tabs.voice_conversion.events import ConversionAPI
 
@@ -40,7 +40,7 @@ def test_read_docstring_joins_lines_of_entries() -> None:
     [
         (ConversionAPI.convert, "target", settings.VOICES),
         (ConversionAPI.decode, "target", settings.VOICES),
-        (LipAPI.read, "voice", settings.VOICES),
+        (LipAPI.lip_to_speech, "voice", settings.VOICES),
         (ConversionAPI.convert, "model", settings.MODELS),
         (ConversionAPI.encode, "model", settings.MODELS),
     ],
