@@ -32,12 +32,17 @@ class Served:
     started, at the same address again."""
 
     def __init__(
-        self, *program: str, path: str = "/", environment: Mapping[str, str] = MappingProxyType({})
+        self,
+        *program: str,
+        path: str = "/",
+        environment: Mapping[str, str] = MappingProxyType({}),
+        python: str = sys.executable,
     ) -> None:
-        """Start the program. path: an address that it answers once it serves."""
+        """Start the program. path: an address that it answers once it serves; python: what runs
+        it."""
         self.port = free_port()
         self.address = f"http://127.0.0.1:{self.port}"
-        self._command = [sys.executable, *program, "--port", str(self.port)]
+        self._command = [python, *program, "--port", str(self.port)]
         self._environment = {**os.environ, **environment}
         self._path = path
         self._said = tempfile.TemporaryFile()  # noqa: SIM115  (for the life of the process)
