@@ -53,8 +53,8 @@ def chromium() -> Iterator[Callable[..., Browser]]:
     with sync_playwright() as playwright:
         executable = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 
-        def start(heard: Path, seen: Path | None = None, flags: Sequence[str] = ()) -> Browser:
-            args = [*FLAGS, *flags, f"--use-file-for-fake-audio-capture={heard}"]
+        def start(sound: Path, seen: Path | None = None, flags: Sequence[str] = ()) -> Browser:
+            args = [*FLAGS, *flags, f"--use-file-for-fake-audio-capture={sound}"]
             if seen:
                 args.append(f"--use-file-for-fake-video-capture={seen}")
             return playwright.chromium.launch(executable_path=executable, args=args)

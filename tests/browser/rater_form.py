@@ -34,9 +34,9 @@ class RaterForm:
 
     @property
     def token(self) -> str:
-        found = re.search(r"rater=([\w-]+)", self.page.url)
-        assert found
-        return found.group(1)
+        match = re.search(r"rater=([\w-]+)", self.page.url)
+        assert match
+        return match.group(1)
 
     def say(self, key: str, **values: object) -> str:
         """A text of the page."""

@@ -17,17 +17,18 @@ from tests.browser.visit import Visit
 from tests.support.serving import close
 
 RATE = 16_000
-HEARD = [("the", "old", "house"), ("the", "cold", "house")]  # in conversion and source, in turn
+# Of conversion and source, in turn.
+TRANSCRIPTS = [("the", "old", "house"), ("the", "cold", "house")]
 
 
 @pytest.fixture
 def address(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    words = cycle(HEARD)
+    words = cycle(TRANSCRIPTS)
 
-    def heard(_: bytes) -> Transcript:
+    def transcribe(_: bytes) -> Transcript:
         return Transcript(tuple(HeardWord(word, 0.9) for word in next(words)))
 
-    monkeypatch.setattr(Transcriber, "from_pretrained", lambda *_: heard)
+    monkeypatch.setattr(Transcriber, "from_pretrained", lambda *_: transcribe)
     page = site.build(
         Services(device="cpu", allow_reference=True, transcriber=site.transcriber("", "cpu")),
         tiny_checkpoints,
@@ -41,10 +42,10 @@ def test_visitor_speaks_in_lent_voice(browser: Browser, address: str, tmp_path: 
     visit = Visit(browser.new_context().new_page(), address, tmp_path)
     visit.open()
     visit.button("man place blue").click()
-    heard = visit.page.locator("#heard")
-    expect(heard).to_contain_text("2 of 3 words are heard in the conversion")
-    expect(heard.locator("del")).to_have_text("cold")
-    expect(heard.locator("ins")).to_have_text("old")
+    transcript = visit.page.locator("#heard")
+    expect(transcript).to_contain_text("2 of 3 words are heard in the conversion")
+    expect(transcript.locator("del")).to_have_text("cold")
+    expect(transcript.locator("ins")).to_have_text("old")
     assert visit.faint() == []
 
     clip = tmp_path / "clip.wav"

@@ -101,7 +101,7 @@ def test_camera_recording_is_read_after_countdown(visit: Visit, page: Page) -> N
     assert len(sentence.split()) == 6
     page.get_by_role("button", name="another sentence").click()
     expect(page.locator(".coach-sentence")).not_to_have_text(sentence)
-    asked = page.locator(".coach-sentence").inner_text()
+    next_sentence = page.locator(".coach-sentence").inner_text()
 
     page.get_by_text("Click to Access Webcam").click()
     page.locator("#lip-camera .capture-button").click()
@@ -111,7 +111,9 @@ def test_camera_recording_is_read_after_countdown(visit: Visit, page: Page) -> N
 
     expect(page.locator("#lips")).to_contain_text("Mouth crops, the network's input")
     expect(page.locator("#lips .tl-caption")).to_have_count(1)
-    expect(page.locator(".room-result:visible .found")).to_contain_text(f"of 6 words of “{asked}”")
+    expect(page.locator(".room-result:visible .found")).to_contain_text(
+        f"of 6 words of “{next_sentence}”"
+    )
     expect(page.locator(".block.numbers:visible")).to_contain_text("frames")
     expect(page.get_by_role("button", name="Compare with the original audio")).to_be_hidden()
     visit.look("spoken")

@@ -80,8 +80,8 @@ def proxy(tiny_checkpoints: Path, echo: Echo) -> Iterator[Proxy]:
         patched.setattr(launch, "LiveProcesses", lambda checkpoint: Echoes(echo))
         options = launch.options(["--live", "1"], {})
         served = launch.launch(page, options, block=False)
-    with closing(Proxy(served)) as found:
-        yield found
+    with closing(Proxy(served)) as running_proxy:
+        yield running_proxy
     close(page)
 
 
@@ -90,8 +90,8 @@ def address(proxy: Proxy) -> str:
     return proxy.address
 
 
-def state(visit: Visit, wanted: str) -> None:
-    expect(visit.page.locator(".live")).to_have_attribute("data-state", wanted)
+def state(visit: Visit, name: str) -> None:
+    expect(visit.page.locator(".live")).to_have_attribute("data-state", name)
 
 
 def says(visit: Visit, text: str) -> None:

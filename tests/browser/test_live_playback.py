@@ -64,10 +64,10 @@ def test_playback_of_steady_stream_flows(
     simulate: Simulate,
 ) -> None:
     """Playback never runs dry and keeps little in reserve."""
-    told = simulate(lambda i: 0)
-    assert told[-1]["dropouts"] == 0
+    reports = simulate(lambda i: 0)
+    assert reports[-1]["dropouts"] == 0
     # A chunk takes 80 ms to play; the reserve is at most 40 ms.
-    assert told[-1]["delay"] < (AWAY + CHUNK) / RATE + 0.05
+    assert reports[-1]["delay"] < (AWAY + CHUNK) / RATE + 0.05
 
 
 @pytest.mark.parametrize("pause", [0, 2], ids=["loud", "with pauses"])
@@ -77,15 +77,15 @@ def test_playback_delay_recovers_after_standstill(simulate: Simulate, pause: int
     def late(i: int) -> int:
         return (138 - i) * CHUNK if 100 <= i < 138 else 0
 
-    told = simulate(late, pause=pause)
-    before = told[4 * 7]["delay"]
-    assert max(report["delay"] for report in told) > before + 1
-    assert told[-1]["dropouts"] == 1
-    assert told[-1]["delay"] < before + 0.1
+    reports = simulate(late, pause=pause)
+    before = reports[4 * 7]["delay"]
+    assert max(report["delay"] for report in reports) > before + 1
+    assert reports[-1]["dropouts"] == 1
+    assert reports[-1]["delay"] < before + 0.1
 
 
 def test_playback_reserve_grows_for_uneven_chunks(simulate: Simulate) -> None:
-    told = simulate(lambda i: (i * 7919 % 13) * CHUNK // 4, seconds=15)
-    dry = [report for report in told if report["dropouts"]]
+    reports = simulate(lambda i: (i * 7919 % 13) * CHUNK // 4, seconds=15)
+    dry = [report for report in reports if report["dropouts"]]
     assert dry and dry[0]["reserve"] > 0.04
-    assert told[-1]["dropouts"] <= 3
+    assert reports[-1]["dropouts"] <= 3

@@ -36,10 +36,10 @@ FASTEST = 48_000  # Hz of the device, or less
 
 
 @pytest.fixture(scope="module")
-def said(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def sentence(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sentence by espeak-ng, and a second of silence, for a microphone that hears it again and
     again."""
-    path = tmp_path_factory.mktemp("said") / "said.wav"
+    path = tmp_path_factory.mktemp("sentence") / "sentence.wav"
     command = ["espeak-ng", "-v", "en-us", "-s", "140", "-w", path, SENTENCE]
     subprocess.run(command, check=True)
     waveform = np.pad(load(path).waveform, (SAMPLE_RATE // 2, SAMPLE_RATE // 2))
@@ -48,19 +48,19 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def made() -> list[int]:
+def chunk_lengths() -> list[int]:
     """Samples that each chunk gave."""
     return []
 
 
 @pytest.fixture(scope="module")
-def address(made: list[int]) -> Iterator[str]:
+def address(chunk_lengths: list[int]) -> Iterator[str]:
     page = site.build(Services(device="cpu"))
     push = LiveProcess.push
 
     def counted(*arguments: Any) -> tuple[dict, np.ndarray]:
         about, spoken = push(*arguments)
-        made.append(len(spoken))
+        chunk_lengths.append(len(spoken))
         return about, spoken
 
     with pytest.MonkeyPatch.context() as patched:
@@ -72,8 +72,8 @@ def address(made: list[int]) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def browser(chromium: Callable[..., Browser], said: Path) -> Iterator[Browser]:
-    started = chromium(said)
+def browser(chromium: Callable[..., Browser], sentence: Path) -> Iterator[Browser]:
+    started = chromium(sentence)
     yield started
     started.close()
 
@@ -81,15 +81,15 @@ def browser(chromium: Callable[..., Browser], said: Path) -> Iterator[Browser]:
 @pytest.mark.slow
 @pytest.mark.skipif(not live_checkpoint(CHECKPOINTS).exists(), reason="needs trained networks")
 def test_words_spoken_live_are_recognised(
-    visit: Visit, said: Path, made: list[int], tmp_path: Path
+    visit: Visit, sentence: Path, chunk_lengths: list[int], tmp_path: Path
 ) -> None:
     """Words spoken into the microphone are recognised in what was played."""
-    seconds = len(load(said).waveform) / SAMPLE_RATE
+    seconds = len(load(sentence).waveform) / SAMPLE_RATE
     visit.button("Live").click()
     expect(visit.page.locator(".live-line")).to_contain_text("ms delay", timeout=LOADING)
     # Two sentences after the first, in which the stream finds the level of the speaker.
     until = time.monotonic() + PATIENCE
-    while sum(made) < 3 * seconds * FASTEST and time.monotonic() < until:
+    while sum(chunk_lengths) < 3 * seconds * FASTEST and time.monotonic() < until:
         visit.page.wait_for_timeout(500)
     visit.page.keyboard.press("Escape")
     with visit.page.expect_download() as download:
@@ -103,9 +103,9 @@ def wrong(played: np.ndarray, length: int) -> int:
     """Words that are wrong in the best of the repetitions, which begin anywhere."""
     recogniser = Sphinx(word for slot in GRID for word in slot.items())
     starts = range(0, max(1, len(played) - length), length // 8)
-    heard = [recogniser.words(played[start : start + length], GRID) for start in starts]
+    transcripts = [recogniser.words(played[start : start + length], GRID) for start in starts]
     words = SENTENCE.split()
     return min(
-        sum(a != b for a, b in zip(words, found, strict=True)) if found else len(words)
-        for found in heard
+        sum(a != b for a, b in zip(words, transcript, strict=True)) if transcript else len(words)
+        for transcript in transcripts
     )

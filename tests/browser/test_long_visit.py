@@ -61,8 +61,8 @@ def test_examples_outlast_files_of_visitors(late: Visit) -> None:
     late.shoot("expired")
     late.button("Do it again").click()
     # A new result, or what became of the recording, which is a visitor's file too.
-    said = late.page.locator(".message.error:visible")
-    expect(result.locator(".tl-gone[hidden]").or_(said).first).to_be_attached()
+    message = late.page.locator(".message.error:visible")
+    expect(result.locator(".tl-gone[hidden]").or_(message).first).to_be_attached()
 
 
 @pytest.mark.stays
@@ -110,9 +110,9 @@ def test_refused_request_is_told_in_sentence(
         },
         "did not answer": {"status": 502, "body": "<html>"},
     }
-    for said, reply in replies.items():
+    for message, reply in replies.items():
         visitor.page.route(JOIN, answering(reply))
         visitor.button("man place blue").click()
-        expect(visitor.page.get_by_text(said).first).to_be_visible()
+        expect(visitor.page.get_by_text(message).first).to_be_visible()
         visitor.page.unroute(JOIN)
     context.close()

@@ -226,9 +226,9 @@ def test_minute_of_speech_fits_card(visit: Visit, tmp_path: Path) -> None:
     assert width() == pytest.approx(1, abs=0.01)
     expect(out).to_be_disabled()
     visit.shoot("minute")
-    for wanted in (2, 4, 8):
+    for zoom in (2, 4, 8):
         closer.click()
-        assert width() == pytest.approx(wanted, rel=0.1)
+        assert width() == pytest.approx(zoom, rel=0.1)
     while closer.is_enabled():
         closer.click()
     box = visit.cell(0).bounding_box()
@@ -373,9 +373,9 @@ def test_visitor_hears_speech_in_own_voice(
     """A visitor reads lines and hears speech in their own voice."""
     monkeypatch.setattr(own_voice, "SystemRandom", lambda: Random(0))
     text = Reading.draw(Random(0)).text
-    said = tmp_path / "said.wav"
-    subprocess.run(["espeak-ng", "-v", "en-us", "-s", "190", "-w", said, text], check=True)
-    browser = chromium(said)
+    reading = tmp_path / "reading.wav"
+    subprocess.run(["espeak-ng", "-v", "en-us", "-s", "190", "-w", reading, text], check=True)
+    browser = chromium(reading)
     visit = Visit(browser.new_context(permissions=["microphone"]).new_page(), address, tmp_path)
     visit.open()
     visit.page.get_by_text("Your voice", exact=True).first.click()
@@ -418,12 +418,12 @@ def test_stop_restores_button_and_leaves_result(
         stopped.wait(60)
         return decode(*args)
 
-    def told(job: Job) -> None:
+    def stop_and_signal(job: Job) -> None:
         stop(job)
         stopped.set()
 
     monkeypatch.setattr(AnyVoiceConversion, "decode", slowly)
-    monkeypatch.setattr(Job, "stop", told)
+    monkeypatch.setattr(Job, "stop", stop_and_signal)
     before = visit.units()  # those of the finished example, where there is one
     visit.upload(speech)
     expect(visit.page.locator("#conversion").get_by_text("speaking as Tessa")).to_be_in_viewport()

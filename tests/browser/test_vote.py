@@ -32,7 +32,7 @@ def test_visitor_votes_on_many_pairs(browser: Browser, served: tuple, tmp_path: 
     page, test = visit.page, tests.open(VOTE.name).test
     score, better = page.locator("#vote-score"), visit.button("A is clearer")
     for votes in range(2):
-        told = score.inner_text()
+        score_text = score.inner_text()
         visit.button("Another pair" if votes else "Listen and vote").click()
         expect(page.locator(".vote-play").nth(0)).to_have_class("vote-play tl-on")
         expect(better).to_be_disabled()
@@ -41,7 +41,7 @@ def test_visitor_votes_on_many_pairs(browser: Browser, served: tuple, tmp_path: 
         expect(better).to_be_enabled()
         visit.shoot(f"pair {votes}")
         better.click()
-        expect(score).not_to_have_text(told)
+        expect(score).not_to_have_text(score_text)
         expect(score).to_contain_text("A was")
         expect(score).to_contain_text("votes on this pair")
         assert len(tests.store.ratings(test)) == votes + 1

@@ -156,16 +156,16 @@ def test_threshold_moves_with_the_keyboard(visit: Visit, page: Page) -> None:
 
 
 def test_upload_is_taught_once(page: Page, tmp_path: Path) -> None:
-    asked: list[str | None] = []
-    page.on("request", lambda r: asked.append(r.post_data) if "queue/join" in r.url else None)
+    bodies: list[str | None] = []
+    page.on("request", lambda r: bodies.append(r.post_data) if "queue/join" in r.url else None)
     fold(page, "Your own words").click()
     expect(page.locator("#found-word")).to_contain_text("An example")
     # Choosing a source empties the recorder, which was heard as a recording without a sound: what
     # was uploaded meanwhile was lost.
     upload(page, 0, write_word(tmp_path / "zoo.wav", "zoo"))
     expect(page.locator("#taught-words")).to_contain_text("word 11 recording")
-    assert len(asked) == 1
-    assert "zoo.wav" in str(asked[0])
+    assert len(bodies) == 1
+    assert "zoo.wav" in str(bodies[0])
 
 
 def test_own_words_are_taught_and_deleted(visit: Visit, page: Page, tmp_path: Path) -> None:

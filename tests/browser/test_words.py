@@ -41,8 +41,8 @@ def browser(
     chromium: Callable[[Path], Browser], tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Browser]:
     """Its microphone hears a yellow, once."""
-    heard = write_word(tmp_path_factory.mktemp("heard") / "yellow.wav", "yellow")
-    started = chromium(heard.with_name(f"{heard.name}%noloop"))
+    word = write_word(tmp_path_factory.mktemp("word") / "yellow.wav", "yellow")
+    started = chromium(word.with_name(f"{word.name}%noloop"))
     yield started
     started.close()
 
@@ -71,8 +71,8 @@ def test_map_changes_without_the_server(visit: Visit, page: Page) -> None:
     expect(legend).to_contain_text("vowels")
     labels = page.locator("#word-map .map-labels text")
     expect(labels.filter(has_text="sheep")).to_have_count(1)
-    asked: list[str] = []
-    page.on("request", lambda r: asked.append(r.url) if "queue/join" in r.url else None)
+    addresses: list[str] = []
+    page.on("request", lambda r: addresses.append(r.url) if "queue/join" in r.url else None)
     first = page.locator("#word-map .map-point").first
     place = first.get_attribute("style")
     expect(page.get_by_text("trustworthiness of 0.96")).to_be_visible()
@@ -104,7 +104,7 @@ def test_map_changes_without_the_server(visit: Visit, page: Page) -> None:
     expect(page.locator('#word-map [aria-selected="true"]')).to_have_count(0)
     page.get_by_role("button", name="Show the whole map").click()
     expect(plane).to_have_attribute("viewBox", re.compile("^0 0 1000 "))
-    assert asked == []
+    assert addresses == []
 
 
 @pytest.mark.stays

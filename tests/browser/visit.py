@@ -109,10 +109,10 @@ class Visit:
         is lost on a busy machine.
         """
         self.page.get_by_role("button", name=name).last.click()
-        shown = self.page.get_by_label(field)
-        expect(shown).to_be_visible()
+        box = self.page.get_by_label(field)
+        expect(box).to_be_visible()
         self.page.evaluate(FRAMES)
-        return shown
+        return box
 
     def search(self, text: str) -> None:
         """Searches sounds for the text and waits for the answer."""

@@ -21,8 +21,8 @@ def test_map_area_is_listed(visit: Visit, page: Page) -> None:
     box = plane.bounding_box()
     assert box
     corners = [(box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in AREA]
-    said = draw(page, chart, corners, touch=page.viewport_size == {"width": 390, "height": 844})
-    count = int(said.split()[0])
+    text = draw(page, chart, corners, touch=page.viewport_size == {"width": 390, "height": 844})
+    count = int(text.split()[0])
     assert 0 < count < len(CAPTIONS)
     expect(page.locator("#found")).to_contain_text(f"{count} sounds of the map")
     assert len(visit.cards()) == count
@@ -78,9 +78,9 @@ def draw(page: Page, chart: Locator, corners: list[tuple[float, float]], touch: 
         page.mouse.down()
         for corner in corners[1:]:
             page.mouse.move(*corner, steps=4)
-        said = status.inner_text()
+        text = status.inner_text()
         page.mouse.up()
-        return said
+        return text
     finger = page.context.new_cdp_session(page)
     for number, (x, y) in enumerate(corners):
         kind = "touchMove" if number else "touchStart"
@@ -88,6 +88,6 @@ def draw(page: Page, chart: Locator, corners: list[tuple[float, float]], touch: 
     expect(status).to_contain_text("in this area")
     # The page counts once a frame: what the last touch encloses is said after the next.
     page.evaluate("() => new Promise((d) => requestAnimationFrame(() => requestAnimationFrame(d)))")
-    said = status.inner_text()
+    text = status.inner_text()
     finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
-    return said
+    return text

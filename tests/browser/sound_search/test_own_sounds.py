@@ -46,9 +46,9 @@ def test_same_file_names_stay_apart(
     assert sound and _served(other.page, sound)
     visit.page.close()
     deadline = time.monotonic() + 20
-    while (kept := _served(other.page, sound)) and time.monotonic() < deadline:
+    while (exists := _served(other.page, sound)) and time.monotonic() < deadline:
         time.sleep(0.5)
-    assert not kept, "a visitor's sounds outlive the visit"
+    assert not exists, "a visitor's sounds outlive the visit"
 
 
 def test_own_sounds_without_match_are_ranked(

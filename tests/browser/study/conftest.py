@@ -26,8 +26,8 @@ def tests(tmp_path_factory: pytest.TempPathFactory) -> TestLibrary:
     write_test(folder / "mushra", "mushra", trials=3)
     for design in ("acr", "ccr", "dcr", "abx", "similarity", "smos"):
         write_test(folder / design, design, trials=2)
-    said = dict.fromkeys(STIMULI, "The old cat sat on the mat.")
-    write_test(folder / "several", "smos", scales=SCALES, sentences=said, comment=True)
+    sentences = dict.fromkeys(STIMULI, "The old cat sat on the mat.")
+    write_test(folder / "several", "smos", scales=SCALES, sentences=sentences, comment=True)
     return library(folder)
 
 

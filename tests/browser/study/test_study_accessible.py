@@ -26,8 +26,10 @@ GRAVE = ("serious", "critical")
 
 def findings(page: Page) -> list[tuple[str, str]]:
     """The rule and the first element of every grave finding."""
-    found = Axe().run(page).response["violations"]
-    return [(each["id"], each["nodes"][0]["html"]) for each in found if each["impact"] in GRAVE]
+    violations = Axe().run(page).response["violations"]
+    return [
+        (each["id"], each["nodes"][0]["html"]) for each in violations if each["impact"] in GRAVE
+    ]
 
 
 @pytest.mark.parametrize(

@@ -52,14 +52,14 @@ class Desk(BaseHTTPRequestHandler):
     server: Panel
 
     def do_GET(self) -> None:
-        asked = urlsplit(self.path)
-        if asked.path == "/go":
+        url = urlsplit(self.path)
+        if url.path == "/go":
             self.send_response(302)
             self.send_header("Location", f"{self.server.sends_to}?{urlencode(MEMBER)}")
             self.end_headers()
             return
-        if asked.path == "/back":
-            self.server.returned.append(parse_qs(asked.query))
+        if url.path == "/back":
+            self.server.returned.append(parse_qs(url.query))
         self.send_response(200)
         self.send_header("Content-Type", "text/html")
         self.send_header("Content-Length", str(len(BACK)))

@@ -20,7 +20,7 @@ from tests.browser.rater_form import RaterForm
 from tests.browser.study.conftest import rater_page
 from tests.browser.study.test_study import in_order
 
-SAID = dict.fromkeys(STIMULI, "The old cat sat on the mat.")
+SENTENCES = dict.fromkeys(STIMULI, "The old cat sat on the mat.")
 SCALES: dict[str, Any] = {
     "similarity": None,
     "naturalness": {"points": 7},
@@ -32,7 +32,7 @@ SCALES: dict[str, Any] = {
     "transcription": None,
 }
 LESSON = {"sounds": "fine/bird.wav", "reference": "reference/bird.wav", "expected": 5}
-HEARD = "the old cat sat on the mat"
+TRANSCRIPTION = "the old cat sat on the mat"
 RATERS = {  # by size and colours, what happens to them
     ("phone", "dark"): "a tab that was left open",
     ("desktop", "light"): "keys alone",
@@ -43,10 +43,10 @@ TRIALS = 2
 @pytest.fixture(scope="module", autouse=True)
 def studies(tests: TestLibrary) -> None:
     folder = tests.folders[0]
-    more = {"practice": [LESSON], "trials": TRIALS, "sentences": SAID, "comment": True}
+    more = {"practice": [LESSON], "trials": TRIALS, "sentences": SENTENCES, "comment": True}
     write_test(folder / "scales", "smos", scales=SCALES, **more)
-    shown = {"trials": 1, "practice": 0, "sentences": SAID, "show_sentence": True}
-    write_test(folder / "shown", "acr", scales={"naturalness": None}, **shown)
+    with_sentences = {"trials": 1, "practice": 0, "sentences": SENTENCES, "show_sentence": True}
+    write_test(folder / "shown", "acr", scales={"naturalness": None}, **with_sentences)
     write_test(folder / "noted", "mushra", trials=1, practice=0, comment=True)
 
 
@@ -63,7 +63,7 @@ def answer(page: Page, name: str) -> None:
     similar.locator(".answer").first.click()
     natural.get_by_text("6", exact=True).click()
     pleasant.get_by_text("10", exact=True).click()
-    page.locator(".written input").fill(HEARD)
+    page.locator(".written input").fill(TRANSCRIPTION)
     page.locator(".remark textarea").fill(f"Heard by {name}.")
 
 
@@ -74,7 +74,7 @@ def type_all(page: Page, name: str) -> None:
     page.keyboard.press("6")
     page.keyboard.press("-")  # ten
     page.locator(".written input").focus()
-    page.keyboard.type(HEARD)
+    page.keyboard.type(TRANSCRIPTION)
     page.keyboard.press("Tab")
     page.keyboard.type(f"Heard by {name}.")
 
@@ -107,7 +107,7 @@ def take(page: Page, address: str, tests: TestLibrary, name: str, what: str, sho
             page.goto("about:blank")
             page.goto(link)
             form.listen(back=True)
-            expect(page.locator(".written input")).to_have_value(HEARD)
+            expect(page.locator(".written input")).to_have_value(TRANSCRIPTION)
             expect(page.locator(".remark textarea")).to_have_value(f"Heard by {name}.")
             expect(page.locator("input:checked")).to_have_count(3)
             if "left open" in what:
@@ -146,20 +146,20 @@ def test_raters_answer_every_scale(
     each = Counter(row["rater"] for row in rows)
     assert each == dict.fromkeys(raters, TRIALS * (len(SCALES) + 1))
     assert description["@type"] == "Dataset"
-    found = {(row["scale"], row["answer"], row["text"]) for row in rows if row["scale"] in SCALES}
-    assert found == {
+    answers = {(row["scale"], row["answer"], row["text"]) for row in rows if row["scale"] in SCALES}
+    assert answers == {
         ("similarity", "5.0", ""),
         ("naturalness", "6.0", ""),
         ("pleasantness", "10.0", ""),
-        ("transcription", "0.0", HEARD),
+        ("transcription", "0.0", TRANSCRIPTION),
     }
     remarks = {row["text"] for row in rows if row["scale"] == "comment"}
     assert remarks == {f"Heard by {size}-{scheme}." for size, scheme in RATERS}
     results = analyse(test, tests.store.ratings(test))
     assert [each.kept.raters for each in results.by_scale] == [len(RATERS)] * len(SCALES)
     look = f"{address}/results/scales/look"
-    told = httpx.post(look, params={"key": key}, timeout=60, follow_redirects=True).text
-    assert all(f"<h2>{name.capitalize()}</h2>" in told for name in SCALES)
+    results_page = httpx.post(look, params={"key": key}, timeout=60, follow_redirects=True).text
+    assert all(f"<h2>{name.capitalize()}</h2>" in results_page for name in SCALES)
 
 
 @pytest.mark.parametrize("page", [("phone", "light")], indirect=True)
@@ -168,7 +168,7 @@ def test_sentence_is_read_while_one_judges(
 ) -> None:
     form = RaterForm(page, address, "shown", tests)
     form.begin()
-    expect(page.locator(".sentence")).to_contain_text(SAID["cat"])
+    expect(page.locator(".sentence")).to_contain_text(SENTENCES["cat"])
     listen(page)
     page.locator(".answer").nth(1).click()
     in_order(page)

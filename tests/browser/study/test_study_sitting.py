@@ -26,8 +26,8 @@ def test_sitting_with_questions_room_and_breaks(
 ) -> None:
     form = RaterForm(page, address, "sitting", tests)
     page.goto(form.link)
-    for said in ("consent.questions", "consent.room"):
-        expect(page.get_by_text(form.say(said))).to_be_visible()
+    for text in ("consent.questions", "consent.room"):
+        expect(page.get_by_text(form.say(text))).to_be_visible()
     form.button(form.say("consent.agree")).click()
     expect(form.heading).to_have_text(form.say("questions.title"))
     in_order(page)

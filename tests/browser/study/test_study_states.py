@@ -66,16 +66,16 @@ def test_second_taking_is_asked_about(page: Page, address: str, tests: TestLibra
     page.evaluate("localStorage.removeItem('listen /listen/dcr')")
     page.goto(form.link)
     expect(page.get_by_text(form.say("consent.again"))).to_be_visible()
-    asked: list[str] = []
+    messages: list[str] = []
 
     def refuse(dialog: Dialog) -> None:
-        asked.append(dialog.message)
+        messages.append(dialog.message)
         dialog.dismiss()
 
     page.once("dialog", refuse)
     form.button(form.say("consent.agree")).click()
     expect(form.heading).to_have_text("A test of dcr")
-    assert asked == [form.say("consent.again")]
+    assert messages == [form.say("consent.again")]
 
 
 def test_failed_headphone_check_says_so(page: Page, address: str, tests: TestLibrary) -> None:

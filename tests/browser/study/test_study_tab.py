@@ -53,9 +53,9 @@ def bring(visit: Visit, folder: Path) -> None:
 
 def test_uploaded_sounds_become_test_with_link(visit: Visit, tmp_path: Path) -> None:
     """The link is for raters."""
-    made = write_test(tmp_path / "made", "ab")
-    (made / "test.yaml").unlink()
-    bring(visit, made)
+    folder = write_test(tmp_path / "test", "ab")
+    (folder / "test.yaml").unlink()
+    bring(visit, folder)
     expect(visit.page.locator(".message:visible")).to_contain_text("can be opened")
     visit.page.get_by_role("button", name="Advanced: the test as YAML").click()
     expect(visit.page.locator("#study-yaml")).to_contain_text("fine/*.wav")
@@ -81,9 +81,9 @@ def test_uploaded_sounds_become_test_with_link(visit: Visit, tmp_path: Path) -> 
 
 
 def test_yaml_mistakes_are_named_with_line(visit: Visit, tmp_path: Path) -> None:
-    made = write_test(tmp_path / "made", "acr", practise=2)
-    (made / "fine" / "dog.wav").unlink()
-    bring(visit, made)
+    folder = write_test(tmp_path / "test", "acr", practise=2)
+    (folder / "fine" / "dog.wav").unlink()
+    bring(visit, folder)
     alert = visit.page.get_by_role("alert")
     expect(alert).to_contain_text("test.yaml, line")
     expect(alert).to_contain_text('did you mean "practice"')
@@ -134,13 +134,13 @@ def test_scale_of_p835_is_analysed(visit: Visit, tmp_path: Path) -> None:
     (tmp_path / "votes.csv").write_text("\n".join(rows))
     visit.enter("Listening tests")
     visit.page.get_by_role("button", name="Ratings from webMUSHRA or P.808").click()
-    given = visit.page.locator('input[type="file"][accept*="csv"]')
-    given.set_input_files(tmp_path / "votes.csv")
+    upload = visit.page.locator('input[type="file"][accept*="csv"]')
+    upload.set_input_files(tmp_path / "votes.csv")
     expect(visit.page.get_by_text("votes.csv")).to_be_visible()
     visit.page.get_by_label("Background noise").check()
     visit.button("Analyse them").click()
-    said = visit.page.locator(".message:visible")
-    expect(said).to_contain_text("clean was rated highest, 2.00 above noisy")
+    message = visit.page.locator(".message:visible")
+    expect(message).to_contain_text("clean was rated highest, 2.00 above noisy")
     with visit.page.expect_download() as download:
         visit.page.get_by_role("link", name=".html").or_(
             visit.page.locator('a[download$=".html"]')

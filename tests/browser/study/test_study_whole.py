@@ -20,13 +20,20 @@ from earshot.study.library import TestLibrary
 from earshot.study.storage import dataset
 from tests.browser.rater_form import RaterForm
 from tests.browser.study.conftest import rater_page
-from tests.browser.study.test_study_scales import HEARD, LESSON, SAID, SCALES, answer, listen
+from tests.browser.study.test_study_scales import (
+    LESSON,
+    SCALES,
+    SENTENCES,
+    TRANSCRIPTION,
+    answer,
+    listen,
+)
 
 pytestmark = pytest.mark.slow
 
 WHOLE: dict[str, Any] = {
     "scales": SCALES,
-    "sentences": SAID,
+    "sentences": SENTENCES,
     "comment": True,
     "trials": 4,
     "practice": [LESSON],
@@ -47,7 +54,7 @@ WHOLE: dict[str, Any] = {
 }
 TRIAL = "a trial"
 # What is on the page, once it is there.
-SHOWN = f"""() => !document.querySelector('.loading') && (document.querySelector('.trial')
+PAGE_TITLE = f"""() => !document.querySelector('.loading') && (document.querySelector('.trial')
   ? '{TRIAL}' : document.querySelector('h1')?.textContent)"""
 GONE = "title => document.querySelector('h1')?.textContent !== title"
 RATERS = [("desktop", "light"), ("phone", "dark"), ("desktop", "dark")]
@@ -100,7 +107,7 @@ class Sitting:
     def go_on(self) -> bool:
         """Does what the page asks for now → whether there is more."""
         form, page = self.form, self.page
-        title = page.wait_for_function(SHOWN).json_value()
+        title = page.wait_for_function(PAGE_TITLE).json_value()
         if title == TRIAL:
             self.judge()
             return True
@@ -131,9 +138,9 @@ class Sitting:
         listen(self.page)
         answer(self.page, self.name)
         if self.stale and item.order == self.stale.order:  # which another tab answers meanwhile
-            given = {"similarity": 2, "naturalness": 2, "pleasantness": 2, "transcription": "no"}
+            answers = {"similarity": 2, "naturalness": 2, "pleasantness": 2, "transcription": "no"}
             store = form.tests.store
-            store.answer(form.test, form.token, item.order, given, [1, 1], 900)
+            store.answer(form.test, form.token, item.order, answers, [1, 1], 900)
             form.button(form.say("trial.next")).click()
             expect(form.heading).to_have_text(form.say("volume.back.title"))
             return
@@ -200,7 +207,7 @@ def test_three_raters_take_whole_test(
     assert {*raters["environment"]} == {"passed"} and {*raters["headphones"]} == {"passed"}
     assert {*raters["How old are you?"]} == {"25–34"} and {*raters["How is your hearing?"]} == {""}
     assert {*raters["What was hard?"]} == {"Nothing."}
-    assert all("after 3: no" in said for said in raters["Are you tired?"])
+    assert all("after 3: no" in reply for reply in raters["Are you tired?"])
     measured = {each["name"] for each in described["variableMeasured"]}
     assert {*ratings.columns, *raters.columns} - {"rater"} <= measured - {"rater"}
     for rater, sitting in sittings.items():
@@ -213,6 +220,6 @@ def test_three_raters_take_whole_test(
             assert float(first.loc["naturalness", "answer"]) == 2
             own = own[own["order"] != sitting.stale.order]
         typed = own[own["scale"] == "transcription"]
-        assert {*typed["text"]} == {HEARD} and {*own["kind"]} >= {"practice", "trial"}
+        assert {*typed["text"]} == {TRANSCRIPTION} and {*own["kind"]} >= {"practice", "trial"}
     missing = store.missing(opened.test)
     assert missing.total() == 1
