@@ -1,11 +1,10 @@
-"""The training loop of networks with a given number of steps: it schedules the learning rate,
-resumes, and reports.
-"""
+"""The training loop: it schedules the learning rate, resumes, and reports."""
 
+import copy
 import json
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -19,6 +18,9 @@ if TYPE_CHECKING:
 
 SAVE_EVERY = 120.0  # seconds between states on disk
 REPORT_EVERY = 100  # steps
+VALIDATIONS = 10  # of a training with a budget
+
+Losses = Tensor | Mapping[str, Tensor]  # that are added up
 
 
 def device() -> torch.device:
@@ -84,40 +86,155 @@ class WarmupCosine(torch.optim.lr_scheduler.LambdaLR):
         """Keep the last weights."""
 
 
+class Budget:
+    """The length of a training: so many steps in all, or so many seconds."""
+
+    def __init__(self, steps: int | None = None, seconds: float | None = None) -> None:
+        self.steps, self.seconds = steps, seconds
+        self.steps_spent, self.seconds_spent = 0, 0.0
+
+    @property
+    def share(self) -> float:
+        """The share of the training that is done, from 0 to 1."""
+        steps = self.steps_spent / self.steps if self.steps else 0.0
+        seconds = self.seconds_spent / self.seconds if self.seconds else 0.0
+        return min(1.0, max(steps, seconds))
+
+
+class FallAtEnd:
+    """A schedule for a budget: after a warm-up the learning rate is constant, and falls to zero
+    over the last part (Hu et al. 2024, MiniCPM, section 4).
+
+    The weights to keep are averages of those of all steps (Polyak & Juditsky 1992). They are also
+    what ``validate`` measures at every tenth of the training; its numbers are printed, and appended
+    to a file. A training that is over goes on where it was with a new budget: of seconds, all; of
+    steps, those beyond the ones that are done.
+    """
+
+    def __init__(
+        self,
+        optimizer: torch.optim.Optimizer,
+        network: nn.Module,
+        budget: Budget,
+        validate: Callable[[nn.Module], Mapping[str, float]],
+        log: Path,
+        falling: float = 0.35,
+        lowest: float = 0.02,
+        warmup: int = 200,
+        decay: float = 0.999,
+    ) -> None:
+        """Begin at the first step.
+
+        falling: the share of the training in which the rate falls, to ``lowest`` of the highest;
+        warmup: steps; decay: what the average keeps of itself in a step; log: of JSON lines.
+        """
+        self._optimizer, self._network, self._budget = optimizer, network, budget
+        self._validate, self._log = validate, log
+        self._falling, self._lowest, self._warmup, self._decay = falling, lowest, warmup, decay
+        self._highest = [group["lr"] for group in optimizer.param_groups]
+        self._average = copy.deepcopy(network).eval().requires_grad_(False)
+        self._validated = 0  # times
+        self._now = time.monotonic()
+        self._set_rate()
+
+    @property
+    def finished(self) -> bool:
+        """Whether the budget is spent."""
+        return self._budget.share >= 1
+
+    def step(self) -> None:
+        """Average the weights, set the rate of the next step, and validate now and then."""
+        before, budget = self._budget.steps_spent, self._budget
+        kept = min(self._decay, (1 + before) / (10 + before))
+        with torch.no_grad():
+            weights: list[Tensor] = list(self._network.parameters())
+            average: list[Tensor] = list(self._average.parameters())
+            torch._foreach_lerp_(average, weights, 1 - kept)  # pyright: ignore
+        now = time.monotonic()
+        budget.steps_spent += 1
+        budget.seconds_spent += now - self._now
+        self._now = now
+        self._set_rate()
+        if int(VALIDATIONS * budget.share) > self._validated:
+            self._validated = int(VALIDATIONS * budget.share)
+            numbers = self._validate(self._averaged()).items()
+            row = {"step": budget.steps_spent, "share": round(budget.share, 3)}
+            row |= {name: round(number, 4) for name, number in numbers}
+            print(row, flush=True)
+            with self._log.open("a") as file:
+                file.write(json.dumps(row) + "\n")
+
+    def restore(self) -> None:
+        """Put the averaged weights into the network."""
+        self._network.load_state_dict(self._averaged().state_dict())
+
+    def state_dict(self) -> dict[str, Any]:
+        """Collect the averaged weights, and how much of the budget is spent."""
+        seconds = 0.0 if self.finished else self._budget.seconds_spent
+        steps = self._budget.steps_spent
+        return {"average": self._averaged().state_dict(), "steps": steps, "seconds": seconds}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Resume from what state_dict returned."""
+        self._average.load_state_dict(state_dict["average"])
+        self._budget.steps_spent = state_dict["steps"]
+        self._budget.seconds_spent = state_dict["seconds"]
+        self._validated = int(VALIDATIONS * self._budget.share)
+        self._set_rate()
+
+    def _averaged(self) -> nn.Module:
+        """Return the averaged network, whose buffers are those of the last step."""
+        for its, own in zip(self._network.buffers(), self._average.buffers(), strict=True):
+            own.copy_(its)
+        return self._average
+
+    def _set_rate(self) -> None:
+        falling = max(self._lowest, (1 - self._budget.share) / self._falling)
+        factor = min(1.0, (self._budget.steps_spent + 1) / self._warmup, falling)
+        for group, highest in zip(self._optimizer.param_groups, self._highest, strict=True):
+            group["lr"] = factor * highest
+
+
 def fit(
     network: nn.Module,
-    step_loss: Callable[[torch.Generator], Tensor],
+    step_loss: Callable[[torch.Generator], Losses],
     validate: Callable[[], float],
     state: Path,
-    steps: int,
+    steps: int | None,
     learning_rate: float,
     weight_decay: float = 0.01,
     seed: int = 0,
     betas: tuple[float, float] = (0.9, 0.98),
     schedule_of: Callable[[torch.optim.Optimizer], Schedule] | None = None,
+    max_norm: float = 1.0,
 ) -> dict[str, float]:
     """Train for ``steps`` steps of AdamW, resuming from the file ``state`` if it is there.
 
-    step_loss draws a batch with the generator and returns its loss; validate returns a score that
-    falls as the network gets better; schedule_of makes the schedule of the learning rate, by
-    default WarmupCosine. Returns the hours spent, over all runs, and the last score.
+    step_loss draws a batch with the generator and returns its loss, or losses by name; validate
+    returns a score that falls as the network gets better; steps: None where the schedule ends the
+    training; schedule_of makes the schedule of the learning rate, by default WarmupCosine;
+    max_norm: of the gradient, which is clipped. Returns the hours spent, over all runs, and the
+    last score. Raises FloatingPointError where a loss or its gradient is no number: the last state
+    on disk is whole.
     """
     optimizer = torch.optim.AdamW(
         network.parameters(), learning_rate, betas=betas, weight_decay=weight_decay
     )
-    schedule: Schedule = schedule_of(optimizer) if schedule_of else WarmupCosine(optimizer, steps)
-    first, hours = 0, 0.0
+    schedule: Schedule = (
+        schedule_of(optimizer) if schedule_of else WarmupCosine(optimizer, steps or 1)
+    )
+    step, hours = 0, 0.0
     generator = torch.Generator().manual_seed(seed)
-    torch.manual_seed(seed)
     if state.exists():
         saved = torch.load(state, weights_only=True)
         network.load_state_dict(saved["network"])
         optimizer.load_state_dict(saved["optimizer"])
         schedule.load_state_dict(saved["schedule"])
         generator.set_state(saved["generator"])
-        first, hours = saved["step"], saved["hours"]
+        step, hours = saved["step"], saved["hours"]
+    torch.manual_seed(seed + step)
 
-    def save(step: int) -> None:
+    def save() -> None:
         torch.save(
             {
                 "network": network.state_dict(),
@@ -133,27 +250,34 @@ def fit(
 
     network.train()
     began = saved_at = time.monotonic()
-    running = 0.0
-    for step in range(first + 1, steps + 1):
-        if schedule.finished:
-            break
+    first, running = step, dict[str, float]()
+    while not schedule.finished and (steps is None or step < steps):
         with half_precision():
-            loss = step_loss(generator)
+            losses = step_loss(generator)
+        terms = losses if isinstance(losses, Mapping) else {"loss": losses}
+        values = torch.stack([term.float() for term in terms.values()])
         optimizer.zero_grad()
-        loss.backward()
-        nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+        values.sum().backward()
+        norm = nn.utils.clip_grad_norm_(network.parameters(), max_norm)
+        step += 1
+        if not (norm.isfinite() and values.isfinite().all()):
+            raise FloatingPointError(f"A loss or its gradient is no number at step {step}.")
         optimizer.step()
         schedule.step()
-        running = loss.item() if step == first + 1 else 0.98 * running + 0.02 * loss.item()
+        for name, value in zip(terms, values.tolist(), strict=True):
+            running[name] = 0.98 * running.get(name, value) + 0.02 * value
         now = time.monotonic()
         if step % REPORT_EVERY == 0:
-            rate = (step - first) / (now - began)
-            left = (steps - step) / rate / 60
-            print(f"{step}/{steps}  loss {running:.4f}  {left:.1f} min left", flush=True)
+            means = "  ".join(f"{name} {mean:.4f}" for name, mean in running.items())
+            if steps:
+                left = (now - began) / (step - first) * (steps - step) / 60
+                print(f"{step}/{steps}  {means}  {left:.1f} min left", flush=True)
+            else:
+                print(f"{step}  {means}", flush=True)
         if now - saved_at > SAVE_EVERY or step == steps or schedule.finished:
             hours += (now - saved_at) / 3600
             saved_at = now
-            save(step)
+            save()
     schedule.restore()
     network.eval()
     return {"hours": hours, "score": validate()}

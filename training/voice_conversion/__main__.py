@@ -53,7 +53,7 @@ class VoiceConversionTraining:
 
         own = arguments.out / "checkpoints" if front_end_of(arguments.out) else CHECKPOINTS
         export(arguments.out, own)
-        if (arguments.out / "conversion.state").exists():
+        if (arguments.out / "conversion.pt").exists():
             export_any_voice(arguments.out, CHECKPOINTS)
 
     def evaluate(self, data: Path, arguments: Arguments) -> None:

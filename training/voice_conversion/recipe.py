@@ -6,9 +6,9 @@ from pathlib import Path
 from earshot.media.constants import N_BINS
 from earshot.models.vocoder import VocoderConfig
 from earshot.models.vqvae import CodebookInverterConfig, KMeansConfig, VQVAEConfig
+from training.common.loop import Budget
 from training.voice_conversion.any_voice import vocoder as any_voice_vocoder
 from training.voice_conversion.any_voice.conversion import train_conversion
-from training.voice_conversion.any_voice.loop import Length
 from training.voice_conversion.train.front_end import train_kmeans, train_vq
 from training.voice_conversion.train.inverter import train_inverter
 from training.voice_conversion.train.units import train_units
@@ -57,9 +57,9 @@ RECIPE: dict[str, Callable[[Path, str], None]] = {
     ),
     "inverter-paper-512": lambda run, name: train_inverter(run, name, "paper-512", LINEAR, 4200),
     # Any-voice, over the recogniser: each part goes on from its state, up to its length.
-    "conversion": lambda run, name: train_conversion(run, name, Length(steps=3_000)),
+    "conversion": lambda run, name: train_conversion(run, name, Budget(steps=3_000)),
     "any-voice-vocoder": lambda run, name: any_voice_vocoder.train_vocoder(
-        run, name, Length(steps=20_000)
+        run, name, Budget(steps=20_000)
     ),
 }
 # Over the frames of a front end (prepare --front-end).

