@@ -1,49 +1,63 @@
 """The commands that every system has: prepare, train, export and evaluate."""
 
 import argparse
-from collections.abc import Callable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
 Arguments = argparse.Namespace
-Recipe = Mapping[str, Callable[[Path, str], None]]
+Recipe = Mapping[str, Callable[[Path, str], Any]]
 
 
-class System(Protocol):
+class System(ABC):
     """A system's commands. Each imports what it needs when it is called: ``train`` runs where only
     torch and numpy are installed."""
 
-    name: str
-    front_end: bool  # whether it also trains over a frozen speech model
+    name: ClassVar[str]
+    front_end: ClassVar[bool] = False  # whether it also trains over a frozen speech model
+    # The kinds of network that can be prepared and trained: the default, then the baselines.
+    networks: ClassVar[tuple[str, ...]] = ()
+    parts: ClassVar[tuple[str, ...]] = ()  # of the evaluation, apart from the table of all systems
 
-    def add_options(self, evaluate: argparse.ArgumentParser) -> None:
+    def add_options(self, evaluate: argparse.ArgumentParser) -> None:  # noqa: B027
         """Add the options that evaluate alone has."""
-        ...
 
+    def add_commands(self, stages: "Subparsers") -> None:  # noqa: B027
+        """Add commands that this system alone has, each with a function ``run`` of the arguments
+        as a default."""
+
+    @abstractmethod
     def prepare(self, data: Path, arguments: Arguments) -> None:
         """Turn recordings into arrays for training."""
-        ...
 
+    @abstractmethod
     def recipe(self, arguments: Arguments) -> Recipe:
         """List the parts of the recipe, given the run's folder and its name: each trains one
         network.
         """
-        ...
 
+    @abstractmethod
     def export(self, arguments: Arguments) -> None:
         """Turn trained weights into checkpoints."""
-        ...
 
+    @abstractmethod
     def evaluate(self, data: Path, arguments: Arguments) -> None:
-        """Measure all systems and print their table."""
-        ...
+        """Measure all systems and print their table, or measure a part of the evaluation."""
 
 
-def run(system: System) -> None:
+def run(system: System, line: Sequence[str] | None = None) -> None:
     """Parse the command line of python -m training.SYSTEM, and run one of its commands."""
-    arguments = parser_of(system).parse_args()
-    if arguments.command == "train":
+    arguments = parser_of(system).parse_args(line)
+    if "run" in arguments:
+        arguments.run(arguments)
+    elif arguments.command == "train":
         recipe = system.recipe(arguments)
+        if unknown := set(arguments.names) - set(recipe):
+            raise SystemExit(f"{', '.join(unknown)}: the recipe has {', '.join(recipe)}.")
         for name in arguments.names or recipe:
             recipe[name](arguments.out, name)
     elif arguments.command == "export":
@@ -80,7 +94,20 @@ def parser_of(system: System) -> argparse.ArgumentParser:
     evaluate.add_argument(
         "--publish", action="store_true", help="write metrics, cards and the table in docs/"
     )
+    if system.networks:
+        for stage in (prepare, train):
+            stage.add_argument(
+                "--network",
+                choices=system.networks,
+                default=system.networks[0],
+                help="the kind of network: by default that of the app",
+            )
+    if system.parts:
+        evaluate.add_argument(
+            "--part", choices=system.parts, help="a part of the evaluation instead of the table"
+        )
     system.add_options(evaluate)
+    system.add_commands(stages)
     return parser
 
 

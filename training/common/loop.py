@@ -250,7 +250,8 @@ def fit(
 
     network.train()
     began = saved_at = time.monotonic()
-    first, running = step, dict[str, float]()
+    first = step
+    running: dict[str, float] = {}
     while not schedule.finished and (steps is None or step < steps):
         with half_precision():
             losses = step_loss(generator)

@@ -4,14 +4,13 @@ import argparse
 from pathlib import Path
 
 from earshot.core.paths import CHECKPOINTS, ROOT
-from training.common.commands import Arguments, Recipe, add_judges, run
+from training.common.commands import Arguments, Recipe, System, add_judges, run
 
 
-class LipToSpeechTraining:
+class LipToSpeechTraining(System):
     """The commands of lip to speech."""
 
     name = "lip_to_speech"
-    front_end = False
 
     def add_options(self, evaluate: argparse.ArgumentParser) -> None:
         """Add further checkpoints, and judges of the hub."""

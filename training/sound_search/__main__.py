@@ -5,14 +5,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from earshot.core.paths import CHECKPOINTS
-from training.common.commands import Arguments, Recipe, run
+from training.common.commands import Arguments, Recipe, System, run
 
 
-class SoundSearchTraining:
+class SoundSearchTraining(System):
     """The commands of sound search."""
 
     name = "sound_search"
-    front_end = False
 
     def add_options(self, evaluate: argparse.ArgumentParser) -> None:
         """Add the parts of the evaluation, and other queries, clips and checkpoints."""

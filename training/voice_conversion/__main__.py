@@ -4,11 +4,11 @@ import argparse
 from pathlib import Path
 
 from earshot.core.paths import CHECKPOINTS, ROOT
-from training.common.commands import Arguments, Recipe, add_judges, run
+from training.common.commands import Arguments, Recipe, System, add_judges, run
 from training.common.front_end import front_end_of, prepared_with
 
 
-class VoiceConversionTraining:
+class VoiceConversionTraining(System):
     """The commands of voice conversion."""
 
     name = "voice_conversion"

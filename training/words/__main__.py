@@ -4,11 +4,11 @@ import argparse
 from pathlib import Path
 
 from earshot.core.paths import CHECKPOINTS
-from training.common.commands import Arguments, Recipe, run
+from training.common.commands import Arguments, Recipe, System, run
 from training.common.front_end import front_end_of, prepared_with
 
 
-class WordsTraining:
+class WordsTraining(System):
     """The commands of word embeddings, and of their spelling network."""
 
     name = "words"
