@@ -266,7 +266,7 @@ def fit(
         optimizer.step()
         schedule.step()
         for name, value in zip(terms, values.tolist(), strict=True):
-            running[name] = 0.98 * running.get(name, value) + 0.02 * value
+            running[name] = 0.98 * running.setdefault(name, value) + 0.02 * value
         now = time.monotonic()
         if step % REPORT_EVERY == 0:
             means = "  ".join(f"{name} {mean:.4f}" for name, mean in running.items())
