@@ -41,7 +41,7 @@ from training.judges.metrics import word_error_rate
 from training.judges.open_vocabulary import open_test_set, recogniser
 from training.judges.speaker_encoder import nearer_to_target
 from training.judges.sphinx import Sphinx
-from training.voice_conversion.evaluate.test_set import Budget, choose
+from training.voice_conversion.test_set import Budget, choose
 
 TARGET: Final = settings.DEFAULT_VOICE
 JUDGED: Final = 6  # sentences, by DNSMOS

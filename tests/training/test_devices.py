@@ -49,13 +49,12 @@ from training.lip_to_speech.losses import stoi_loss_wave
 from training.lip_to_speech.readers import reader_losses
 from training.lip_to_speech.voices import margin_loss, voice_loss
 from training.sound_search.train import distillation_loss, nt_xent, target_weights
-from training.voice_conversion.any_voice.auxiliary import Listener
-from training.voice_conversion.any_voice.system import Batch as AnyVoiceBatch
-from training.voice_conversion.any_voice.system import System
-from training.voice_conversion.any_voice.vocoder import VocoderTraining
-from training.voice_conversion.contour import relative_contour
-from training.voice_conversion.train.inverter import contour_loss, spectrogram_loss
-from training.voice_conversion.train.units import contrastive_loss
+from training.voice_conversion.baselines.inverter import contour_loss, spectrogram_loss
+from training.voice_conversion.baselines.units import contrastive_loss
+from training.voice_conversion.networks import Batch as AnyVoiceBatch
+from training.voice_conversion.networks import Listener, System
+from training.voice_conversion.speech import relative_contour
+from training.voice_conversion.vocoder import VocoderTraining
 from training.words import losses as word_losses
 from training.words.g2p import ctc_loss as g2p_loss
 

@@ -24,10 +24,9 @@ from training.common.checkpoints import write_weights
 from training.common.front_end import front_end_of, prepared_with
 from training.common.kmeans import kmeans
 from training.common.windows import Windows
-from training.voice_conversion.data.prepare import prepare
-from training.voice_conversion.export import export
-from training.voice_conversion.train import front_end as units
-from training.voice_conversion.train import inverter
+from training.voice_conversion.baselines import inverter, units
+from training.voice_conversion.baselines.prepare import prepare
+from training.voice_conversion.export import export_baselines
 from training.words.frames.stage import Stage, train_stage
 
 pytestmark = pytest.mark.slow
@@ -112,7 +111,7 @@ def test_units_over_a_front_end_speak(
         inverter.train_inverter(run, f"inverter-{name}", name, tiny, steps=2)
     vocoder = VocoderConfig(width=16, inner=16, layers=1)
     loop.save(run, "vocoder", vocoder, Vocoder(vocoder), {"hours": 0.0, "score": 0.0})
-    export(run, run / "checkpoints")
+    export_baselines(run, run / "checkpoints")
     noise = np.random.default_rng(0).normal(0, 0.1, 24_000).astype(np.float32)
     for name in ("kmeans-front-end", "vqvae-front-end"):
         convert = VQVAEConversion.load(run / "checkpoints" / name, "cpu")

@@ -21,7 +21,6 @@ class System(ABC):
     front_end: ClassVar[bool] = False  # whether it also trains over a frozen speech model
     # The kinds of network that can be prepared and trained: the default, then the baselines.
     networks: ClassVar[tuple[str, ...]] = ()
-    parts: ClassVar[tuple[str, ...]] = ()  # of the evaluation, apart from the table of all systems
 
     def add_options(self, evaluate: argparse.ArgumentParser) -> None:  # noqa: B027
         """Add the options that evaluate alone has."""
@@ -102,10 +101,6 @@ def parser_of(system: System) -> argparse.ArgumentParser:
                 default=system.networks[0],
                 help="the kind of network: by default that of the app",
             )
-    if system.parts:
-        evaluate.add_argument(
-            "--part", choices=system.parts, help="a part of the evaluation instead of the table"
-        )
     system.add_options(evaluate)
     system.add_commands(stages)
     return parser

@@ -15,7 +15,6 @@ import numpy as np
 from earshot.media.audio.load import load, match_loudness
 from earshot.media.constants import SAMPLE_RATE
 
-TARGET_VOICES = ("SF1", "TF2", "SM1", "TM3", "S1")
 MAX_FILE = 3600.0  # seconds
 LEVEL = -23.0  # LUFS of all speech in training
 DIGIT_TEST_SPEAKERS = ("fsdd_nicolas",)

@@ -19,6 +19,7 @@ import numpy as np
 
 from earshot.media.audio import features
 from earshot.media.audio.load import load, match_loudness, to_int16
+from earshot.media.audio.pitch import track_pitch
 from earshot.media.constants import VIDEO_RATE
 from earshot.media.text.grammar import GRID, GRID_WORDS, grid_phones
 from earshot.media.video import frames
@@ -30,7 +31,6 @@ from synthetic.heads.speech import align, speak
 from synthetic.heads.video import RenderedVideo, render
 from training.common.corpora import LEVEL, Item, grid_words, speech_items, waveforms
 from training.common.processes import in_processes
-from training.common.pyin import pyin
 
 SECONDS: Final = 3
 PORTRAITS: Final = 6
@@ -134,15 +134,12 @@ def stack(
 
 
 def voiced_pitch(waveform: np.ndarray) -> np.ndarray:
-    """Estimate F0 in Hz, 0 where unvoiced or more than SPEECH_RANGE below the loudest frame: (T,) →
-    (S,).
-
-    Without that limit, a fifth of the frames of speaker s1 that pYIN calls voiced are room hum of
-    65 Hz after the sentence.
+    """Estimate F0 in Hz, 0 where unvoiced or more than SPEECH_RANGE below the loudest frame, where
+    the room hums after the sentence: (T,) → (S,).
     """
     loudness = np.exp(features.log_mel(waveform)).sum(axis=1)
     speech = loudness > loudness.max() * 10 ** (-SPEECH_RANGE / 20)
-    return np.where(speech, pyin(waveform), 0).astype(np.float32)
+    return np.where(speech, track_pitch(waveform), 0).astype(np.float32)
 
 
 def sentence(item: Item) -> np.ndarray:

@@ -1,11 +1,27 @@
-"""python -m training.voice_conversion prepare|train|export|evaluate: see --help of each."""
+"""python -m training.voice_conversion prepare|train|export|evaluate: see --help of each.
+
+On a machine that is there for some minutes only:
+
+    python -m training.voice_conversion pack --out OUT --to FOLDER
+    python -m training.voice_conversion train-remote --packed FOLDER --out OUT --seconds 525 \\
+        --recogniser encoder_model.ort [--start checkpoints/any-voice]
+
+`pack` copies what `prepare` wrote into OUT, with speech as Opus: 44 MB for five hours and a half.
+`train-remote` needs torch, numpy, soundfile, safetensors and flatbuffers only, and the repository
+with checkpoints/any-voice-vocoder: it unpacks, trains for so many seconds, from where it was, and
+exports below OUT/checkpoints.
+"""
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from earshot.core.paths import CHECKPOINTS, ROOT
 from training.common.commands import Arguments, Recipe, System, add_judges, run
 from training.common.front_end import front_end_of, prepared_with
+
+if TYPE_CHECKING:
+    from training.common.commands import Subparsers
 
 
 class VoiceConversionTraining(System):
@@ -13,58 +29,81 @@ class VoiceConversionTraining(System):
 
     name = "voice_conversion"
     front_end = True
+    networks = ("any-voice", "vqvae")
 
     def add_options(self, evaluate: argparse.ArgumentParser) -> None:
-        """Add further checkpoints, which of all to measure, and judges of the hub."""
+        """Add the part to measure, further checkpoints, which of all, and judges of the hub."""
+        evaluate.add_argument(
+            "--part",
+            choices=["table", "noise"],
+            default="table",
+            help="noise: the default and the original, in babble at 20, 10, 5 and 0 dB",
+        )
         evaluate.add_argument("--compared", type=Path, help="a folder of further checkpoints")
         evaluate.add_argument(
             "--only",
             nargs="+",
             help="checkpoints to measure with the baselines; all unless named",
         )
-        evaluate.add_argument(
-            "--noise",
-            action="store_true",
-            help="measure only the default and the original, in babble at 20, 10, 5 and 0 dB",
-        )
         add_judges(evaluate)
 
+    def add_commands(self, stages: "Subparsers") -> None:
+        """Add the commands for a machine that is there for some minutes only."""
+        packing = stages.add_parser("pack", help="arrays in OUT → a small folder to carry")
+        packing.add_argument("--to", type=Path, required=True)
+        training = stages.add_parser("train-remote", help="a packed folder → OUT/checkpoints")
+        training.add_argument("--packed", type=Path, required=True)
+        training.add_argument("--seconds", type=float, required=True, help="of training")
+        training.add_argument(
+            "--recogniser",
+            type=Path,
+            required=True,
+            help="assets/tiny-en/encoder_model.ort of the wheel moonshine-voice",
+        )
+        training.add_argument("--start", type=Path, help="a checkpoint to begin with")
+        for stage, command in ((packing, _pack), (training, _train_remote)):
+            stage.add_argument("--out", type=Path, required=True)
+            stage.set_defaults(run=command)
+
     def prepare(self, data: Path, arguments: Arguments) -> None:
-        """Turn recordings into arrays: frames of a front end, or our own."""
-        from training.voice_conversion.any_voice.prepare import prepare as prepare_any_voice
-        from training.voice_conversion.data.prepare import prepare
+        """Turn recordings into the arrays of the default, or of the baselines: of MFCC, or of the
+        frames of a front end."""
+        from training.voice_conversion.baselines.prepare import prepare as prepare_baselines
+        from training.voice_conversion.prepare import prepare
 
         if arguments.front_end:
-            prepare(data, arguments.out, prepared_with(arguments.front_end, arguments.out))
+            encoder = prepared_with(arguments.front_end, arguments.out)
+            prepare_baselines(data, arguments.out, encoder)
+        elif arguments.network == "vqvae":
+            prepare_baselines(data, arguments.out)
         else:
             prepare(data, arguments.out)
-            prepare_any_voice(data, arguments.out)
 
     def recipe(self, arguments: Arguments) -> Recipe:
-        """Choose the recipe of the arrays."""
-        from training.voice_conversion.recipe import FRONT_END_RECIPE, RECIPE
+        """Choose the recipe: of the front end of the arrays, else of the network."""
+        from training.voice_conversion.recipe import BASELINES, FRONT_END_RECIPE, RECIPE
 
-        return FRONT_END_RECIPE if front_end_of(arguments.out) else RECIPE
+        if front_end_of(arguments.out):
+            return FRONT_END_RECIPE
+        return BASELINES if arguments.network == "vqvae" else RECIPE
 
     def export(self, arguments: Arguments) -> None:
-        """Write the checkpoints. Models over a front end stay with the person who trains them."""
-        from training.voice_conversion.any_voice.export import export as export_any_voice
-        from training.voice_conversion.export import export
+        """Write the checkpoints of what was trained. Models over a front end stay with the person
+        who trains them."""
+        from training.voice_conversion.export import export, export_baselines
 
         own = arguments.out / "checkpoints" if front_end_of(arguments.out) else CHECKPOINTS
+        export_baselines(arguments.out, own)
         export(arguments.out, own)
-        if (arguments.out / "conversion.pt").exists():
-            export_any_voice(arguments.out, CHECKPOINTS)
 
     def evaluate(self, data: Path, arguments: Arguments) -> None:
         """Measure the shipped checkpoints, those to compare them with, and the baselines."""
         from training.common.report import publish_table
         from training.judges.pretrained.judges import Judges
-        from training.voice_conversion.evaluate.card import publish
-        from training.voice_conversion.evaluate.evaluate import evaluate, evaluate_in_noise
+        from training.voice_conversion.evaluate import evaluate, evaluate_in_noise, publish
 
         page = ROOT / "docs" / "voice_conversion.md"
-        if arguments.noise:
+        if arguments.part == "noise":
             rows = evaluate_in_noise(data, CHECKPOINTS, arguments.json, arguments.quick)
             if arguments.publish:
                 publish_table([r for r in rows if "noise_0db" in r], page, "noise-results")
@@ -82,6 +121,24 @@ class VoiceConversionTraining(System):
         )
         if arguments.publish:
             publish(rows, CHECKPOINTS, page)
+
+
+def _pack(arguments: Arguments) -> None:
+    from training.voice_conversion.remote import pack
+
+    pack(arguments.out, arguments.to)
+
+
+def _train_remote(arguments: Arguments) -> None:
+    from training.voice_conversion.remote import train_remote
+
+    train_remote(
+        arguments.packed,
+        arguments.out,
+        arguments.seconds,
+        arguments.recogniser,
+        arguments.start,
+    )
 
 
 if __name__ == "__main__":

@@ -7,18 +7,21 @@ from earshot.media.constants import N_BINS
 from earshot.models.vocoder import VocoderConfig
 from earshot.models.vqvae import CodebookInverterConfig, KMeansConfig, VQVAEConfig
 from training.common.loop import Budget
-from training.voice_conversion.any_voice import vocoder as any_voice_vocoder
-from training.voice_conversion.any_voice.conversion import train_conversion
-from training.voice_conversion.train.front_end import train_kmeans, train_vq
-from training.voice_conversion.train.inverter import train_inverter
-from training.voice_conversion.train.units import train_units
-from training.voice_conversion.train.vocoder import train_vocoder
+from training.voice_conversion import vocoder
+from training.voice_conversion.baselines.inverter import train_inverter, train_vocoder
+from training.voice_conversion.baselines.units import train_kmeans, train_units, train_vq
+from training.voice_conversion.conversion import train_conversion
 
 MEL = CodebookInverterConfig()
 LINEAR = CodebookInverterConfig(n_outputs=N_BINS, pitch=False)  # the paper's
 
-# Networks that start from another's weights need fewer steps.
+# The default, over a recogniser: each part goes on from its state, up to its length.
 RECIPE: dict[str, Callable[[Path, str], None]] = {
+    "conversion": lambda run, name: train_conversion(run, name, Budget(steps=3_000)),
+    "any-voice-vocoder": lambda run, name: vocoder.train_vocoder(run, name, Budget(steps=20_000)),
+}
+# Networks that start from another's weights need fewer steps.
+BASELINES: dict[str, Callable[[Path, str], None]] = {
     "plain-512": lambda run, name: train_units(run, name, VQVAEConfig(512, (2, 1)), 2600),
     "vqvae-512": lambda run, name: train_units(
         run, name, VQVAEConfig(512, (2, 1), contrastive_weight=0.2), 1000, "plain-512"
@@ -56,11 +59,6 @@ RECIPE: dict[str, Callable[[Path, str], None]] = {
         run, name, VQVAEConfig(512, (2, 1)), 3600, augmented=False
     ),
     "inverter-paper-512": lambda run, name: train_inverter(run, name, "paper-512", LINEAR, 4200),
-    # Any-voice, over the recogniser: each part goes on from its state, up to its length.
-    "conversion": lambda run, name: train_conversion(run, name, Budget(steps=3_000)),
-    "any-voice-vocoder": lambda run, name: any_voice_vocoder.train_vocoder(
-        run, name, Budget(steps=20_000)
-    ),
 }
 # Over the frames of a front end (prepare --front-end).
 FRONT_END_RECIPE: dict[str, Callable[[Path, str], None]] = {

@@ -14,14 +14,19 @@ from earshot.pretrained.any_voice import Networks
 from training.common.corpora import Item
 from training.common.loop import Budget
 from training.common.zero_shot import has_zero_shot_word
-from training.voice_conversion.any_voice import conversion, prepare, vocoder
-from training.voice_conversion.any_voice.augment import Halls
-from training.voice_conversion.any_voice.data import FULL_SCALE, Speech, Windows, pitch_statistics
-from training.voice_conversion.any_voice.export import export
-from training.voice_conversion.any_voice.log_mel import LogMel
-from training.voice_conversion.any_voice.pack import pack, unpack
-from training.voice_conversion.any_voice.system import adapted_contour
-from training.voice_conversion.contour import relative_contour
+from training.voice_conversion import conversion, prepare, vocoder
+from training.voice_conversion.augment import Halls
+from training.voice_conversion.export import export
+from training.voice_conversion.networks import adapted_contour
+from training.voice_conversion.remote import pack, unpack
+from training.voice_conversion.speech import (
+    FULL_SCALE,
+    LogMel,
+    Speech,
+    Windows,
+    pitch_statistics,
+    relative_contour,
+)
 
 CPU = torch.device("cpu")
 pytestmark = pytest.mark.slow

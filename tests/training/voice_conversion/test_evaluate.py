@@ -20,11 +20,9 @@ from training.judges.kmeans import K
 from training.judges.open_vocabulary import Spoken
 from training.judges.recogniser import Recogniser
 from training.judges.speaker_encoder import SpeakerEncoder, nearer_to_target
-from training.voice_conversion.evaluate import noise_notice, open_vocabulary
-from training.voice_conversion.evaluate.card import publish
-from training.voice_conversion.evaluate.evaluate import evaluate, evaluate_in_noise
-from training.voice_conversion.evaluate.noise_notice import BABBLE
-from training.voice_conversion.evaluate.open_vocabulary import in_babble
+from training.voice_conversion import open_vocabulary
+from training.voice_conversion.evaluate import evaluate, evaluate_in_noise, publish
+from training.voice_conversion.open_vocabulary import BABBLE, in_babble
 
 FIELDS = "path speaker lang word pron seconds start end official_split".split()
 
@@ -169,8 +167,8 @@ def test_loud_babble_alone_is_noticed(tmp_path: Path, monkeypatch: pytest.Monkey
     """The notice of noise comes in loud babble only."""
     folder = ASSETS / "voices"
     items = [Item(BABBLE, folder / f"{name}.ogg", name, "val") for name in VOICES]
-    monkeypatch.setattr(noise_notice, "speech_items", lambda _: items)
-    (row,) = noise_notice.notice_rows(tmp_path)
+    monkeypatch.setattr(open_vocabulary, "speech_items", lambda _: items)
+    (row,) = open_vocabulary.notice_rows(tmp_path)
     assert row["group"] == f"validation, {len(VOICES)} recordings"
     assert row["warned_clean"] == row["warned_20db"] == 0
     assert row["warned_-5db"] == 100

@@ -11,9 +11,9 @@ from earshot.media.audio.features import mel_filters
 from earshot.media.constants import N_FFT, N_MELS
 from earshot.models.vqvae import VQVAE, CodebookInverterConfig, VQVAEConfig
 from training.common.spectral_loss import SpectralLoss
-from training.voice_conversion.contour import relative_contour
-from training.voice_conversion.train.inverter import contour_loss, spectrogram_loss
-from training.voice_conversion.train.units import contrastive_loss
+from training.voice_conversion.baselines.inverter import contour_loss, spectrogram_loss
+from training.voice_conversion.baselines.units import contrastive_loss
+from training.voice_conversion.speech import relative_contour
 
 
 def wave(*shape: int, step: float = 0.7) -> Tensor:

@@ -17,9 +17,8 @@ from training.common.corpora import speech_items
 from training.common.loop import fit, save
 from training.common.windows import Windows
 from training.voice_conversion import export as exporting
-from training.voice_conversion.data.augment import augment, vtlp
-from training.voice_conversion.data.cepstra import Cepstra
-from training.voice_conversion.train.units import contrastive_loss
+from training.voice_conversion.baselines.augment import Cepstra, augment, vtlp
+from training.voice_conversion.baselines.units import contrastive_loss
 from training.words.recordings import is_trained_on
 
 
@@ -113,13 +112,13 @@ def test_pipeline_loads_exported_checkpoints(
     inverter = CodebookInverterConfig(code_width=8, width=16, layers=1, inner=16)
     vocoder = VocoderConfig(width=16, inner=16, layers=1)
     result = {"hours": 0.1, "score": 1.0}
-    units, inverters = exporting.SHIPPED["vqvae-64"]
+    units, inverters = exporting.BASELINES["vqvae-64"]
     for part in units:
         save(tmp_path, part, vqvae, VQVAE(vqvae), result)
     for part in inverters:
         save(tmp_path, part, inverter, CodebookInverter(inverter), result)
     save(tmp_path, "vocoder", vocoder, Vocoder(vocoder), result)
-    exporting.export(tmp_path, tmp_path / "checkpoints")
+    exporting.export_baselines(tmp_path, tmp_path / "checkpoints")
     pipeline = VQVAEConversion.load(tmp_path / "checkpoints" / "vqvae-64", "cpu")
     assert isinstance(pipeline.vqvae, VQVAE)
     assert pipeline.vqvae.config.n_speakers == 1  # embeddings of training speakers are not exported

@@ -1,4 +1,6 @@
-"""Carry the arrays of ``prepare`` to a machine that is lent: speech as Opus, the rest as it is."""
+"""Train on a machine that is there for some minutes: the arrays of ``prepare`` are carried there,
+speech as Opus, the rest as it is.
+"""
 
 import shutil
 from concurrent.futures import ThreadPoolExecutor
@@ -9,7 +11,10 @@ import numpy as np
 import soundfile
 
 from earshot.media.constants import HOP_LENGTH, SAMPLE_RATE
-from training.voice_conversion.any_voice.data import FULL_SCALE
+from training.common.loop import Budget
+from training.voice_conversion.conversion import train_conversion
+from training.voice_conversion.export import export
+from training.voice_conversion.speech import FULL_SCALE
 
 PIECE: Final = 30_000  # frames of a file: five minutes
 QUALITY: Final = 0.952  # libsndfile's compression level: about 18 kbit/s
@@ -52,6 +57,19 @@ def unpack(packed: Path, run: Path) -> None:
         np.save(run / split / "waveform.npy", waveform.reshape(-1, HOP_LENGTH))
     shutil.copy(packed / "constants.npz", run)
     np.save(run / "noise.npy", _decode(packed / "noise.ogg"))
+
+
+def train_remote(
+    packed: Path, run: Path, seconds: float, recogniser: Path, start: Path | None = None
+) -> None:
+    """Unpack, train for so many seconds from where a training was, and export.
+
+    recogniser: the file encoder_model.ort; start: a checkpoint to begin with.
+    """
+    if not (run / "train" / "waveform.npy").exists():
+        unpack(packed, run)
+    train_conversion(run, "conversion", Budget(seconds=seconds), recogniser, start)
+    export(run, run / "checkpoints")
 
 
 def _encode(path: Path, samples: np.ndarray) -> None:

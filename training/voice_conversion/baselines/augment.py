@@ -1,8 +1,11 @@
-"""Augmentation of log-mel bands: it changes speaker, channel and room but not the words.
+"""Augmentation of log-mel bands, and the MFCC of them: it changes speaker, channel and room but not
+the words.
 
 It acts on the 40 log-power bands that the cepstra are computed from, so that each window is
 augmented anew in every step, at little cost. Shapes: B batch, S frames, M bands.
 """
+
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -10,7 +13,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from earshot.media.audio.spectrum import hz_to_mel, mel_to_hz
-from earshot.media.constants import NYQUIST
+from earshot.media.constants import DELTA_WIDTH, NYQUIST
 
 TOP_MEL = float(hz_to_mel(NYQUIST))
 VTLP_RANGE = 0.16  # frequencies are scaled by 1 ± this
@@ -71,3 +74,28 @@ def _add_noise(bands: Tensor, generator: torch.Generator) -> Tensor:
     beyond = torch.arange(n_bands) > edge
     bands = torch.where(cut & beyond, bands - 8.0, bands)
     return torch.logaddexp(bands, noise)
+
+
+class Cepstra:
+    """MFCC with Δ and ΔΔ of log bands, as earshot.media.audio.features makes them, on any
+    device.
+    """
+
+    def __init__(self, constants: Path) -> None:
+        with np.load(constants) as file:
+            self.dct = torch.from_numpy(file["dct"])
+        # Savitzky-Golay derivatives of a parabola fitted to DELTA_WIDTH frames.
+        offsets = np.arange(DELTA_WIDTH) - DELTA_WIDTH // 2
+        line = np.linalg.pinv(np.stack([offsets**0, offsets], axis=1))[1]
+        parabola = np.linalg.pinv(np.stack([offsets**0, offsets, offsets**2], axis=1))[2]
+        self.kernels = torch.tensor(np.stack([line, 2 * parabola]), dtype=torch.float32)[:, None]
+
+    def __call__(self, bands: Tensor) -> Tensor:
+        """Map log bands (B, S, 40) to MFCC with derivatives (B, S, 39)."""
+        cepstra = bands @ self.dct.T.to(bands)
+        batch, frames, n = cepstra.shape
+        flat = cepstra.transpose(1, 2).reshape(batch * n, 1, frames)
+        padded = F.pad(flat, (DELTA_WIDTH // 2,) * 2, mode="replicate")
+        deltas = F.conv1d(padded, self.kernels.to(bands))  # (batch * n, 2, frames)
+        deltas = deltas.view(batch, n, 2, frames).permute(0, 3, 2, 1)
+        return torch.cat([cepstra, deltas.flatten(2)], dim=2)

@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from earshot.media.constants import HOP_LENGTH, SAMPLE_RATE
-from training.voice_conversion.any_voice.data import Speech
+from training.voice_conversion.speech import Speech
 
 KNOTS: Final = 6
 EQUALISER_STD: Final = 0.5  # nepers at each knot

@@ -1,6 +1,7 @@
-"""Speech on the device: whole corpora, and random windows of them by corpus and speaker.
+"""Speech on the device: whole corpora, random windows of them by corpus and speaker, their log-mel
+spectrograms and contours of log-F0.
 
-Shapes: N frames of 10 ms of all recordings, B batch, S frames of a window, U = S / 2 steps.
+Shapes: N frames of 10 ms of all recordings, B batch, T samples, S frames of a window, M mel bands.
 """
 
 from dataclasses import dataclass, replace
@@ -9,12 +10,14 @@ from typing import Final
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from earshot.media.constants import HOP_LENGTH, LOG_F0_BELIEF, LOG_F0_VARIANCE
+from earshot.media.constants import HOP_LENGTH, LOG_F0_BELIEF, LOG_F0_VARIANCE, N_FFT
 
 STEP: Final = 2  # frames between the first frames of windows
 FULL_SCALE: Final = 32767
+FLOOR: Final = 1e-5  # of the magnitude, as in earshot.media.audio.features
+TARGET_VOICES: Final = ("SF1", "TF2", "SM1", "TM3", "S1")  # of the baselines
 HEART: Final = "heart"  # a synthetic voice, speaker and corpus
 # How often a window is of each corpus.
 SHARES: Final = {
@@ -192,3 +195,44 @@ def speed(waveform: Tensor, rate: float) -> Tensor:
         else torch.nn.functional.pad(spectrum, (0, bins - spectrum.shape[1]))
     )
     return torch.fft.irfft(spectrum, shorter) * (shorter / length)
+
+
+class LogMel(nn.Module):
+    """A log-mel spectrogram of waveforms, as earshot.media.audio.features.log_mel makes it, on any
+    device.
+    """
+
+    filters: Tensor
+    window: Tensor
+
+    def __init__(self, constants: Path) -> None:
+        """Load the filters. constants: the file of ``prepare``."""
+        super().__init__()
+        with np.load(constants) as file:
+            self.register_buffer("filters", torch.from_numpy(file["mel_filters"]).float())
+        self.register_buffer("window", torch.hann_window(N_FFT))
+
+    def forward(self, waveform: Tensor) -> Tensor:
+        """Map waveforms (B, T) to (B, T / 160, M) in nepers: frame t is centred on sample 160 t."""
+        spectrum = torch.stft(
+            waveform,
+            N_FFT,
+            HOP_LENGTH,
+            window=self.window,
+            pad_mode="constant",
+            return_complex=True,
+        )
+        with torch.autocast(waveform.device.type, enabled=False):
+            mel = (self.filters @ spectrum.abs()).clamp(min=FLOOR).log()
+        return mel.transpose(1, 2)[:, : waveform.shape[1] // HOP_LENGTH]
+
+
+def relative_contour(pitch: Tensor, mean: Tensor) -> Tensor:
+    """Compute the log-F0 contour relative to the voice's mean: (B, S, 2), voicing and log-F0, 0 if
+    unvoiced.
+
+    pitch: (B, S) in Hz, 0 where unvoiced; mean: (B,), of log-F0.
+    """
+    voiced = pitch > 0
+    relative = torch.where(voiced, pitch.clamp(min=1).log() - mean[:, None], 0.0)
+    return torch.stack([voiced.float(), relative], dim=-1)

@@ -4,9 +4,11 @@ A row a system and group (studio, visitors): word errors, points above the origi
 pocketsphinx and, where it is installed, by Whisper base, the latter in babble at 10 dB as well; and
 naturalness where speechmos is installed. For systems that take any voice as their target, and
 where resemblyzer is installed: how often a conversion to a voice that no training knew, from 10,
-20 and 30 s of it, is nearer to it than to the source and to other speakers.
+20 and 30 s of it, is nearer to it than to the source and to other speakers. A row on the notice
+that noise covers the words: how often it comes, in babble and without it.
 """
 
+from collections import defaultdict
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -16,7 +18,8 @@ import numpy as np
 from earshot.media.constants import SAMPLE_RATE
 from earshot.systems.voice_conversion.any_voice import AnyVoiceConversion
 from earshot.systems.voice_conversion.settings import ANY_VOICE
-from training.common.corpora import speech_items, waveforms
+from earshot.systems.voice_conversion.waveforms import MIN_SECONDS, is_covered
+from training.common.corpora import Item, speech_items, waveforms
 from training.common.processes import Job, Row
 from training.judges import naturalness, similarity, whisper_base
 from training.judges.metrics import word_error_rate
@@ -27,7 +30,7 @@ from training.judges.open_vocabulary import (
     recogniser,
 )
 from training.judges.pretrained.judges import Whisper
-from training.voice_conversion.evaluate.systems import Original, Speaker
+from training.voice_conversion.systems import Original, Speaker
 
 TARGETS: Final = ("TF2", "SM1")
 MAX_SENTENCES, QUICK = 20, 4  # recordings of each group, spread over all of them
@@ -36,6 +39,10 @@ UNSEEN_SOURCES: Final = 8  # recordings converted to each unseen voice
 VISITORS: Final = "visitors"  # the group that no training knew
 TALKING: Final = 6  # voices of the babble
 LEVELS: Final = (20.0, 10.0, 5.0, 0.0)  # dB of speech to babble
+NOTICE_LEVELS: Final = (*LEVELS, -5.0)
+MAX_OF_SPEAKER: Final = 12  # recordings that the notice may come with
+MAX_SECONDS: Final = 8.0  # of these
+BABBLE: Final = "librispeech_251"  # the corpus whose validation speakers talk in it
 ADDED: Final = {"open_wer": "open_wer_added", "whisper_wer": "whisper_added"}
 OTHERS: Final = 20  # speakers that a conversion must not be nearer to
 
@@ -176,5 +183,37 @@ def unseen_voices(data: Path, pipeline: AnyVoiceConversion) -> list[Row]:
 
 def _others(data: Path) -> np.ndarray:
     """Embed OTHERS speakers of the training split of LibriSpeech: (OTHERS, 256)."""
-    items = [i for i in speech_items(data) if i.corpus == "librispeech_251" and i.split == "train"]
+    items = [i for i in speech_items(data) if i.corpus == BABBLE and i.split == "train"]
     return similarity.embed([w for _, w in waveforms(items[:OTHERS])])
+
+
+def notice_rows(data: Path) -> list[Row]:
+    """Make a row of the shares in % of validation recordings that the notice comes with.
+
+    They are of all corpora, of MIN_SECONDS or more; the babble is of other speakers. There is no
+    row without recordings.
+    """
+    every: dict[tuple[str, str | None], list[Item]] = defaultdict(list)
+    for item in speech_items(data):
+        if item.split == "val":
+            every[item.corpus, item.speaker].append(item)
+    some = [i for items in every.values() for i in items[:: -(-len(items) // MAX_OF_SPEAKER)]]
+    recordings = [
+        (item, waveform[: round(MAX_SECONDS * SAMPLE_RATE)])
+        for item, waveform in waveforms(some)
+        if len(waveform) >= MIN_SECONDS * SAMPLE_RATE
+    ]
+    if not recordings:
+        return []
+    warned = {f"warned_{level:.0f}db": [] for level in NOTICE_LEVELS} | {"warned_clean": []}
+    for seed, (said, waveform) in enumerate(recordings):
+        others = np.concatenate(
+            [w for i, w in recordings if i.corpus == BABBLE and i.speaker != said.speaker]
+        )
+        warned["warned_clean"].append(is_covered(waveform))
+        for level in NOTICE_LEVELS:
+            noisy = in_babble(waveform, others, seed, level)
+            warned[f"warned_{level:.0f}db"].append(is_covered(noisy))
+    shares = {column: 100 * float(np.mean(found)) for column, found in warned.items()}
+    group = f"validation, {len(recordings)} recordings"
+    return [{"system": "notice of noise", "group": group, "shipped": False, **shares}]

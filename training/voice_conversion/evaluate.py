@@ -1,11 +1,13 @@
-"""The table of voice conversion: units, vocoders and originals, all on the same recordings."""
+"""The table of voice conversion, units, vocoders and originals, all on the same recordings; and
+where it is published.
+"""
 
 import json
 from collections import defaultdict
 from collections.abc import Collection, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import torch
@@ -15,8 +17,9 @@ from earshot.media.constants import SAMPLE_RATE
 from earshot.media.text.grammar import DIGITS, GRID, Grammar
 from earshot.systems.voice_conversion import AnyVoiceConversion, VQVAEConversion
 from earshot.systems.voice_conversion.settings import ANY_VOICE, MODELS, VOCODERS
+from training.common.cards import write_card
 from training.common.processes import Job, Row, rows_of
-from training.common.report import print_table
+from training.common.report import print_table, publish_table
 from training.judges import whisper_base
 from training.judges.abx import abx
 from training.judges.evaluator import EvaluationModels
@@ -24,14 +27,14 @@ from training.judges.metrics import bitrate, mel_cepstral_distortion, word_error
 from training.judges.pretrained.judges import Judges
 from training.judges.speaker_encoder import nearer_to_target
 from training.judges.sphinx import Sphinx
-from training.voice_conversion.evaluate.noise_notice import notice_rows
-from training.voice_conversion.evaluate.open_vocabulary import (
+from training.voice_conversion.open_vocabulary import (
     noise_jobs,
+    notice_rows,
     open_jobs,
     unseen_voices,
     with_added,
 )
-from training.voice_conversion.evaluate.systems import (
+from training.voice_conversion.systems import (
     MFCC,
     AnyVoiceConverter,
     AnyVoiceUnits,
@@ -43,7 +46,7 @@ from training.voice_conversion.evaluate.systems import (
     Speaker,
     VQVAEUnits,
 )
-from training.voice_conversion.evaluate.test_set import QUICK, Budget, TestSet, Utterance, choose
+from training.voice_conversion.test_set import QUICK, Budget, TestSet, Utterance, choose
 
 DEFAULT: Final = f"{next(iter(MODELS))}, {VOCODERS[0]}"  # of the app
 # These are measured with both vocoders, and on open vocabulary.
@@ -57,6 +60,9 @@ IN_FULL: Final = (
 )
 VOCODER: Final = "vocoder"  # the checkpoint of copy synthesis
 UNITS: Final = ("vqvae", "kmeans")  # begin the names of models of units
+EVALUATION: Final = "evaluation"  # the checkpoint of the networks that judge
+PARTS: Final = ("any-voice-inverter", "any-voice-vocoder")  # checkpoints that any-voice loads
+BASELINES: Final = ("MFCC", "original")
 
 System = tuple[Representation | None, Speaker]  # units, if it has them, and speech
 
@@ -254,3 +260,45 @@ def _pooled(
 def _vocoders(pipeline: VQVAEConversion) -> tuple[str, ...]:
     """Choose the vocoders of a model: its default one, or for some models all."""
     return pipeline.vocoders if pipeline.name in IN_FULL else pipeline.vocoders[:1]
+
+
+def publish(rows: list[dict[str, Any]], checkpoints: Path, page: Path) -> None:
+    """Write each system's results into its metrics.json, all the model cards, and the tables of
+    the page: those of systems that were not measured now, from their metrics.json."""
+    published = []
+    for name in (EVALUATION, VOCODER, *_models(checkpoints)):
+        folder = checkpoints / name
+        own = [row for row in rows if _is_of(row, name)]
+        path = folder / "metrics.json"
+        metrics = json.loads(path.read_text())
+        published += own or metrics["results"]
+        if not own:
+            continue
+        metrics["results"] = own
+        path.write_text(json.dumps(metrics, indent=2) + "\n")
+        if name != EVALUATION:
+            write_card(folder)
+        for part in PARTS if name == ANY_VOICE else ():
+            if (checkpoints / part).is_dir():
+                write_card(checkpoints / part)
+    publish_table([row for row in published if "group" not in row], page, "results")
+    publish_table([row for row in published if "group" in row], page, "open-results")
+
+
+def _models(checkpoints: Path) -> list[str]:
+    """List the checkpoints that convert, as in the table."""
+    return [*sorted(folder.name for folder in checkpoints.glob("vqvae-*")), ANY_VOICE]
+
+
+def _is_of(row: dict[str, Any], name: str) -> bool:
+    """Say whether a row of the table is about the checkpoint of this name; baselines, to which none
+    belongs, are kept with the networks that judge.
+    """
+    system = row["system"].split(",")[0]
+    if name == ANY_VOICE:
+        return system == ANY_VOICE or MODELS.get(system) == ANY_VOICE
+    if name == VOCODER:
+        return system == "copy synthesis"
+    if name == EVALUATION:
+        return system in BASELINES or system.startswith("k-means")
+    return system == name

@@ -15,27 +15,27 @@ from earshot.models.any_voice.voices import Voices
 from earshot.models.recogniser import RecogniserStates
 from earshot.models.vocoder import Vocoder
 from training.common.loop import Budget, FallAtEnd, device, fit, save
-from training.voice_conversion.any_voice.augment import Halls, equalise
-from training.voice_conversion.any_voice.auxiliary import Listener
-from training.voice_conversion.any_voice.data import (
-    FULL_SCALE,
-    HEART,
-    Speech,
-    Windows,
-    pitch_statistics,
-    speed,
-)
-from training.voice_conversion.any_voice.log_mel import LogMel
-from training.voice_conversion.any_voice.system import (
+from training.voice_conversion.augment import Halls, equalise
+from training.voice_conversion.networks import (
     CHOSEN,
     Batch,
+    Listener,
     Sizes,
     System,
     adapted_contour,
     hertz,
 )
-from training.voice_conversion.any_voice.vocoder import CONFIG as VOCODER_CONFIG
-from training.voice_conversion.contour import relative_contour
+from training.voice_conversion.speech import (
+    FULL_SCALE,
+    HEART,
+    LogMel,
+    Speech,
+    Windows,
+    pitch_statistics,
+    relative_contour,
+    speed,
+)
+from training.voice_conversion.vocoder import CONFIG as VOCODER_CONFIG
 
 VOCODER: Final = "any-voice-vocoder"  # the checkpoint that conversions are heard through
 WINDOW: Final = 320  # frames
@@ -149,9 +149,9 @@ def train_conversion(
 
 def source(run: Path, split: str, recogniser_file: Path | None = None) -> Source:
     """Read the speech of a split: of training, the synthetic voice in further sizes as well."""
+    speech, halls = Speech.load(run / split, device()), None
     from earshot.pretrained.recogniser import load_states  # late: it needs flatbuffers
 
-    speech, halls = Speech.load(run / split, device()), None
     if split == "train":
         if HEART in speech.corpora:
             heart = speech.of(HEART)

@@ -17,10 +17,12 @@ import numpy as np
 
 from earshot.media.audio import features
 from earshot.media.audio.load import to_int16
-from earshot.media.constants import FRAMES_PER_SECOND, HOP_LENGTH, N_FFT, N_MELS
+from earshot.media.audio.pitch import track_pitch
+from earshot.media.constants import FRAMES_PER_SECOND, HOP_LENGTH
 from earshot.pretrained.speech_encoder import SpeechEncoder
-from training.common.corpora import TARGET_VOICES, Item, speech_items, waveforms
-from training.common.pyin import pyin
+from training.common.corpora import Item, speech_items, waveforms
+from training.voice_conversion.prepare import write_constants
+from training.voice_conversion.speech import TARGET_VOICES
 
 CUT = 4 * HOP_LENGTH  # samples in the longest unit
 
@@ -28,11 +30,7 @@ CUT = 4 * HOP_LENGTH  # samples in the longest unit
 def prepare(data: Path, out: Path, front_end: SpeechEncoder | None = None) -> None:
     """Write the arrays of the training and validation splits; the test split is not touched."""
     out.mkdir(parents=True, exist_ok=True)
-    np.savez(
-        out / "constants.npz",
-        mel_filters=features.mel_filters(N_FFT, N_MELS),
-        dct=features.dct_matrix(),
-    )
+    write_constants(out)
     items = speech_items(data)
     for split in ("train", "val"):
         chosen = [item for item in items if item.split == split]
@@ -69,7 +67,7 @@ def _write_voices(items: list[Item], path: Path, front_end: SpeechEncoder | None
         columns["waveform"].append(to_int16(waveform))
         columns["log_bands"].append(features.log_bands(waveform).astype(np.float16))
         columns["log_mel"].append(mel.astype(np.float16))
-        columns["pitch"].append(pyin(waveform))
+        columns["pitch"].append(track_pitch(waveform))
         columns["voice"].append(np.full(len(mel), TARGET_VOICES.index(item.speaker), np.int8))
         _add_features(columns, waveform, front_end)
     _write(columns, path)

@@ -1,18 +1,21 @@
-"""Train a codebook inverter on the target voices, for the units of a trained VQ-VAE.
+"""Train a codebook inverter on the target voices, for the units of a trained VQ-VAE, and a vocoder
+on their spectrograms and F0.
 
-Its inputs are units of augmented views of the target voices (VTLP, channel, noise), so that it
-learns to invert the units of other speakers too; units over a front end are those of the recordings
-as they are.
+An inverter's inputs are units of augmented views of the target voices (VTLP, channel, noise), so
+that it learns to invert the units of other speakers too; units over a front end are those of the
+recordings as they are.
 """
 
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
 from earshot.media.constants import HOP_LENGTH, N_FFT
+from earshot.models.vocoder import Vocoder, VocoderConfig
 from earshot.models.vqvae import (
     VQVAE,
     CodebookInverter,
@@ -23,13 +26,13 @@ from earshot.models.vqvae import (
 )
 from training.common.front_end import front_end_of
 from training.common.loop import device, fit, save
+from training.common.spectral_loss import SpectralLoss
 from training.common.windows import Windows
-from training.voice_conversion.contour import relative_contour
-from training.voice_conversion.data.augment import augment
-from training.voice_conversion.data.cepstra import Cepstra
+from training.voice_conversion.baselines.augment import Cepstra, augment
+from training.voice_conversion.speech import relative_contour
 
-WINDOW = 200  # frames
-BATCH = 16
+WINDOW, VOCODER_WINDOW = 200, 100  # frames
+BATCH, VOCODER_BATCH = 16, 8
 LEARNING_RATE = 1e-3
 VOICING_WEIGHT = 0.2
 PITCH_WEIGHT = 2.0
@@ -143,3 +146,26 @@ def _mean_log_pitch(train: Windows) -> Tensor:
     return torch.stack(
         [pitch[(voice == v) & (pitch > 0)].log().mean() for v in range(int(voice.max()) + 1)]
     ).to(device())
+
+
+def train_vocoder(run: Path, name: str, config: VocoderConfig, steps: int) -> None:
+    """Train on the arrays of ``prepare`` in ``run``; write run/name.pt."""
+    train, val = Windows(run / "voices-train.npz", "voice"), Windows(run / "voices-val.npz")
+    network = Vocoder(config).to(device())
+    with np.load(run / "constants.npz") as file:
+        distance = SpectralLoss(torch.from_numpy(file["mel_filters"])).to(device())
+    names = ("log_mel", "waveform", "pitch")
+
+    def loss(batch: list[Tensor]) -> Tensor:
+        mel, reference, pitch = (part.to(device()) for part in batch)
+        return distance(network(mel, pitch), reference)
+
+    def step_loss(generator: torch.Generator) -> Tensor:
+        return loss(train.batch(names, VOCODER_BATCH, VOCODER_WINDOW, generator))
+
+    @torch.no_grad()
+    def validate() -> float:
+        return loss(val.windows(names, 400)).item()
+
+    result = fit(network, step_loss, validate, run / f"{name}.state", steps, LEARNING_RATE)
+    save(run, name, config, network, result)

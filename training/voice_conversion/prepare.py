@@ -7,7 +7,7 @@ Written below OUT/SPLIT (train, val), one file an array, N frames of 10 ms of al
                                     of one recording
   corpus.npy     int8 (N,)          rows of corpora.txt
 and OUT/noise.npy, int16 (T,): the beginnings of the sounds of assets/sounds, for noise;
-OUT/constants.npz: the mel filters that training shares with earshot.media.audio.features.
+OUT/constants.npz: the mel filters and DCT that training shares with earshot.media.audio.features.
 
 Where hibari-tts is installed, the synthetic voice Heart reads captions of AudioCaps and lists of
 words of a pronouncing dictionary, and is a corpus like the others.
@@ -32,7 +32,7 @@ from earshot.systems.words.dictionary import pronunciations
 from training.common.corpora import LEVEL, Item, speech_items, waveforms
 from training.common.processes import in_processes
 from training.common.zero_shot import has_zero_shot_word
-from training.voice_conversion.any_voice.data import HEART
+from training.voice_conversion.speech import HEART
 
 SOUNDS: Final = ASSETS / "sounds"
 CUT: Final = 4 * HOP_LENGTH  # samples: recordings are cut to whole multiples of 40 ms
@@ -57,7 +57,7 @@ Arrays = dict[str, np.ndarray]
 def prepare(data: Path, out: Path) -> None:
     """Write the arrays of the training and validation splits; the test split is not touched."""
     out.mkdir(parents=True, exist_ok=True)
-    np.savez(out / "constants.npz", mel_filters=features.mel_filters(N_FFT, N_MELS))
+    write_constants(out)
     np.save(out / "noise.npy", np.concatenate(list(_noises())))
     items = [
         item
@@ -75,6 +75,12 @@ def prepare(data: Path, out: Path) -> None:
         if split == "train":
             parts += [(HEART, HEART, _features(spoken)) for spoken in heart(data)]
         _write(parts, out / split)
+
+
+def write_constants(out: Path) -> None:
+    """Write the mel filters and DCT that training shares with earshot.media.audio.features."""
+    filters, dct = features.mel_filters(N_FFT, N_MELS), features.dct_matrix()
+    np.savez(out / "constants.npz", mel_filters=filters, dct=dct)
 
 
 def heart(data: Path) -> Iterator[np.ndarray]:

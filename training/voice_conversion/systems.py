@@ -6,13 +6,13 @@ import numpy as np
 import torch
 
 from earshot.media.audio import features
+from earshot.media.audio.pitch import track_pitch
 from earshot.media.constants import FRAME_SECONDS, SAMPLE_RATE
 from earshot.systems.voice_conversion import AnyVoiceConversion, VQVAEConversion
 from earshot.systems.voice_conversion.settings import MUTED
-from training.common.corpora import TARGET_VOICES
-from training.common.pyin import pyin
 from training.judges.kmeans import nearest, normalized_mfcc
-from training.voice_conversion.evaluate.test_set import Pair
+from training.voice_conversion.speech import TARGET_VOICES
+from training.voice_conversion.test_set import Pair
 
 
 class Representation(ABC):
@@ -107,7 +107,7 @@ class CopySynthesis(Speaker):
     def say(self, waveform: np.ndarray, voices: tuple[str, ...]) -> list[np.ndarray]:
         log_mel = features.log_mel(waveform)
         if self._vocoder == "neural":
-            pitch = torch.from_numpy(pyin(waveform))[None].to(self._pipeline.device)
+            pitch = torch.from_numpy(track_pitch(waveform))[None].to(self._pipeline.device)
             spectrogram = torch.from_numpy(log_mel)[None].to(self._pipeline.device)
             return [self._pipeline.vocoder(spectrogram, pitch)[0].cpu().numpy()]
         return [features.griffin_lim(features.linear_from_log_mel(log_mel))]

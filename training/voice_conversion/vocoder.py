@@ -18,9 +18,8 @@ from earshot.media.constants import HOP_LENGTH
 from earshot.models.vocoder import Vocoder, VocoderConfig
 from training.common.loop import Budget, FallAtEnd, device, fit, save
 from training.common.spectral_loss import RESOLUTIONS, SpectralLoss
-from training.voice_conversion.any_voice.auxiliary import frozen
-from training.voice_conversion.any_voice.data import Speech, Windows
-from training.voice_conversion.any_voice.log_mel import FLOOR, LogMel
+from training.voice_conversion.networks import frozen
+from training.voice_conversion.speech import FLOOR, LogMel, Speech, Windows
 
 CONFIG: Final = VocoderConfig(width=288, inner=864, layers=6, learned_phase=True)
 WINDOW: Final = 104  # frames, of which two at each end lack their neighbours

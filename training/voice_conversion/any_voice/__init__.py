@@ -1,1 +1,0 @@
-"""Conversion to and from any voice: one encoder, several bottlenecks, one inverter, one vocoder."""

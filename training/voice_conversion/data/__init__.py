@@ -1,1 +1,0 @@
-"""The way from recordings to batches."""

@@ -1,1 +1,0 @@
-"""Evaluation of the voice conversion systems, compared with baselines."""
