@@ -88,7 +88,7 @@ class HubModels(Generic[T]):
             return self._load(name, folder)
         except InputError:
             raise
-        except Exception as error:  # whatever their readers raise, they are somebody else's files
+        except Exception as error:  # whatever their readers raise, the files are another's
             logger.warning("%s cannot be loaded: %r", name, error)
             raise InputError(f"{name} cannot be loaded: its files are not whole.") from error
 

@@ -43,7 +43,7 @@ class File:
 
     @property
     def is_loaded(self) -> bool:
-        """Say whether the page loads it at once: a content is there already."""
+        """Whether the page loads it at once: a content is there already."""
         return isinstance(self.content, bytes)
 
     def data(self) -> dict[str, Any]:

@@ -94,6 +94,6 @@ def voice_cards(
 
 
 def _sample(path: Path) -> str:
-    """Give the address of a sound file, seen from the page, or nothing where there is none. In the
-    page itself, all of them would be a third of what it fetches."""
+    """Return the address of a sound file, seen from the page, or nothing where there is none. In
+    the page itself, all of them would be a third of what it fetches."""
     return f"gradio_api/file={quote(str(path.resolve()))}" if path.exists() else ""

@@ -110,16 +110,16 @@ class StudyEvents:
         files, form = values[self.components.files] or [], self.components.form.read(values)
         workspace = self.workspaces.of(values[self.components.workspace], request)
         if workspace.has_test and workspace.brought == (*files,):
-            return self._shown(workspace, workspace.edited(values[self.components.yaml], form))
+            return self._show(workspace, workspace.edited(values[self.components.yaml], form))
         if not files:
             raise InputError("Upload your sounds first: a zip, or sounds one by one.")
         folder.unpack([Path(file) for file in files], workspace.empty())
         self._count(workspace.folder, request)
         workspace.brought = (*files,)
-        return self._shown(workspace, workspace.yaml(form))
+        return self._show(workspace, workspace.yaml(form))
 
     def edit(self, values: Mapping[Component, Any], request: gr.Request) -> Update:
-        """Bring the test back whose results the link shows, to be changed until somebody has begun
+        """Bring the test back whose results the link shows, to be changed until a rater has begun
         it."""
         opened = self.tests.by_link(values[self.components.link] or "")
         name = opened.test.name
@@ -131,7 +131,7 @@ class StudyEvents:
         workspace.copy(opened.test.folder)
         self._count(workspace.folder, request)
         workspace.open, workspace.brought = name, (*(values[self.components.files] or []),)
-        return self._shown(workspace, workspace.yaml(Form()))
+        return self._show(workspace, workspace.yaml(Form()))
 
     def from_draft(self, values: Mapping[Component, Any], request: gr.Request) -> Update:
         """Make a test of the visitor's draft, and of the form."""
@@ -142,7 +142,7 @@ class StudyEvents:
         draft.write(workspace.empty())
         self._count(workspace.folder, request)
         (workspace.folder / spec.FILE).unlink()
-        return self._shown(workspace, workspace.yaml(form))
+        return self._show(workspace, workspace.yaml(form))
 
     def check(self, workspace: Workspace | None, yaml: str) -> Update:
         """Check the test that the YAML describes, and show what is wrong with it."""
@@ -247,7 +247,7 @@ class StudyEvents:
             shutil.rmtree(folder)
             raise InputError(self._megabytes.refusal)
 
-    def _shown(self, workspace: Workspace, yaml: str) -> Update:
+    def _show(self, workspace: Workspace, yaml: str) -> Update:
         """Show the test, and what is wrong with it; in the form too, for another YAML than the
         form's may have come with the sounds."""
         update: Update = {self.components.workspace: workspace, self.components.yaml: yaml}

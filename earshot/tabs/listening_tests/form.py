@@ -38,7 +38,7 @@ class FormFields:
         return {getattr(self, name) for name in self.__dataclass_fields__}
 
     def show(self, form: Form) -> dict[Component, Any]:
-        """Give the components what the form says."""
+        """Return what the form says, by component."""
         return {getattr(self, name): getattr(form, name) for name in self.__dataclass_fields__}
 
     def read(self, values: Mapping[Component, Any]) -> Form:

@@ -74,7 +74,7 @@ class Workspace:
         _delete(self.folder)
 
     def yaml(self, form: Form) -> str:
-        """Give the YAML that came with the sounds, else that of the form."""
+        """Return the YAML that came with the sounds, else that of the form."""
         file = self.folder / spec.FILE
         if file.exists():
             # Its size is checked when it is read as YAML; the editor shows no more than that.
@@ -88,7 +88,7 @@ class Workspace:
         return (self.folder / spec.FILE).exists()
 
     def edited(self, yaml: str, form: Form) -> str:
-        """Give the YAML with what the form says other than it; as it is where it cannot be
+        """Return the YAML with what the form says other than it; as it is where it cannot be
         read."""
         self.write(yaml)
         try:

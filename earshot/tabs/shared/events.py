@@ -133,8 +133,8 @@ def explained(advised: bool = True) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        said = str(error) if advised else error.message
-        raise gr.Error(said, print_exception=False) from error
+        text = str(error) if advised else error.message
+        raise gr.Error(text, print_exception=False) from error
     except Exception as error:
         logger.exception("an event failed")
         raise gr.Error(OUR_FAULT, print_exception=False) from error
@@ -248,10 +248,10 @@ def on_model(
     """
     handler = stoppable(handler, seconds)
     buttons = [start, stop]
-    shown = progress_on.elem_id
-    show = SHOW % shown
+    place = progress_on.elem_id
+    show = SHOW % place
     begin = f"() => {{ ({show})(); return ({TURN % 'stop'})(); }}"
-    end = f"() => {{ ({SHOW_AGAIN % (shown, show)})(); return ({TURN % 'start'})(); }}"
+    end = f"() => {{ ({SHOW_AGAIN % (place, show)})(); return ({TURN % 'start'})(); }}"
     job = trigger(None, None, buttons, js=begin, **HIDDEN).then(
         handler,
         inputs,

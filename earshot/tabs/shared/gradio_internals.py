@@ -1,6 +1,6 @@
 """Everything that Earshot takes from inside Gradio, in one place: check it when Gradio is upgraded.
 
-Nothing here is part of Gradio's public interface. More than 400 lines, for whoever upgrades Gradio
+Nothing here is part of Gradio's public interface. More than 400 lines, so that who upgrades Gradio
 has one file to check.
 """
 
@@ -63,7 +63,7 @@ MAX_UNREAD: Final = 20  # messages of a session, of up to 0.8 MB each
 MAX_SESSIONS: Final = 20  # of an address, that fetch nothing
 FORGOTTEN: Final = 300.0  # seconds after which a session that fetches nothing is gone
 BETWEEN_SESSIONS: Final = 0.02  # seconds between looks at two of them: 20 s for all there may be
-MAX_TRACKED: Final = 300  # uploads whose progress is kept for whoever asks
+MAX_TRACKED: Final = 300  # uploads whose progress is kept for those who ask
 MAX_FIELDS: Final = 10  # of what is sent there and is no file: pages send nothing else
 MAX_FIELD_BYTES: Final = 64_000  # of all of them, which stay in memory
 MAX_NAME: Final = 64  # letters of a session's name, which is kept for an hour
@@ -93,12 +93,12 @@ def current_page() -> gr.Blocks | None:
 
 
 def latest_event() -> int:
-    """Tell the number of the event that was added last to the page that is being built."""
+    """Return the number of the event that was added last to the page that is being built."""
     return max(_page_in_work().fns)
 
 
 def cancelled_by_latest_event() -> list[int]:
-    """Give the numbers of the events that the event added last cancels: a list to add to."""
+    """Return the numbers of the events that the event added last cancels: a list to add to."""
     return _page_in_work().fns[latest_event()].cancels
 
 
@@ -109,7 +109,7 @@ def _page_in_work() -> BlocksConfig:
 
 
 def upload_folder() -> Path:
-    """Tell where Gradio keeps what visitors upload and what it serves to them."""
+    """Return the folder where Gradio keeps what visitors upload and what it serves to them."""
     return Path(get_upload_folder())
 
 
@@ -137,12 +137,12 @@ def shipped_examples() -> dict[bytes, Path]:
 
 
 def content_addressed(path: Path) -> bool:
-    """Tell whether Gradio keeps the file under the hash of its content, where visitors share it."""
+    """Whether Gradio keeps the file under the hash of its content, where visitors share it."""
     return len(path.parent.name) == 64 and set(path.parent.name) <= set("0123456789abcdef")
 
 
 def session_of_event() -> str | None:
-    """Tell which visitor the event that runs now belongs to; None where no event runs."""
+    """Return the session of the visitor whose event runs now; None where no event runs."""
     request = LocalContext.request.get(None)
     return getattr(request, "session_hash", None)
 
@@ -176,8 +176,8 @@ class _TidyParser(route_utils.GradioMultiPartParser):
     # Not the sender's choice: Python's punycode takes quadratic time, while all others wait.
     _charset: Any = property(lambda _: "utf-8", lambda *_: None)
 
-    def __init__(self, *given: Any, **limits: Any) -> None:
-        super().__init__(*given, **limits | {"max_fields": MAX_FIELDS})
+    def __init__(self, *args: Any, **limits: Any) -> None:
+        super().__init__(*args, **limits | {"max_fields": MAX_FIELDS})
         self._field_bytes = 0
 
     def on_part_data(self, data: bytes, start: int, end: int) -> None:
@@ -311,8 +311,8 @@ def share_sessions(address: Callable[[Request], str], used: Callable[[str], None
             evicted = max(owners, key=lambda each: counts[owners[each]])
             session = sessions.pop(evicted)
             holder.time_last_used.pop(evicted, None)
-        for state, kept, _ in session.state_components:
-            state.delete_callback(kept)
+        for state, value, _ in session.state_components:
+            state.delete_callback(value)
 
     route_utils.restore_session_state = restored
     StateHolder.update = update  # type: ignore[method-assign]
@@ -324,9 +324,9 @@ def delete_while_files_come() -> None:
 
     def delete(blocks: gr.Blocks, age: int | None) -> None:
         parts = blocks.blocks.values()
-        kept = {file for part in parts for file in getattr(part, "keep_in_cache", ())}
+        lasting = {file for part in parts for file in getattr(part, "keep_in_cache", ())}
         for files in blocks.temp_file_sets:
-            for file in files.copy() - kept:
+            for file in files.copy() - lasting:
                 try:
                     if age is not None and time.time() - os.lstat(file).st_ctime <= age:
                         continue
@@ -381,17 +381,17 @@ def take_own_files() -> None:
 
 
 def charge_results(page: gr.Blocks, address: Callable[[Request], str]) -> None:
-    """Count results from now on as made for whoever sent the request: see write_results_whole.
+    """Count results from now on as made for the sender of the request: see write_results_whole.
 
     address: whom a request comes from.
     """
     process = page.process_api
 
     @functools.wraps(process)
-    async def charged(*given: Any, request: Any = None, **more: Any) -> dict[str, Any]:
+    async def charged(*args: Any, request: Any = None, **more: Any) -> dict[str, Any]:
         first = request[0] if isinstance(request, list) else request
         with made_for(address(first) if first else ""):
-            return await process(*given, request=request, **more)
+            return await process(*args, request=request, **more)
 
     page.process_api = charged  # type: ignore[method-assign]
 
@@ -468,11 +468,11 @@ def limit_waiting(page: gr.Blocks, limits: Waiting, addresses: Addresses) -> Non
     addresses.install(page.upload_file_set)
 
     def in_turn() -> tuple[list[Event], bool, str] | None:
-        found = get_events()
-        if found:
-            events, _, line = found
+        batch = get_events()
+        if batch:
+            events, _, line = batch
             lines[line].serve(turns.get(events[0], 0))
-        return found
+        return batch
 
     def refused(session: str | None, address: str) -> tuple[bool, Any, Any] | None:
         lanes = queue.event_queue_per_concurrency_id.values()
@@ -480,7 +480,7 @@ def limit_waiting(page: gr.Blocks, limits: Waiting, addresses: Addresses) -> Non
         if session and sum(e.session_hash == session for e in waiting) >= limits.of_visitor:
             return False, limits.too_many, REFUSED
         unread = queue.pending_messages_per_session.get(session) if session else None
-        if unread and unread.qsize() >= MAX_UNREAD:  # whoever reads none needs no more
+        if unread and unread.qsize() >= MAX_UNREAD:  # who reads none needs no more
             return False, limits.unread, "error"
         # Events without a request are the page's own.
         others = [event.request for event in waiting if event.request]
@@ -516,7 +516,7 @@ def limit_waiting(page: gr.Blocks, limits: Waiting, addresses: Addresses) -> Non
 
 
 def _is_name(session: str | None) -> bool:
-    """Tell whether a page, or a program, can have given its session this name."""
+    """Whether a page, or a program, can have given its session this name."""
     return not session or len(session) <= MAX_NAME
 
 

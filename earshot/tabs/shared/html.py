@@ -62,9 +62,9 @@ def grey_jpeg(image: np.ndarray) -> str:
 
 def frequency_ticks(nyquist: float = NYQUIST) -> list[tuple[str, float]]:
     """List labels in kHz with their position, 0 to 1, on a mel axis from 0 to nyquist (Hz)."""
-    shown = [hz for hz in FREQUENCIES if hz < nyquist]
-    places = hz_to_mel(np.array(shown)) / hz_to_mel(nyquist)
-    labels = [f"{hz / 1000:g}" for hz in shown]
+    visible = [hz for hz in FREQUENCIES if hz < nyquist]
+    places = hz_to_mel(np.array(visible)) / hz_to_mel(nyquist)
+    labels = [f"{hz / 1000:g}" for hz in visible]
     return [*zip(labels, places.tolist(), strict=True), ("kHz", 0.95)]
 
 

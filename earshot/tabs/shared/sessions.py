@@ -28,13 +28,13 @@ GRACE: Final = 300.0
 LOCK: Final = "lock"
 
 
-class Kept(Protocol):
-    """Something that can be forgotten."""
+class Clearable(Protocol):
+    """A thing that can be forgotten."""
 
     def clear(self) -> None: ...
 
 
-K = TypeVar("K", bound=Kept)
+K = TypeVar("K", bound=Clearable)
 _stores: "WeakSet[SessionStore[Any]]" = WeakSet()  # all that there are
 
 
@@ -50,7 +50,7 @@ class SessionStore(Generic[K]):
     def __init__(self, make: Callable[[], K]) -> None:
         self._make = make
         # Only to find what a visitor who leaves had kept.
-        self._kept: WeakValueDictionary[str, K] = WeakValueDictionary()
+        self._things: WeakValueDictionary[str, K] = WeakValueDictionary()
         self._leaving: dict[str, threading.Timer] = {}
         self._lock = threading.Lock()
         _stores.add(self)
@@ -69,7 +69,7 @@ class SessionStore(Generic[K]):
         self.stay(session)
         if held is None:
             held = self._make()
-        self._kept[session] = held
+        self._things[session] = held
         return held
 
     def stay(self, session: str) -> None:
@@ -85,7 +85,7 @@ class SessionStore(Generic[K]):
         timer = threading.Timer(GRACE, self.expire, [session])
         timer.daemon = True
         with self._lock:
-            if session not in self._kept:
+            if session not in self._things:
                 return
             if earlier := self._leaving.pop(session, None):
                 earlier.cancel()
@@ -97,13 +97,13 @@ class SessionStore(Generic[K]):
         with self._lock:
             if not self._leaving.pop(session, None):
                 return  # used again, just now
-            kept = self._kept.pop(session, None)
-        _clear(kept)
+            owned = self._things.pop(session, None)
+        _clear(owned)
 
 
 def is_upload(path: str | Path) -> bool:
-    """Tell whether a file is one visitor's own: a request may name any file that Gradio serves, and
-    what Gradio names after its content may be somebody else's too."""
+    """Whether a file is one visitor's own: a request may name any file that Gradio serves, and
+    what Gradio names after its content may be another's too."""
     try:
         path = Path(path).resolve()
     except (OSError, ValueError):  # a name that is none
@@ -122,9 +122,9 @@ def delete_after_use(upload: str | None) -> Iterator[None]:
             Path(upload).unlink(missing_ok=True)
 
 
-def _clear(kept: Kept | None) -> None:
-    if kept is not None:
-        kept.clear()
+def _clear(owned: Clearable | None) -> None:
+    if owned is not None:
+        owned.clear()
 
 
 @contextmanager

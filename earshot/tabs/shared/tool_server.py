@@ -61,7 +61,7 @@ FILES: Final = (
     "where whoever runs the server allows it."
 )
 MAX_FILES: Final = 8  # in a call: of no tool takes more
-TOO_MANY: Final = f"Give {MAX_FILES} files at most."
+TOO_MANY_FILES: Final = f"Give {MAX_FILES} files at most."
 INBOX: Final = "upload-call-"  # how the folder of a call begins
 SERVED: Final = "/gradio_api/file="  # in the address of a file of this server
 JOIN: Final = "/gradio_api/queue/join"
@@ -111,21 +111,21 @@ def read_docstring(function: Callable, returns: Sequence[str]) -> Doc:
     for several lines. returns: the names of what the function returns."""
     text = inspect.getdoc(function) or ""
     head, _, rest = text.partition("\nArgs:")
-    given, _, returned = rest.partition("\nReturns:")
+    arguments, _, returned = rest.partition("\nReturns:")
     parameters = list(inspect.signature(function).parameters)
-    return Doc(" ".join(head.split()), _entries(given, parameters), _entries(returned, returns))
+    return Doc(" ".join(head.split()), _entries(arguments, parameters), _entries(returned, returns))
 
 
 def _entries(section: str, names: Sequence[str]) -> dict[str, str]:
-    found: dict[str, str] = {}
+    entries: dict[str, str] = {}
     name = ""
     for line in section.splitlines():
         start, colon, rest = line.strip().partition(":")
         if colon and start in names:
-            name, found[start] = start, rest.strip()
+            name, entries[start] = start, rest.strip()
         elif name:
-            found[name] = f"{found[name]} {line.strip()}".strip()
-    return found
+            entries[name] = f"{entries[name]} {line.strip()}".strip()
+    return entries
 
 
 class ToolServer(gradio.mcp.GradioMCPServer):
@@ -160,14 +160,14 @@ class ToolServer(gradio.mcp.GradioMCPServer):
             upload_folder().mkdir(parents=True, exist_ok=True)
             with TemporaryDirectory(prefix=INBOX, dir=upload_folder()) as folder:
                 _inbox.set(folder)
-                asked = server.request_context.request
-                with made_for(address_of(asked) if asked else ""):
-                    called = await call_tool(request)
-            answer = called.root
+                web_request = server.request_context.request
+                with made_for(address_of(web_request) if web_request else ""):
+                    result = await call_tool(request)
+            answer = result.root
             assert isinstance(answer, types.CallToolResult)
             if not answer.isError and isinstance(answer.content[0], types.TextContent):
                 answer.structuredContent = json.loads(answer.content[0].text)
-            return called
+            return result
 
         server.request_handlers[types.ListToolsRequest] = list_typed
         server.request_handlers[types.CallToolRequest] = call_typed
@@ -176,7 +176,7 @@ class ToolServer(gradio.mcp.GradioMCPServer):
     def get_fn_description(
         self, block_fn: BlockFunction, tool_name: str
     ) -> tuple[str, dict[str, str]]:
-        """Say what the tool does and returns, and what each parameter is."""
+        """Return what the tool does and returns, and what each parameter is."""
         _, files = self.get_input_schema(tool_name)
         about = [str(block_fn.api_description), *([FILES] if files else [])]
         return " ".join(about), docstring(block_fn).parameters
@@ -209,15 +209,12 @@ class ToolServer(gradio.mcp.GradioMCPServer):
         self, value: dict[str, Any], filedata_positions: list[list[str | int]]
     ) -> dict[str, Any]:
         """Put files in place of the files' addresses in arguments."""
-        given = [value[name] for (name,) in filedata_positions if name in value]
-        if any(isinstance(each, list) and len(each) > MAX_FILES for each in given):
-            raise InputError(TOO_MANY)
+        addresses = {name: value[name] for (name,) in filedata_positions if name in value}
+        if any(isinstance(each, list) and len(each) > MAX_FILES for each in addresses.values()):
+            raise InputError(TOO_MANY_FILES)
         files = {
-            name: [_file(one) for one in value[name]]
-            if isinstance(value[name], list)
-            else _file(value[name])
-            for (name,) in filedata_positions
-            if name in value
+            name: [_file(one) for one in each] if isinstance(each, list) else _file(each)
+            for name, each in addresses.items()
         }
         jsons = {name: _json(value[name]) for name in value.keys() & BY_ADDRESS}
         return value | files | jsons
@@ -280,9 +277,9 @@ class ToolServer(gradio.mcp.GradioMCPServer):
         try:
             while not isinstance(message := await messages.get(), ProcessCompletedMessage):
                 if token is not None and isinstance(message, ProgressMessage):
-                    said = " ".join(filter(None, (unit.desc for unit in message.progress_data)))
+                    text = " ".join(filter(None, (unit.desc for unit in message.progress_data)))
                     await context.session.send_progress_notification(
-                        token, step, message=said, related_request_id=str(context.request_id)
+                        token, step, message=text, related_request_id=str(context.request_id)
                     )
                     step += 1
         finally:
@@ -298,8 +295,8 @@ class ToolServer(gradio.mcp.GradioMCPServer):
     @staticmethod
     def pop_returned_state(components: Sequence[Component | BlockContext], data: Any) -> list:
         """Write an endpoint's result as one object of its named returns."""
-        shown = [v for c, v in zip(components, data, strict=True) if not isinstance(c, gr.State)]
-        return [dict(zip(_named(components), shown, strict=True))]
+        values = [v for c, v in zip(components, data, strict=True) if not isinstance(c, gr.State)]
+        return [dict(zip(_named(components), values, strict=True))]
 
     def postprocess_output_data(
         self, data: Any, root_url: str
@@ -332,8 +329,8 @@ def docstring(block_fn: BlockFunction) -> Doc:
 
 def _named(components: Sequence[Component | BlockContext]) -> dict[str, Component]:
     """Index components by their labels, in order, without those that clients do not see."""
-    shown = [c for c in components if isinstance(c, Component) and not isinstance(c, gr.State)]
-    return {str(component.label): component for component in shown}
+    public = [c for c in components if isinstance(c, Component) and not isinstance(c, gr.State)]
+    return {str(component.label): component for component in public}
 
 
 class Described(NamedTuple):

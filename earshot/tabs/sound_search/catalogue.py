@@ -104,7 +104,7 @@ class Catalogue:
         return self.pictures[sound.id]
 
     def served(self, sound: "Sound") -> Path | str:
-        """Give what the page plays: a visitor's file, or the address of a sound of the index.
+        """Return what the page plays: a visitor's file, or the address of a sound of the index.
 
         Raises InputError where a sound of a bucket cannot be fetched.
         """
@@ -133,7 +133,7 @@ class Catalogue:
         return Chart(name, points, self.categories, "More like this", area="Choose an area")
 
     def _playable(self, sound: "Sound") -> Path | str | None:
-        """Give what the map plays: no sounds of a bucket, of which there are thousands."""
+        """Return what the map plays: no sounds of a bucket, of which there are thousands."""
         return None if in_bucket(sound.path) else self.served(sound)
 
 

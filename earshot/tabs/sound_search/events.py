@@ -228,13 +228,13 @@ class SoundEvents:
         return self.wait(search, self.library(search, own, progress))
 
     def engine(self, model: str) -> "Engine":
-        """Give the model of a search, and Earshot's sounds as it embeds them."""
+        """Return the model of a search, and Earshot's sounds as it embeds them."""
         return self.hub(model) if model and self.hub else (self.pipeline(), self.demo)
 
     def library(
         self, search: Search, own: VisitorLibrary | None, progress: gr.Progress | None = None
     ) -> IndexedCatalogue:
-        """Give the library to search. Raises InputError if the visitor has none."""
+        """Return the library to search. Raises InputError if the visitor has none."""
         pipeline, demo = self.engine(search.model)
         if search.scope == DEMO:
             return demo(pipeline, progress)

@@ -45,7 +45,7 @@ class IndexedCatalogue(Catalogue):
 
     @property
     def threshold(self) -> float:
-        """Give the score of a match in this library."""
+        """Return the score of a match in this library."""
         encoder = self.index.encoder
         return encoder.threshold if self.shipped else encoder.own_threshold
 
@@ -197,7 +197,7 @@ class DemoLibrary:
 
     @property
     def shipped(self) -> bool:
-        """Tell whether these are Earshot's sounds."""
+        """Whether these are Earshot's sounds."""
         return self.folder.resolve() == SHIPPED.resolve()
 
     def catalogue(self) -> tuple[str, Catalogue]:
@@ -257,7 +257,7 @@ class DemoLibrary:
         return PlainTextResponse("This sound is not here.", 404)
 
     def _replaced(self) -> bool:
-        """Say whether the index is another than was opened; not while there is none."""
+        """Whether the index is another than was opened; not while there is none."""
         try:
             return time_written(self.folder) != self._opened
         except InputError:

@@ -126,9 +126,9 @@ def query_chips() -> gr.HTML:
 
 def chips_html(text: str) -> str:
     """Show the sounds that a text names, and how they relate; nothing for one sound."""
-    wanted, unwanted = split_unwanted(translate(text).english)
-    compound = parse(wanted)
-    if not compound.links and not (wanted and unwanted):
+    positive, unwanted = split_unwanted(translate(text).english)
+    compound = parse(positive)
+    if not compound.links and not (positive and unwanted):
         return ""
     return macro(PARTS, "chips", compound.parts, compound.links, unwanted)
 
@@ -137,8 +137,8 @@ def edited_text(text: str, action: object, number: object) -> str:
     """Edit the text of the query after a chip was pressed; it is unchanged for an unknown
     action.
     """
-    wanted, unwanted = split_unwanted(translate(text).english)
-    compound, behind = parse(wanted), f", without {unwanted}" if unwanted else ""
+    positive, unwanted = split_unwanted(translate(text).english)
+    compound, behind = parse(positive), f", without {unwanted}" if unwanted else ""
     if action == "whole":
         return f'"{text.replace(chr(34), "")}"'
     if not isinstance(number, int):

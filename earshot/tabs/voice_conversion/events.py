@@ -71,12 +71,12 @@ class Models:
 
     @property
     def any_voice(self) -> bool:
-        """Say whether there are models that take any voice as their target."""
+        """Whether there are models that take any voice as their target."""
         return settings.CONTINUOUS in self.names
 
     @property
     def live(self) -> bool:
-        """Say whether a checkpoint that converts live is installed."""
+        """Whether a checkpoint that converts live is installed."""
         return any(settings.MODELS[name] in settings.LIVE for name in self.names)
 
     @property
@@ -128,7 +128,7 @@ class ConversionEvents:
         values: Values,
         progress: gr.Progress = gr.Progress(),  # noqa: B008
     ) -> Update:
-        """Say what is shown, or the recording, in the voice that was chosen, and play it."""
+        """Convert what is shown, or the recording, to the voice that was chosen, and play it."""
         result: ConversionResult | None = values[self.components.result]
         recording: str | None = values[self.components.audio]
         spoken = self.components.speaking.read(values)
@@ -142,7 +142,7 @@ class ConversionEvents:
         values: Values,
         progress: gr.Progress = gr.Progress(),  # noqa: B008
     ) -> Update:
-        """Say the recording, or what is shown, in every voice; they play one after another."""
+        """Convert the recording, or what is shown, to every voice; they play one after another."""
         result: ConversionResult | None = values[self.components.result]
         recording: str | None = values[self.components.audio]
         spoken = self.components.speaking.read(values)
@@ -189,7 +189,7 @@ class ConversionEvents:
         return self._show(result.edited(units), answer=False)
 
     def hear(self, values: Values, event: gr.EventData) -> Update:
-        """Say one unit of the palette for a moment."""
+        """Speak one unit of the palette for a moment."""
         result: ConversionResult | None = values[self.components.result]
         if result is None:
             raise InputError(NO_UNITS)

@@ -110,7 +110,7 @@ class VoiceVisit:
 
 class OwnVoicePanel(Section):
     """The panel under the voice cards, which opens when their value is OWN. visit: the visitor's
-    voice, and what they are to read; anybody: what takes a recording of somebody else, None where
+    voice, and what they are to read; anybody: what takes a recording of another, None where
     that is not allowed; pipeline, cards: wire is given.
     """
 
@@ -255,7 +255,7 @@ class OwnVoicePanel(Section):
 
 @dataclass(frozen=True)
 class _Anybody:
-    """The part that takes a recording of somebody else, once its speaker's consent is stated."""
+    """The part that takes a recording of another, once its speaker's consent is stated."""
 
     part: gr.Accordion
     agreed: gr.Checkbox

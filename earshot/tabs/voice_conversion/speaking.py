@@ -49,7 +49,7 @@ class Speaking:
 
     @property
     def blended(self) -> bool:
-        """Say whether another voice is blended in."""
+        """Whether another voice is blended in."""
         return self.other != ALONE and self.share != 0
 
     @property
@@ -76,7 +76,7 @@ class Speaking:
         return f"{names[0]} {1 - self.share:.0%} + {names[1]} {self.share:.0%}"
 
     def suits(self, pipeline: "Converter") -> bool:
-        """Say whether the pipeline has the voice that was chosen."""
+        """Whether the pipeline has the voice that was chosen."""
         plain = not self.blended and self.voice in pipeline.voices
         return plain or isinstance(pipeline.voices, Mapping)
 

@@ -154,11 +154,11 @@ class ConversionResult:
 
     @property
     def stale(self) -> bool:
-        """Say whether the units were edited after they were synthesised."""
+        """Whether the units were edited after they were synthesised."""
         return self.units is not self.spoken
 
     def is_of(self, recording: str | None, pipeline: "Converter") -> bool:
-        """Say whether its units are those of a recording, None: of what is shown, by a pipeline."""
+        """Whether its units are those of a recording, None: of what is shown, by a pipeline."""
         own = self.units.model, self.units.fingerprint
         same = recording in (None, self.recording)
         return same and own == (pipeline.name, pipeline.fingerprint)

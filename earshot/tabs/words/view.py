@@ -98,7 +98,7 @@ def colorings_of(words: Sequence["LibraryWord"]) -> list[Coloring]:
 
 
 def trustworthiness(library: "WordLibrary", layout: str) -> str:
-    """Say in a sentence how well a layout of the map preserves neighbours."""
+    """Write in a sentence how well a layout of the map preserves neighbours."""
     return (
         "This two-dimensional map has a trustworthiness of "
         f"{library.trustworthiness[layout]:.2f} at k = 10 (at 1, all neighbours on the map "

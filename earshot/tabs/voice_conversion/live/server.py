@@ -52,7 +52,7 @@ class LiveQueue:
     def __init__(self, most: int, seconds: float) -> None:
         self.most, self.seconds = most, seconds
         self._taken: list[float] = []  # when each place is free again, at the latest
-        # The turn of whoever waits, and what is set when their place has changed.
+        # The turn of each who waits, and what is set when their place has changed.
         self._line: list[tuple[int, asyncio.Event]] = []
         self._turns = Turns()
 
