@@ -23,7 +23,7 @@ from earshot.media.audio.load import load, wav_bytes
 from earshot.media.video import frames
 from earshot.sound_index.scan import CAPTIONS, read_captions
 from earshot.study.design import folder
-from earshot.study.imports import read
+from earshot.study.imports.toolkits import read_ratings
 from synthetic.videos import RATE, beep, video_file
 
 TONE: Final = beep().astype(np.float32)
@@ -56,7 +56,7 @@ def of_ratings(content: bytes) -> str:
     with tempfile.TemporaryDirectory() as place:
         file = Path(place, "ratings.csv")
         file.write_bytes(content)
-        answers = read(file).table.groupby("system")["answer"]
+        answers = read_ratings(file).table.groupby("system")["answer"]
     return ", ".join(f"{system} {of_one.mean():.1f}" for system, of_one in answers)
 
 

@@ -30,7 +30,7 @@ from earshot.study.analysis.estimates import (
 from earshot.study.analysis.paired_comparisons import bradley_terry, ranking
 from earshot.study.analysis.power import at_null, plan
 from earshot.study.analysis.scores import signed_rank
-from earshot.study.simulation.world import MIDDLE, World, on_scale, votes
+from earshot.study.simulation import MIDDLE, World, on_scale, votes
 
 TESTS = 4_000  # simulated where there is no difference
 OTHERS = 1_000  # of Bradley and Terry

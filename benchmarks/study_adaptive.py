@@ -14,7 +14,7 @@ from earshot.study.assignment import NODES, WEIGHTS, Event, beliefs, choose
 from earshot.study.design import Test
 from earshot.study.design.designs import AB
 from earshot.study.design.model import numbered, scored
-from earshot.study.simulation.world import World
+from earshot.study.simulation import World
 
 SYSTEMS, STIMULI, RATERS = 16, 10, 40
 EACH = 15  # votes of a rater

@@ -9,7 +9,7 @@ from statsmodels.formula.api import mixedlm
 
 from benchmarks.study_worlds import WORLDS, rows
 from earshot.study.analysis.estimates import ROUNDING, Estimate, bounded, difference, mean
-from earshot.study.simulation.world import MIDDLE, World, on_scale
+from earshot.study.simulation import MIDDLE, World, on_scale
 
 TESTS = 2_000
 RIVALS = 300  # tests for other methods, of which a mixed model is slow

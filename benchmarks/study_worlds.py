@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from earshot.study.simulation.world import World
+from earshot.study.simulation import World
 
 WORLDS = {
     "as usual": World(),

@@ -20,7 +20,7 @@ from earshot.study import preregistration, rater_links
 from earshot.study.design import DESIGNS, Test, spec
 from earshot.study.design.form import template
 from earshot.study.design.spec import FILE, SpecError
-from earshot.study.imports.p808 import CLIPS, SCALES
+from earshot.study.imports.toolkits import CLIPS, SCALES, read_ratings
 from earshot.study.sounds import stimuli
 from earshot.study.storage import dataset
 from earshot.study.storage.database import UNAVAILABLE
@@ -29,7 +29,7 @@ from earshot.study.storage.raters import Conduct
 from earshot.study.storage.store import Store
 
 REHEARSAL = "simulated"  # the folder of what simulated raters answer
-REHEARSED = "rehearsal.db"  # where simulated raters' answers are, in that folder
+REHEARSAL_DATABASE = "rehearsal.db"  # of simulated raters' answers, in that folder
 ANSWERS = "answers.db"  # where `serve` keeps them, in the folder that it serves
 
 
@@ -44,12 +44,12 @@ def new(options: argparse.Namespace) -> None:
 
 
 def check(options: argparse.Namespace) -> None:
-    """Say what must be mended before the test can open."""
+    """Report what must be mended before the test can open."""
     test = spec.load(options.test)
     if problems := [*test.unwritten, *stimuli.check(test)]:
         sys.exit("\n".join(problems))
-    if kept := _kept(test):
-        Store(f"sqlite:///{kept}").open(test)  # which tells what raters heard otherwise
+    if answers := _answers(test):
+        Store(f"sqlite:///{answers}").open(test)  # which reports sounds that were changed
     scored = len(test.of_kind("trial"))
     print(
         f"{test.name} is ready: {test.design.name}, {len(test.systems)} systems, {scored} trials, "
@@ -63,8 +63,7 @@ def freeze(options: argparse.Namespace) -> None:
     test = spec.load(options.test)
     if problems := [*test.unwritten, *stimuli.check(test)]:
         sys.exit("\n".join(problems))
-    known = options.database or _kept(test)
-    if known and _store(test, options.database).raters(test.name):
+    if (options.database or _answers(test)) and _store(test, options.database).raters(test.name):
         sys.exit("Somebody has begun this test: it is frozen before anybody rates, or not at all.")
     print(preregistration.freeze(test), preregistration.said(test), sep="\n")
 
@@ -89,7 +88,7 @@ def results(options: argparse.Namespace) -> None:
     """Write everything, or its analysis, to a folder."""
     test = spec.load(options.test)
     store, folder = _store(test, options.database), options.out or test.folder / "results"
-    store.open(test)  # which tells if it is another test of that name
+    store.open(test)  # which reports another test of that name
     if options.command == "export":
         archive = folder / f"{test.name}.zip"
         written = (*exported(test, folder), dataset.root(test, folder), archive)
@@ -123,42 +122,42 @@ def compare(options: argparse.Namespace) -> None:
         store.open(test)
     check_comparable(*(test for _, test in both))
     preregistration.look(*both)
-    found = [
+    results = [
         analyse(test, store.ratings(test), conduct=store.conduct(test)) for store, test in both
     ]
-    write_file(options.out, page(compare(*found)).encode())
+    write_file(options.out, page(compare(*results)).encode())
     print(options.out)
 
 
-def read_ratings(options: argparse.Namespace) -> None:
+def analyse_ratings(options: argparse.Namespace) -> None:
     """Analyse ratings that were collected elsewhere."""
-    from earshot.study.imports import read
-
     if options.out and options.out.resolve() == options.file.resolve().parent:
         raise InputError(f"{options.out} has the ratings in it, which results could replace.")
-    found = read(options.file, options.clips, options.scale)
+    ratings = read_ratings(options.file, options.clips, options.scale)
     folder = options.out or options.file.with_name(f"{options.file.stem}-results")
-    check_new(_reported(found.test, folder), options.overwrite)
-    _report(found.test, found.table, notes=found.notes, folder=folder)
+    check_new(_reported(ratings.test, folder), options.overwrite)
+    _report(ratings.test, ratings.table, folder, notes=ratings.notes)
 
 
 def simulate(options: argparse.Namespace) -> None:
-    """Let made-up raters take the test, and write what the report would be like."""
-    from earshot.study.simulation.raters import RATERS, simulate  # loads scipy
+    """Let simulated raters take the test, and write what the report would be like."""
+    from earshot.study.simulation import RATERS, simulate  # loads scipy
 
     test = spec.load(options.test)
     folder = options.out or test.folder / REHEARSAL
-    for file in (ANSWERS, REHEARSED):
+    for file in (ANSWERS, REHEARSAL_DATABASE):
         if (folder / file).exists() and Store(f"sqlite:///{folder / file}").real_raters():
             raise InputError(
                 f"{folder / file} holds answers of real raters: choose another folder with --out."
             )
-    written = (folder / REHEARSED, *exported(test, folder), *_reported(test, folder))
+    written = (folder / REHEARSAL_DATABASE, *exported(test, folder), *_reported(test, folder))
     check_new(written, options.overwrite)
     folder.mkdir(parents=True, exist_ok=True)
-    for file in folder.glob(f"{REHEARSED}*"):  # of the rehearsal before, with SQLite's own files
+    for file in folder.glob(
+        f"{REHEARSAL_DATABASE}*"
+    ):  # of the rehearsal before, with SQLite's own files
         file.unlink()
-    store = Store(f"sqlite:///{folder / REHEARSED}")
+    store = Store(f"sqlite:///{folder / REHEARSAL_DATABASE}")
     simulate(test, store, options.raters or test.raters or RATERS, options.seed)
     export(test, store, folder)
     print("These raters are simulated, and so is what they say:")
@@ -190,14 +189,14 @@ def _report(
 
 def _store(test: Test, url: str | None) -> Store:
     """Open the answers at the URL, else next to the test, else in the folder of all tests."""
-    kept = _kept(test)
-    if not url and not kept:
+    answers = _answers(test)
+    if not url and not answers:
         sys.exit(f"There is no {ANSWERS} in {test.folder}: name the store with --database URL.")
-    return Store(url or f"sqlite:///{kept}")
+    return Store(url or f"sqlite:///{answers}")
 
 
-def _kept(test: Test) -> Path | None:
-    """Find the answers next to the test, else in the folder of all tests."""
+def _answers(test: Test) -> Path | None:
+    """Return the answers next to the test, else in the folder of all tests."""
     files = (test.folder / ANSWERS, test.folder.parent / ANSWERS)
     return next((file for file in files if file.exists()), None)
 
@@ -263,7 +262,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     command.add_argument("--clips", default=CLIPS, help="how P.808 clips are called: %(default)s")
     command.add_argument("--scale", choices=SCALES, default=SCALES[0], help="of P.835: %(default)s")
     command.add_argument("--out", type=Path, help="folder, default: FILE-results")
-    command.set_defaults(run=read_ratings)
+    command.set_defaults(run=analyse_ratings)
     for name in ("simulate", "export", "analyse", "compare", "import"):
         command = commands.choices[name]
         command.add_argument(

@@ -10,7 +10,7 @@ import pytest
 
 from earshot.core.errors import InputError
 from earshot.study.analysis import analyse
-from earshot.study.imports import read
+from earshot.study.imports.toolkits import read_ratings
 from earshot.study.rater_links import is_gap
 
 HEAD = (
@@ -75,7 +75,7 @@ def text(rows: list[list[object]], delimiter: str = ",") -> str:
 def test_table_dialects_give_same_means(tmp_path: Path, written: Callable[[], bytes]) -> None:
     file = tmp_path / "mushra.csv"
     file.write_bytes(written())
-    found = read(file)
+    found = read_ratings(file)
     answers = found.table.groupby("system")["answer"]
     means = {system: of_one.mean() for system, of_one in answers}
     assert means == {"reference": 97, "C1": 68.5, "C2": 58.5, "anchor-3.5k": 18.5}
@@ -96,7 +96,7 @@ def test_table_of_pymushra_is_read(tmp_path: Path) -> None:
     rows.append(["test", "", "session-1", "likert", "", "", "", ""])  # a page of another kind
     file = tmp_path / "pymushra.csv"
     file.write_text(text(rows, ";"))
-    found = read(file)
+    found = read_ratings(file)
     assert found.test.systems == ("C1", "C2") and len({*found.table["rater"]}) == 4
 
 
@@ -106,7 +106,7 @@ def test_session_stored_twice_is_one_rater(tmp_path: Path, times: int) -> None:
     rows = table()
     file = tmp_path / "mushra.csv"
     file.write_text(text(rows + rows[1:9] * (times - 1)))
-    found = read(file)
+    found = read_ratings(file)
     assert len(found.table) == 32 and len({*found.table["rater"]}) == 4
     assert f"{8 * (times - 1)} others are left out" in found.notes[0]
     assert found.notes[0] in analyse(found.test, found.table, notes=found.notes).kept.notes
@@ -118,7 +118,7 @@ def test_space_behind_name_changes_no_system(tmp_path: Path, space: str) -> None
     rows = [[f"{cell}{space}" if k % 3 else cell for cell in row] for k, row in enumerate(table())]
     file = tmp_path / "mushra.csv"
     file.write_text(text(rows), encoding="utf-8")
-    found = read(file)
+    found = read_ratings(file)
     assert {*found.table["system"]} == {"reference", "C1", "C2", "anchor-3.5k"}
 
 
@@ -129,7 +129,7 @@ def test_normal_forms_are_one_system(tmp_path: Path) -> None:
     mixed = composed[:half] + unicodedata.normalize("NFD", composed[half:])
     file = tmp_path / "mushra.csv"
     file.write_text(mixed, encoding="utf-8")
-    assert {*read(file).table["system"]} == {"reference", "Clé", "C2", "anchor-3.5k"}
+    assert {*read_ratings(file).table["system"]} == {"reference", "Clé", "C2", "anchor-3.5k"}
 
 
 def test_ids_shortened_by_spreadsheet_are_named(tmp_path: Path) -> None:
@@ -138,7 +138,7 @@ def test_ids_shortened_by_spreadsheet_are_named(tmp_path: Path) -> None:
     file = tmp_path / "votes.csv"
     file.write_text(text(rows))
     with pytest.raises(InputError, match=r"Row 3: workerid is “6.1E\+23”, as a spreadsheet"):
-        read(file)
+        read_ratings(file)
 
 
 @pytest.mark.parametrize("nobody", ["", "null", "########", "#REF!", "${e://Field/ID}"])
@@ -151,7 +151,7 @@ def test_ids_that_are_nobodys_are_named(tmp_path: Path, nobody: str) -> None:
     ]
     file.write_text(text(rows))
     with pytest.raises(InputError, match=r"Row 10: session_uuid is “.*”, which is nobody's"):
-        read(file)
+        read_ratings(file)
 
 
 def test_programmers_number_is_no_rating(tmp_path: Path) -> None:
@@ -159,7 +159,7 @@ def test_programmers_number_is_no_rating(tmp_path: Path) -> None:
     file = tmp_path / "votes.csv"
     file.write_text(text([[*VOTES], ["W1", "a/1.wav", "0_3"]]))
     with pytest.raises(InputError, match="vote is “0_3”, and no number"):
-        read(file)
+        read_ratings(file)
 
 
 def test_workers_votes_on_clip_count_once(tmp_path: Path) -> None:
@@ -167,7 +167,7 @@ def test_workers_votes_on_clip_count_once(tmp_path: Path) -> None:
     rows = [[*VOTES], *([who, f"a/{k}.wav", 3] for who in "VVVVVW" for k in range(3))]
     file = tmp_path / "votes.csv"
     file.write_text(text(rows))
-    found = read(file)
+    found = read_ratings(file)
     assert len(found.table) == 6
     assert "12 others are left out (rows 5, 6, 7, 8, 9 …)" in found.notes[0]
 
@@ -184,7 +184,7 @@ def test_clip_name_excludes_its_signature(tmp_path: Path) -> None:
     ]
     file = tmp_path / "votes.csv"
     file.write_text(text(rows))
-    assert {*read(file).table["stimulus"]} == {"s0", "s1", "s2"}
+    assert {*read_ratings(file).table["stimulus"]} == {"s0", "s1", "s2"}
 
 
 def test_undecided_answers_are_counted(tmp_path: Path) -> None:
@@ -198,7 +198,7 @@ def test_undecided_answers_are_counted(tmp_path: Path) -> None:
     ]
     file = tmp_path / "abx.csv"
     file.write_text(text(rows))
-    found = read(file)
+    found = read_ratings(file)
     pair = analyse(found.test, found.table).kept.pairs.iloc[0]
     assert (pair["ratings"], pair["right"]) == (80, 46)
     assert pair["value"] == pytest.approx(0.575) and pair["p"] > 0.1
@@ -215,7 +215,7 @@ def test_systems_without_shared_stimulus_are_named(tmp_path: Path) -> None:
     ]
     file = tmp_path / "votes.csv"
     file.write_text(text(rows))
-    found = read(file)
+    found = read_ratings(file)
     notes = " ".join(analyse(found.test, found.table).kept.notes)
     assert "share no stimulus" in notes
 

@@ -14,7 +14,7 @@ from earshot.study.analysis.report.pdf import document
 from earshot.study.assignment import AHEAD, Event, choose
 from earshot.study.design import Test
 from earshot.study.design.model import UNDRAWN
-from earshot.study.simulation.raters import simulate
+from earshot.study.simulation import simulate
 from earshot.study.storage.export import lines
 from earshot.study.storage.store import Rater, StaleAnswerError, Store
 from tests.support.replay import differing, events

@@ -6,7 +6,7 @@ from contextlib import suppress
 import pytest
 
 from earshot.study.design.document import _quoted
-from earshot.study.imports.p808 import address_of
+from earshot.study.imports.toolkits import address_of
 from earshot.study.library import parse_link
 from tests.support.quickness import quickly
 

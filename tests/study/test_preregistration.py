@@ -12,7 +12,7 @@ from earshot.study import preregistration
 from earshot.study.__main__ import main
 from earshot.study.analysis.report.method import plan
 from earshot.study.design.spec import load
-from earshot.study.simulation.raters import simulate
+from earshot.study.simulation import simulate
 from earshot.study.storage.store import Store
 from tests.support.stimuli import make_folder, noise
 from tests.support.studies import enrol, make_test

@@ -20,8 +20,8 @@ MAX_SYSTEMS: Final = 20
 MAX_CELLS: Final = 10_000_000  # raters by sounds, of which most tables have few filled
 MAX_ANSWERS: Final = 1001  # that differ: 0 to 100 in tenths
 MAX_STIMULI: Final = 2000
-MAX_LENGTH: Final = 200  # characters of a name
-MAX_NAMED: Final = 5  # rows that a note names
+MAX_NAME: Final = 200  # characters of a name
+MAX_ROWS: Final = 5  # rows that a note names
 SHORTENED: Final = re.compile(r"-?\d(?:[.,]\d+)?[eE]\+?\d+")
 NOWHERE: Final = Path()  # their sounds are not here
 
@@ -45,7 +45,7 @@ class Rating:
 
 @dataclass(frozen=True)
 class Imported:
-    """A test without its sounds, its ratings as a tidy table, and what a reader must be told."""
+    """A test without its sounds, its ratings as a tidy table, and what a reader must know."""
 
     test: Test
     table: pd.DataFrame
@@ -56,11 +56,11 @@ class Imported:
 class Names:
     """Raters by number, in the order in which they come: what they were called is left behind."""
 
-    known: dict[str, str] = field(default_factory=dict)
+    numbers: dict[str, str] = field(default_factory=dict)
 
     def of(self, name: str) -> str:
-        """Find the name to use."""
-        return self.known.setdefault(name, f"rater-{len(self.known) + 1}")
+        """Return the name to use."""
+        return self.numbers.setdefault(name, f"rater-{len(self.numbers) + 1}")
 
 
 def check_id(row: Row, column: str) -> None:
@@ -85,15 +85,15 @@ def imported(
     title: str,
     source: str,
     design: Design,
-    given: Sequence[Rating],
+    ratings: Sequence[Rating],
     notes: Sequence[str] = (),
 ) -> Imported:
-    """Make the test that these ratings are of, from this source. Whoever rates the same sound more
-    than once is taken at their first word, which notes then say.
+    """Return the test that these ratings are of, from this source. Where a rater rates the same
+    sound more than once, the first rating counts, which notes then say.
 
     Raises InputError where there are none, or too many of anything for an analysis to end.
     """
-    ratings, repeated = _first(given)
+    ratings, repeated = _first(ratings)
     if repeated:
         notes = [*notes, _repetition(repeated)]
     scored = [each for each in ratings if each.kind == "trial"]
@@ -111,8 +111,8 @@ def imported(
     ):
         if number > most:
             raise InputError(f"This file has {number:,} {what}, and {most:,} are the most.")
-    if max(map(len, [*names, *stimuli])) > MAX_LENGTH:
-        raise InputError(f"A system or stimulus has a name of more than {MAX_LENGTH} characters.")
+    if max(map(len, [*names, *stimuli])) > MAX_NAME:
+        raise InputError(f"A system or stimulus has a name of more than {MAX_NAME} characters.")
     trials, table = _trials(design, ratings)
     test = Test(
         name=name,
@@ -131,30 +131,31 @@ def imported(
 
 
 def _cells(ratings: Sequence[Rating]) -> int:
-    """Count the places in a table of raters by the sounds, or pairs, that they heard."""
-    heard = {(each.system, each.other, each.stimulus) for each in ratings}
-    return len(heard) * len({each.rater for each in ratings})
+    """Return how many places a table of raters by sounds, or pairs, has."""
+    sounds = {(each.system, each.other, each.stimulus) for each in ratings}
+    return len(sounds) * len({each.rater for each in ratings})
 
 
-def _first(given: Sequence[Rating]) -> tuple[list[Rating], list[Rating]]:
-    """Part the ratings from those that a rater gave of the same sound before. Checks come again."""
-    kept: dict[tuple[object, ...], Rating] = {}
+def _first(ratings: Sequence[Rating]) -> tuple[list[Rating], list[Rating]]:
+    """Return the ratings, and those of sounds that their rater has rated before; checks may come
+    again."""
+    first: dict[tuple[object, ...], Rating] = {}
     repeated = []
-    for number, each in enumerate(given):
+    for number, each in enumerate(ratings):
         check = number if each.kind != "trial" else None
         key = (each.rater, each.stimulus, each.system, each.other, check)
-        if key in kept:
+        if key in first:
             repeated.append(each)
         else:
-            kept[key] = each
-    return [*kept.values()], repeated
+            first[key] = each
+    return [*first.values()], repeated
 
 
 def _repetition(repeated: Sequence[Rating]) -> str:
     raters = len({each.rater for each in repeated})
     who = "1 rater rates" if raters == 1 else f"{raters} raters rate"
-    lines = ", ".join(str(each.line) for each in repeated[:MAX_NAMED])
-    more = " …" if len(repeated) > MAX_NAMED else ""
+    lines = ", ".join(str(each.line) for each in repeated[:MAX_ROWS])
+    more = " …" if len(repeated) > MAX_ROWS else ""
     return (
         f"{who} the same sound more than once, as where a session was stored twice: the first "
         f"rating is kept, and {len(repeated)} others are left out (rows {lines}{more})."
@@ -162,7 +163,7 @@ def _repetition(repeated: Sequence[Rating]) -> str:
 
 
 def _trials(design: Design, ratings: Sequence[Rating]) -> tuple[tuple[Trial, ...], pd.DataFrame]:
-    """Make the trials, in mushra one for all systems with a stimulus, and the table."""
+    """Return the trials, in mushra one for all systems with a stimulus, and the table."""
     sounds: dict[tuple[object, ...], dict[str, Path]] = {}
     about: dict[tuple[object, ...], Rating] = {}
     places: dict[tuple[object, ...], int] = {}

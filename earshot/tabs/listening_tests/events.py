@@ -219,7 +219,7 @@ class StudyEvents:
             return ""
         # Late, for they load statsmodels and matplotlib.
         from earshot.study.analysis.report.page import rehearsal
-        from earshot.study.simulation.raters import rehearse
+        from earshot.study.simulation import rehearse
 
         try:
             return trial_process()(rehearsal, trial_process()(rehearse, test))

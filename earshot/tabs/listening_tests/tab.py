@@ -10,8 +10,7 @@ import gradio as gr
 from starlette.routing import BaseRoute
 
 from earshot.core.errors import InputError
-from earshot.study import imports
-from earshot.study.imports.p808 import CLIPS
+from earshot.study.imports.toolkits import CLIPS, read_ratings
 from earshot.study.library import ANYBODY, EXAMPLE, VOTE, Permission, TestLibrary
 from earshot.study.report_process import trial_process
 from earshot.study.web import server
@@ -103,7 +102,7 @@ class ImportSection(Section):
 
         if not file:
             raise InputError(NO_FILE)
-        ratings = imports.read(Path(file), clips, scale)
+        ratings = read_ratings(Path(file), clips, scale)
         make, workspace = trial_process(), self.workspaces.of(workspace, request)
         results = make(analyse, ratings.test, ratings.table, notes=ratings.notes)
         pdf, html = (

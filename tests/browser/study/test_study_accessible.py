@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 from benchmarks.support.listening import write_test
 from earshot.study.design import DESIGNS
 from earshot.study.library import TestLibrary
-from earshot.study.simulation.raters import simulate
+from earshot.study.simulation import simulate
 from earshot.study.web.rater_page import page_texts
 from tests.browser.rater_form import RaterForm
 

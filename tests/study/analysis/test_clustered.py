@@ -18,7 +18,7 @@ from earshot.study.analysis.estimates import (
     difference,
     mean,
 )
-from earshot.study.simulation.world import World, on_scale
+from earshot.study.simulation import World, on_scale
 
 
 def _crossed(

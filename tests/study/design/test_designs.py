@@ -12,7 +12,7 @@ from earshot.study.analysis.report.page import page
 from earshot.study.analysis.report.pdf import document
 from earshot.study.design import DESIGNS, Design, Scale, designs, spec
 from earshot.study.design.form import template
-from earshot.study.simulation.raters import simulate
+from earshot.study.simulation import simulate
 from earshot.study.storage.store import Store
 from earshot.study.web.server import app, library
 

@@ -10,7 +10,7 @@ import pytest
 from earshot.core.errors import InputError
 from earshot.media.text import table as limits
 from earshot.study.analysis import analyse
-from earshot.study.imports import read
+from earshot.study.imports.toolkits import read_ratings
 
 HEAD = "session_test_id,email,trial_id,rating_stimulus,rating_score,rating_time,rating_comment"
 VOTES = "HITId,workerid,file,vote,question_type"
@@ -49,21 +49,21 @@ def mushra(path: Path, raters: int = 6) -> Path:
 
 def test_mushra_of_webmushra_is_analysed(tmp_path: Path) -> None:
     """It has its anchor and its reference, and no address of a rater."""
-    found = read(mushra(tmp_path / "mushra.csv"))
-    assert found.test.design.name == "mushra" and found.test.systems == ("C1", "C2")
-    assert found.test.conditions == ("reference", "C1", "C2", "anchor-3.5k")
-    results = analyse(found.test, found.table)
+    ratings = read_ratings(mushra(tmp_path / "mushra.csv"))
+    assert ratings.test.design.name == "mushra" and ratings.test.systems == ("C1", "C2")
+    assert ratings.test.conditions == ("reference", "C1", "C2", "anchor-3.5k")
+    results = analyse(ratings.test, ratings.table)
     assert results.kept.raters == 6 and results.exclusions == ()
     best = results.kept.systems.set_index("system")["value"]
     assert best["C1"] == pytest.approx(72, abs=2) and best["anchor-3.5k"] < 30
-    assert "home.example" not in found.table.to_csv()
+    assert "home.example" not in ratings.table.to_csv()
 
 
 def test_anonymous_participants_are_told_apart(tmp_path: Path) -> None:
     """Where all gave the same name, a sound that comes again begins the next participant."""
     rows = [["t", "", "item", name, score, 10, ""] for score in (50, 60) for name in ("C1", "C2")]
-    found = read(written(tmp_path / "mushra.csv", HEAD, *rows))
-    assert found.table.groupby("rater")["answer"].first().tolist() == [50, 60]
+    ratings = read_ratings(written(tmp_path / "mushra.csv", HEAD, *rows))
+    assert ratings.table.groupby("rater")["answer"].first().tolist() == [50, 60]
 
 
 def test_paired_comparison_of_webmushra_is_abx(tmp_path: Path) -> None:
@@ -73,18 +73,20 @@ def test_paired_comparison_of_webmushra_is_abx(tmp_path: Path) -> None:
         for rater in "abc"
         for item, answer in (("1", "correct"), ("2", "incorrect"), ("3", "undecided"))
     ]
-    found = read(written(tmp_path / "pc.csv", f"{head},choice_time,choice_comment", *rows))
-    assert found.test.design.name == "abx" and found.table["answer"].tolist() == [1, 0, 0.5] * 3
-    assert analyse(found.test, found.table).kept.pairs["right"].tolist() == [4]  # of 4.5
-    assert found.notes == ("3 of 9 answers were “undecided”: each counts as half right.",)
+    ratings = read_ratings(
+        written(tmp_path / "pc.csv", f"{head},choice_time,choice_comment", *rows)
+    )
+    assert ratings.test.design.name == "abx" and ratings.table["answer"].tolist() == [1, 0, 0.5] * 3
+    assert analyse(ratings.test, ratings.table).kept.pairs["right"].tolist() == [4]  # of 4.5
+    assert ratings.notes == ("3 of 9 answers were “undecided”: each counts as half right.",)
 
 
 def test_likert_of_webmushra_is_acr(tmp_path: Path) -> None:
     """It is a mean opinion score, whose numbers have blanks around them."""
     head = "session_test_id,email,trial_id,stimuli_rating,stimuli,rating_time"
     rows = [["t", rater, "item", " 4 ", "C1", 10] for rater in "ab"]
-    found = read(written(tmp_path / "lss.csv", head, *rows))
-    assert found.test.design.name == "acr" and found.table["answer"].tolist() == [4, 4]
+    ratings = read_ratings(written(tmp_path / "lss.csv", head, *rows))
+    assert ratings.test.design.name == "acr" and ratings.table["answer"].tolist() == [4, 4]
 
 
 def test_answers_of_p808_exclude_by_traps(tmp_path: Path) -> None:
@@ -102,9 +104,11 @@ def test_answers_of_p808_exclude_by_traps(tmp_path: Path) -> None:
         for status in ("Approved",)
     ]
     rows.append(["W9", "Rejected", trap, 2, f"{base}/clean/s0.wav", 1, trap, 2, "", ""])
-    found = read(written(tmp_path / "Batch_1.csv", head, *rows))
-    assert found.test.systems == ("noisy", "clean") and len(found.test.of_kind("attention")) == 1
-    results = analyse(found.test, found.table)
+    ratings = read_ratings(written(tmp_path / "Batch_1.csv", head, *rows))
+    assert (
+        ratings.test.systems == ("noisy", "clean") and len(ratings.test.of_kind("attention")) == 1
+    )
+    results = analyse(ratings.test, ratings.table)
     assert [who.rater for who in results.exclusions] == ["rater-1"]
     means = results.kept.systems.set_index("system")["value"]
     assert means.to_dict() == {"clean": 4, "noisy": 2} and results.started == 4
@@ -114,12 +118,12 @@ def test_votes_of_p808_follow_clip_names(tmp_path: Path) -> None:
     """A pattern says which part of a clip's name is its system."""
     rows = [[1, who, f"http://x/D1_c0{c}_s2.wav", 3 + c, "MOS"] for who in "ab" for c in (0, 1)]
     file = written(tmp_path / "votes.csv", VOTES, *rows)
-    found = read(file, "D1_{system}_{stimulus}.wav")
-    assert found.test.systems == ("c00", "c01") and {*found.table["stimulus"]} == {"s2"}
+    ratings = read_ratings(file, "D1_{system}_{stimulus}.wav")
+    assert ratings.test.systems == ("c00", "c01") and {*ratings.table["stimulus"]} == {"s2"}
     with pytest.raises(InputError, match="is not called like nothing_{system}_{stimulus}"):
-        read(file, "nothing_{system}_{stimulus}")
+        read_ratings(file, "nothing_{system}_{stimulus}")
     with pytest.raises(InputError, match="Write what a clip is called"):
-        read(file, "{system}.wav")
+        read_ratings(file, "{system}.wav")
 
 
 def compared(path: Path, worse: int, same: int) -> Path:
@@ -137,22 +141,22 @@ def compared(path: Path, worse: int, same: int) -> Path:
 def test_comparisons_of_p808_have_reference(tmp_path: Path) -> None:
     """Each is of a system with the reference, and who hears a difference of a sound from itself is
     left out."""
-    found = read(compared(tmp_path / "ccr.csv", -2, 0))
-    assert found.test.design.name == "ccr" and found.test.conditions == ("codec", "reference")
-    results = analyse(found.test, found.table)
+    ratings = read_ratings(compared(tmp_path / "ccr.csv", -2, 0))
+    assert ratings.test.design.name == "ccr" and ratings.test.conditions == ("codec", "reference")
+    results = analyse(ratings.test, ratings.table)
     assert results.exclusions == ()
     pair = results.kept.pairs.iloc[0]
     assert (pair["system"], pair["other"], pair["value"]) == ("reference", "codec", 2)
-    attentive = analyse(found.test, read(compared(tmp_path / "no.csv", -2, 2)).table)
+    attentive = analyse(ratings.test, read_ratings(compared(tmp_path / "no.csv", -2, 2)).table)
     assert len(attentive.exclusions) == 3, "who hears a difference where there is none"
 
 
 def test_degradations_of_p808_are_told_apart(tmp_path: Path) -> None:
     """Their scale tells them from comparisons."""
-    found = read(compared(tmp_path / "dcr.csv", 2, 5))
-    assert found.test.design.name == "dcr" and found.test.systems == ("codec",)
+    ratings = read_ratings(compared(tmp_path / "dcr.csv", 2, 5))
+    assert ratings.test.design.name == "dcr" and ratings.test.systems == ("codec",)
     with pytest.raises(InputError, match="here are both"):
-        read(compared(tmp_path / "both.csv", -2, 5))
+        read_ratings(compared(tmp_path / "both.csv", -2, 5))
 
 
 @pytest.mark.parametrize(("scale", "answer"), [("ovrl", 3), ("sig", 4), ("bak", 2)])
@@ -165,9 +169,9 @@ def test_scale_of_p835_is_chosen(tmp_path: Path, scale: str, answer: int) -> Non
         [who, "x/t.wav", 1, "x/codec/s1.wav", 4, 2, 3, "x/t.wav", 5, 5, trap]
         for who, trap in (("a", 1), ("b", 1), ("c", 5))
     ]
-    found = read(written(tmp_path / "p835.csv", head, *rows), scale=scale)
-    results = analyse(found.test, found.table)
-    assert found.test.source == f"the P.808 toolkit (P.835, {scale.upper()})"
+    ratings = read_ratings(written(tmp_path / "p835.csv", head, *rows), scale=scale)
+    results = analyse(ratings.test, ratings.table)
+    assert ratings.test.source == f"the P.808 toolkit (P.835, {scale.upper()})"
     assert [who.rater for who in results.exclusions] == ["rater-3"]
     assert results.kept.systems["value"].tolist() == pytest.approx([answer])
 
@@ -176,8 +180,8 @@ def test_question_of_p808_votes_sets_design(tmp_path: Path) -> None:
     kinds = ("MOS_SIG", "MOS_BAK", "MOS_OVRL")
     rows = [[1, "w", "x/codec/s.wav", 2 + k, kind] for k, kind in enumerate(kinds)]
     file = written(tmp_path / "votes.csv", VOTES, *rows)
-    assert read(file, scale="bak").table["answer"].tolist() == [3]
-    ccr = read(written(tmp_path / "c.csv", VOTES, [1, "w", "x/codec/s.wav", -3, "CMOS"]))
+    assert read_ratings(file, scale="bak").table["answer"].tolist() == [3]
+    ccr = read_ratings(written(tmp_path / "c.csv", VOTES, [1, "w", "x/codec/s.wav", -3, "CMOS"]))
     assert ccr.test.design.name == "ccr" and ccr.table["other"].tolist() == ["reference"]
 
 
@@ -215,7 +219,7 @@ def test_unreadable_file_is_refused(tmp_path: Path, content: bytes, reason: str)
     file = tmp_path / "hostile.csv"
     file.write_bytes(content)
     with pytest.raises(InputError, match=reason):
-        read(file)
+        read_ratings(file)
 
 
 def test_file_of_many_cells_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -223,14 +227,14 @@ def test_file_of_many_cells_is_refused(tmp_path: Path, monkeypatch: pytest.Monke
     file = mushra(tmp_path / "mushra.csv")
     monkeypatch.setattr(limits, "MAX_CELLS", 50)
     with pytest.raises(InputError, match="more than 50 cells"):
-        read(file)
+        read_ratings(file)
     monkeypatch.undo()
     monkeypatch.setattr(limits, "MAX_ROWS", 3)
     with pytest.raises(InputError, match="more than 3 rows"):
-        read(file)
+        read_ratings(file)
     monkeypatch.setattr(limits, "MAX_FILE_BYTES", 100)
     with pytest.raises(InputError, match="MB"):
-        read(file)
+        read_ratings(file)
 
 
 def test_hostile_name_is_text(tmp_path: Path) -> None:
@@ -239,6 +243,6 @@ def test_hostile_name_is_text(tmp_path: Path) -> None:
 
     names = ("=HYPERLINK(1)", "<script>alert(1)</script>")
     rows = [["t", who, "i", name, 50 + k, 1, ""] for who in "abc" for k, name in enumerate(names)]
-    found = read(written(tmp_path / "mushra.csv", HEAD, *rows))
-    html = page(analyse(found.test, found.table))
+    ratings = read_ratings(written(tmp_path / "mushra.csv", HEAD, *rows))
+    html = page(analyse(ratings.test, ratings.table))
     assert "<script" not in html and "collected with webMUSHRA" in html

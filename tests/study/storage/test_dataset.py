@@ -13,7 +13,7 @@ import pytest
 
 from earshot.study.design import DESIGNS, Test
 from earshot.study.design.raters import Question
-from earshot.study.simulation.raters import simulate
+from earshot.study.simulation import simulate
 from earshot.study.storage import dataset
 from earshot.study.storage.store import Store
 from tests.support.studies import any_answer, enrol, make_test

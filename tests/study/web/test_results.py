@@ -25,7 +25,7 @@ from earshot.study.analysis.report import comparison
 from earshot.study.library import TestLibrary
 from earshot.study.publishing import MARK
 from earshot.study.report_process import TooMuchError
-from earshot.study.simulation.raters import simulate
+from earshot.study.simulation import simulate
 from earshot.study.web import report_cache
 from earshot.study.web.report_cache import MAX_AT_ONCE, MAX_OF_ADDRESS, MAX_WAITING, ReportCache
 from earshot.study.web.server import app, library

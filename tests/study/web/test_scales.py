@@ -15,7 +15,7 @@ from fastapi.testclient import TestClient
 from benchmarks.support.listening import STIMULI, Rater, write_test
 from earshot.study.design.scales import MAX_COMMENT
 from earshot.study.library import TestLibrary
-from earshot.study.simulation.raters import simulate
+from earshot.study.simulation import simulate
 from earshot.study.storage.store import Store
 from earshot.study.web.rater_page import page_texts
 from earshot.study.web.server import app, library

@@ -9,7 +9,7 @@ from earshot.study.analysis import analyse
 from earshot.study.analysis.report.page import page, rehearsal
 from earshot.study.analysis.results import REHEARSED
 from earshot.study.design import DESIGNS
-from earshot.study.simulation.raters import MAX_RATERS, MIN_RATERS, rehearse, simulate
+from earshot.study.simulation import MAX_RATERS, MIN_RATERS, rehearse, simulate
 from earshot.study.storage.raters import SIMULATED
 from earshot.study.storage.store import Store
 from tests.support.studies import make_test
