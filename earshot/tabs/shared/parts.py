@@ -42,8 +42,10 @@ class Section:
         **how: Any,
     ) -> Dependency:
         """Run a handler on events. how: queued(…), if not at once."""
-        how = how or HIDDEN
-        return gr.on(triggers, reporting(handler, self.message), inputs, outputs, **how)
+        run, how = reporting(handler, self.message), how or HIDDEN
+        if callable(triggers):  # also an event of a script's own, which gr.on does not know
+            return triggers(run, inputs, outputs, **how)
+        return gr.on(triggers, run, inputs, outputs, **how)
 
     def on_model(
         self,
