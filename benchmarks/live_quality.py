@@ -26,14 +26,9 @@ from earshot.media.audio.features import log_mel
 from earshot.media.constants import FRAME_SECONDS, HOP_LENGTH, SAMPLE_RATE
 from earshot.media.text.grammar import GRID
 from earshot.systems.voice_conversion import Converter, VoiceConversion, settings
-from earshot.systems.voice_conversion.live import (
-    Choice,
-    LiveConversion,
-    LiveNetworks,
-    Timing,
-    load_networks,
-)
-from earshot.systems.voice_conversion.live.conversion import TIMING
+from earshot.systems.voice_conversion.live.networks import LiveNetworks, load_networks
+from earshot.systems.voice_conversion.live.process import Choice
+from earshot.systems.voice_conversion.live.session import TIMING, LiveConversion, Timing
 from earshot.systems.voice_conversion.settings import MUTED
 from training.judges import naturalness
 from training.judges.evaluator import EvaluationModels

@@ -22,14 +22,9 @@ from earshot.core.paths import ASSETS, CHECKPOINTS
 from earshot.media.audio.load import load
 from earshot.media.constants import SAMPLE_RATE
 from earshot.systems.voice_conversion import Converter, VoiceConversion, settings
-from earshot.systems.voice_conversion.live import (
-    Choice,
-    LiveConversion,
-    LiveProcess,
-    LiveSession,
-    load_networks,
-)
-from earshot.systems.voice_conversion.live.conversion import TIMING
+from earshot.systems.voice_conversion.live.networks import load_networks
+from earshot.systems.voice_conversion.live.process import Choice, LiveProcess
+from earshot.systems.voice_conversion.live.session import TIMING, LiveConversion, LiveSession
 
 PARTS: Final = ("a", "b", "c")
 MODEL: Final = settings.live_checkpoint(CHECKPOINTS)

@@ -13,7 +13,7 @@ from websockets.sync.client import ClientConnection, connect
 from earshot.app import launch
 from earshot.core.errors import InputError
 from earshot.media.workers.processes import WorkerError
-from earshot.systems.voice_conversion.live import Choice, LiveProcesses
+from earshot.systems.voice_conversion.live.process import Choice, LiveProcesses
 from earshot.tabs.shared.services import Tickets
 from earshot.tabs.voice_conversion.live.server import LiveServer
 

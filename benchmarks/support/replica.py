@@ -14,7 +14,7 @@ from starlette.routing import Route
 from earshot.app import launch
 from earshot.app.health import Health
 from earshot.core.limits import address_of
-from earshot.systems.voice_conversion.live import LiveProcesses
+from earshot.systems.voice_conversion.live.process import LiveProcesses
 from earshot.tabs import listening_tests, voice_conversion
 from earshot.tabs.shared.services import Tickets
 from earshot.tabs.shared.sessions import temporary_folder

@@ -35,7 +35,7 @@ from earshot.sound_index.files import folder_of
 from earshot.study.library import Permission
 from earshot.study.storage.database import UNAVAILABLE
 from earshot.study.web.rater_requests import refuse_damaged
-from earshot.systems.voice_conversion.live import LiveProcesses
+from earshot.systems.voice_conversion.live.process import LiveProcesses
 from earshot.systems.voice_conversion.settings import live_checkpoint
 from earshot.tabs import listening_tests, voice_conversion
 from earshot.tabs.shared import sessions

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from earshot.systems.voice_conversion import AnyVoiceConversion, Voice
-from earshot.systems.voice_conversion.live import LiveProcess
+from earshot.systems.voice_conversion.live.process import LiveProcess
 from tests.browser.visit import PLAYING, Visit
 
 LOADING = 300_000  # ms: its process imports torch, beside other work

@@ -19,7 +19,8 @@ from earshot.core.paths import CHECKPOINTS
 from earshot.media.audio.load import load, wav_bytes
 from earshot.media.constants import SAMPLE_RATE
 from earshot.media.text.grammar import GRID
-from earshot.systems.voice_conversion.live import LiveProcess, process
+from earshot.systems.voice_conversion.live import process
+from earshot.systems.voice_conversion.live.process import LiveProcess
 from earshot.systems.voice_conversion.settings import live_checkpoint
 from earshot.tabs.shared.services import Services
 from earshot.tabs.voice_conversion.live import visitor

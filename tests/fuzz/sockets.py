@@ -11,7 +11,7 @@ from websockets.frames import CloseCode
 from benchmarks.support.live import HELLO, ServedLive, told
 from earshot.core.errors import InputError
 from earshot.core.paths import CHECKPOINTS
-from earshot.systems.voice_conversion.live import LiveProcesses
+from earshot.systems.voice_conversion.live.process import LiveProcesses
 from earshot.systems.voice_conversion.settings import live_checkpoint
 from earshot.tabs.voice_conversion.live.server import BROKEN
 

@@ -33,7 +33,7 @@ from earshot.media.constants import HOP_LENGTH, SAMPLE_RATE
 from earshot.media.text.phonemes import PHONEMES, TONES, from_pinyin, numbers
 from earshot.pretrained.voice import Voice, pitch_statistics
 from earshot.systems.voice_conversion.any_voice import AnyVoiceConversion
-from earshot.systems.voice_conversion.intonation import FRAMES_PER_STEP, Intonation
+from earshot.systems.voice_conversion.units import FRAMES_PER_STEP, Intonation
 from training.common.corpora import LEVEL, speech_items, waveforms
 from training.common.zero_shot import is_zero_shot
 from training.words.concatenation import HELD_OUT, Word, joints_of

@@ -1,34 +1,55 @@
-"""Speech → content over a recogniser's states, or units of it → the same words in any voice."""
+"""Speech → content over a recogniser's states, or units of it → the same words in any voice.
+
+Shapes: T samples, S frames of 10 ms, U = S / 2 steps of 20 ms, C content width, M mel bands.
+"""
 
 import hashlib
 import time
 from collections.abc import Callable, Iterable, Mapping
 from copy import copy
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
+from earshot.core import cancellation
 from earshot.core.errors import InputError
 from earshot.media.audio import features
 from earshot.media.audio.load import Audio, load
 from earshot.media.audio.pitch import track_pitch
 from earshot.media.audio.speech import Speech, muted
 from earshot.media.audio.voice_activity import words
-from earshot.media.constants import FRAME_SECONDS, SAMPLE_RATE
+from earshot.media.constants import FRAME_SECONDS, HOP_LENGTH, SAMPLE_RATE
 from earshot.models.any_voice.content import STRIDE
-from earshot.pretrained.any_voice import Networks
+from earshot.models.any_voice.voices import Voices
+from earshot.pretrained.any_voice import WINDOW, Networks
 from earshot.pretrained.checkpoint import choose_device
 from earshot.pretrained.voice import Voice, check_one_voice, pitch_statistics
-from earshot.systems.voice_conversion import settings, waveforms
-from earshot.systems.voice_conversion.converter import Content, Converter
-from earshot.systems.voice_conversion.fitting import fit
-from earshot.systems.voice_conversion.intonation import BITS_PER_SECOND, Intonation
+from earshot.systems.voice_conversion import settings
+from earshot.systems.voice_conversion.converter import (
+    Content,
+    Converter,
+    as_speech,
+    at_level,
+    silent_units,
+)
 from earshot.systems.voice_conversion.reading import Reading
 from earshot.systems.voice_conversion.settings import MUTED
-from earshot.systems.voice_conversion.units import Units, codebook_colors
+from earshot.systems.voice_conversion.units import (
+    INTONATION_BITS,
+    Intonation,
+    Units,
+    codebook_colors,
+)
+
+FIT_STEPS: Final = 60
+MAX_FIT_SECONDS: Final = 60.0  # after which it ends, on a machine that is slow
+FIT_BATCH: Final = 4  # windows a step
+FIT_RATE: Final = 0.03  # of Adam
 
 
 class AnyVoiceConversion(Converter):
@@ -88,7 +109,7 @@ class AnyVoiceConversion(Converter):
     def _units(self, content: Content) -> Units:
         vectors = torch.from_numpy(content.vectors).to(self.networks.device)
         codes = self.nearest(vectors).cpu().numpy()
-        silent = waveforms.silent_units(content.source.waveform, len(codes))
+        silent = silent_units(content.source.waveform, len(codes))
         return Units(
             np.where(silent, MUTED, codes),
             self.unit_seconds,
@@ -102,8 +123,8 @@ class AnyVoiceConversion(Converter):
         """Compute the rate of the bottleneck, infinite where it is continuous, and of an intonation
         that is kept.
         """
-        kept = BITS_PER_SECOND if intonation == "keep" else 0.0
-        return self._bottleneck.bits_per_second(self.name), kept
+        intonation_bits = INTONATION_BITS if intonation == "keep" else 0.0
+        return self._bottleneck.bits_per_second(self.name), intonation_bits
 
     def _speak(self, units: Units, target: str | Voice, vocoder: str, intonation: str) -> Speech:
         _check("vocoder", vocoder, self.vocoders)
@@ -118,7 +139,7 @@ class AnyVoiceConversion(Converter):
         mel = self.networks.invert(content, contour, voice, self.name)
         pitch = contour[:, 0] * (contour[:, 1] + voice.pitch_mean).exp()
         waveform = self.networks.vocode(mel, pitch, vocoder)
-        return waveforms.speech(muted(waveform, units.codes == MUTED), began)
+        return as_speech(muted(waveform, units.codes == MUTED), began)
 
     def reference(self, audio: Audio, reading: Reading | None = None) -> np.ndarray:
         """Cut out the speech in a recording of 10 to 30 s, to make a voice of: float32 (T,) at 16
@@ -128,7 +149,7 @@ class AnyVoiceConversion(Converter):
         holds too little speech, or is not the reading.
         """
         shortest, longest = settings.REFERENCE_SECONDS
-        waveform = waveforms.prepared(load(audio, SAMPLE_RATE, longest, shortest).waveform, 1)
+        waveform = at_level(load(audio, SAMPLE_RATE, longest, shortest).waveform, 1)
         spoken = words(waveform)
         seconds = sum(end - start for start, end in spoken)
         if seconds < self.MIN_SPEECH:
@@ -164,7 +185,7 @@ class AnyVoiceConversion(Converter):
 
         on_progress: called with the share that is done.
         """
-        return fit(self.networks, reference, voice, on_progress)
+        return fit_voice(self.networks, reference, voice, on_progress)
 
     def nearest(self, content: Tensor) -> Tensor:
         """Find the units (U,) that show content (U, C)."""
@@ -205,6 +226,66 @@ class AnyVoiceConversion(Converter):
             return target
         _check("voice", target, self.voices)
         return self.voices[target]
+
+
+def fit_voice(
+    networks: Networks, speech: np.ndarray, voice: Voice, on_progress: Callable[[float], object]
+) -> Voice:
+    """Fit the voice to its reference speech (T,), of at least 2 s, so that it speaks the content of
+    that speech with its mel spectrogram; only its vector changes.
+
+    On validation speakers, 60 steps on 20 s bring the L1 error of mels of their other speech down
+    by 5 % on average, in 10 to 30 s on a core. on_progress: called with the share that is done. Can
+    be stopped (earshot.core.cancellation) at every step.
+    """
+    content, contour, mel = _windows(networks, speech, voice)
+    vector = torch.from_numpy(voice.vector.copy()).to(networks.device).requires_grad_()
+    optimizer = torch.optim.Adam([vector], FIT_RATE)
+    generator = torch.Generator().manual_seed(0)
+    began = time.monotonic()
+    for step in range(FIT_STEPS):
+        cancellation.check()
+        if time.monotonic() - began > MAX_FIT_SECONDS:
+            break
+        rows = torch.randint(len(content), (FIT_BATCH,), generator=generator)
+        loss = _error(networks, content[rows], contour[rows], mel[rows], vector, voice)
+        # Of the vector alone: the networks are shared, and must not gather gradients.
+        (vector.grad,) = torch.autograd.grad(loss, [vector])
+        optimizer.step()
+        on_progress((step + 1) / FIT_STEPS)
+    with torch.no_grad():
+        fitted = F.layer_norm(vector, vector.shape).cpu().numpy()
+    return replace(voice, vector=fitted)
+
+
+@torch.no_grad()
+def _windows(networks: Networks, speech: np.ndarray, voice: Voice) -> tuple[Tensor, Tensor, Tensor]:
+    """Cut content (N, U, C), contour (N, S, 2) and normalised mel (N, S, M) of windows of
+    speech.
+    """
+    frames = len(speech) // HOP_LENGTH // 2 * 2
+    speech = speech[: frames * HOP_LENGTH]
+    content = networks.encode(speech)
+    pitch = Intonation.of(track_pitch(speech)).contour(voice.pitch_std)
+    contour = torch.from_numpy(pitch).to(networks.device)
+    mel = torch.from_numpy(features.log_mel(speech)).to(networks.device)
+    starts = range(0, frames - WINDOW + 1, WINDOW // 4)
+    return (
+        torch.stack([content[s // 2 : (s + WINDOW) // 2] for s in starts]),
+        torch.stack([contour[s : s + WINDOW] for s in starts]),
+        networks.inverter.normalize(torch.stack([mel[s : s + WINDOW] for s in starts])),
+    )
+
+
+def _error(
+    networks: Networks, content: Tensor, contour: Tensor, mel: Tensor, vector: Tensor, voice: Voice
+) -> Tensor:
+    """Compute the L1 distance of the mel that the voice is given from that of the reference."""
+    batch = len(content)
+    mean, std = (torch.full((batch,), x).to(mel) for x in (voice.pitch_mean, voice.pitch_std))
+    voices = Voices(F.layer_norm(vector, vector.shape).expand(batch, -1), mean, std)
+    continuous = torch.zeros(batch, dtype=torch.long, device=mel.device)
+    return F.l1_loss(networks.inverter(content, contour, voices, continuous), mel)
 
 
 def _fingerprint(codebook: Tensor) -> str:

@@ -4,18 +4,30 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import torch
 
 from earshot.core.errors import InputError
+from earshot.media.audio.features import log_mel
 from earshot.media.audio.load import Audio, load, loudness, match_loudness
 from earshot.media.audio.speech import Speech
-from earshot.media.constants import SAMPLE_RATE
+from earshot.media.constants import FRAMES_PER_SECOND, HOP_LENGTH, SAMPLE_RATE
 from earshot.pretrained.voice import Voice
-from earshot.systems.voice_conversion import settings, waveforms
-from earshot.systems.voice_conversion.intonation import Intonation
-from earshot.systems.voice_conversion.units import Units
+from earshot.systems.voice_conversion import settings
+from earshot.systems.voice_conversion.units import Intonation, Units
+
+LEVEL: Final = -23.0  # LUFS of the networks' input
+GATE: Final = -60.0  # dBFS: quieter is silence, and becomes silence
+# Of the levels of 10 ms of speech, the 10th percentile is its pauses and the noise in them.
+PAUSES, PEAKS = 10, 95  # percentiles
+MIN_RISE: Final = 13.0  # dB of PEAKS over PAUSES, below which noise covers the words
+MIN_SECONDS: Final = 1.0  # in which there are pauses
+NOISE_NOTICE: Final = (
+    "Noise covers the words of this recording, and some or most of them are lost. Go closer to the "
+    "microphone, or where it is quieter."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +127,7 @@ class Converter(ABC):
         converted = self.decode(units, target, vocoder, intonation)
         if loudness == "source":
             level = match_loudness(converted.waveform, SAMPLE_RATE, content.loudness)
-            converted = waveforms.speech(level, began)
+            converted = as_speech(level, began)
         bits, notices = self.bits_per_second(intonation), content.notices
         seconds = time.perf_counter() - began
         return Conversion(content.source, units, converted, notices, *bits, seconds)
@@ -128,13 +140,13 @@ class Converter(ABC):
         """
         began = time.perf_counter()
         recording = load(audio, SAMPLE_RATE, settings.MAX_SECONDS)
-        waveform = waveforms.prepared(recording.waveform, round(self.unit_seconds * SAMPLE_RATE))
+        waveform = at_level(recording.waveform, round(self.unit_seconds * SAMPLE_RATE))
         vectors, intonation = self.encode_waveform(waveform)
-        source = waveforms.speech(waveform, began)
+        source = as_speech(waveform, began)
         lufs = loudness(recording.waveform, SAMPLE_RATE)
         # Of a recording below the gate its own notice says that it is silent.
-        covered = waveform.any() and waveforms.is_covered(recording.waveform)
-        notices = (*recording.notices, waveforms.COVERED) if covered else recording.notices
+        covered = waveform.any() and is_covered(recording.waveform)
+        notices = (*recording.notices, NOISE_NOTICE) if covered else recording.notices
         return Content(source, self.encoder, vectors, intonation, lufs, notices)
 
     def encode(self, audio: Audio) -> tuple[Speech, Units, tuple[str, ...]]:
@@ -200,3 +212,38 @@ class Converter(ABC):
         """Compute the rate of what is decoded: of the units, infinite where not limited, and of the
         intonation.
         """
+
+
+def at_level(waveform: np.ndarray, unit_samples: int) -> np.ndarray:
+    """Bring a waveform to the level of the networks' input, with silence up to whole units:
+    (T,).
+    """
+    waveform = np.pad(waveform, (0, -len(waveform) % unit_samples))
+    if 20 * np.log10(np.abs(waveform).max() + 1e-12) < GATE:
+        return np.zeros_like(waveform)
+    return match_loudness(waveform, SAMPLE_RATE, LEVEL)
+
+
+def is_covered(waveform: np.ndarray) -> bool:
+    """Whether noise covers the words of speech (T,), as by people who talk all around.
+
+    Speech pauses and noise does not, or people in a crowd not all at once: the less speech rises
+    above its own pauses, the more noise there is in them.
+    """
+    frames = waveform[: len(waveform) // HOP_LENGTH * HOP_LENGTH].reshape(-1, HOP_LENGTH)
+    if len(frames) < MIN_SECONDS * FRAMES_PER_SECOND or not waveform.any():
+        return False
+    levels = 10 * np.log10(np.square(frames).mean(axis=1) + 1e-10)
+    return bool(np.percentile(levels, PEAKS) - np.percentile(levels, PAUSES) < MIN_RISE)
+
+
+def silent_units(waveform: np.ndarray, n_units: int) -> np.ndarray:
+    """Whether each unit and its neighbours are below the gate: (U,)."""
+    power = np.square(waveform.reshape(n_units, -1)).mean(axis=1)
+    loudest = np.max([np.roll(power, -1), power, np.roll(power, 1)], axis=0)
+    return loudest < 10 ** (GATE / 10)
+
+
+def as_speech(waveform: np.ndarray, began: float) -> Speech:
+    """Wrap a waveform (T,) with its spectrogram; began: time.perf_counter() before it was made."""
+    return Speech(waveform, SAMPLE_RATE, log_mel(waveform), time.perf_counter() - began)

@@ -5,26 +5,37 @@ import time
 from collections.abc import Callable, Sequence
 from math import log2
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from earshot.core.errors import InputError
 from earshot.media.audio import features
 from earshot.media.audio.speech import Speech, muted
 from earshot.media.constants import FRAME_SECONDS, SAMPLE_RATE
-from earshot.models.vocoder import Vocoder
-from earshot.models.vqvae import VQVAE, CodebookInverter, KMeans
-from earshot.pretrained.checkpoint import choose_device
+from earshot.models.vocoder import Vocoder, VocoderConfig
+from earshot.models.vqvae import (
+    VQVAE,
+    CodebookInverter,
+    CodebookInverterConfig,
+    KMeans,
+    KMeansConfig,
+    VQVAEConfig,
+)
+from earshot.pretrained.checkpoint import choose_device, companion, load_weights, read_config
 from earshot.pretrained.voice import Voice
 from earshot.pretrained.windows import in_windows
-from earshot.systems.voice_conversion import settings, waveforms
-from earshot.systems.voice_conversion.converter import Content, Converter
+from earshot.systems.voice_conversion import settings
+from earshot.systems.voice_conversion.converter import Content, Converter, as_speech, silent_units
 from earshot.systems.voice_conversion.settings import MUTED
 from earshot.systems.voice_conversion.units import Units, codebook_colors
-from earshot.systems.voice_conversion.vqvae_weights import load_features, load_networks
+
+# Names in checkpoints that were trained before the code was renamed: the beginning of a weight's
+# name, and a key of the config. To go when the weights are next trained.
+RENAMED_WEIGHTS: Final = {"inverter.melody.": "inverter.contour."}
+RENAMED_SETTINGS: Final = {"contrast": "contrastive_weight"}
 
 
 class VQVAEConversion(Converter):
@@ -83,7 +94,7 @@ class VQVAEConversion(Converter):
     def _units(self, content: Content) -> Units:
         vectors = torch.from_numpy(content.vectors).to(self.device)
         codes = self.vqvae.codebook.nearest(vectors[None])[0].cpu().numpy()
-        silent = waveforms.silent_units(content.source.waveform, len(codes))
+        silent = silent_units(content.source.waveform, len(codes))
         shown = np.where(silent, MUTED, codes)
         return Units(shown, self.unit_seconds, self.name, self.fingerprint)
 
@@ -100,7 +111,7 @@ class VQVAEConversion(Converter):
         codes = torch.from_numpy(np.where(silent, self.silence, units.codes)).to(self.device)
         spectrogram, pitch = self.invert(self.vqvae.codebook.vectors[codes], voice)
         waveform = self._vocode(spectrogram, pitch, vocoder)
-        return waveforms.speech(muted(waveform, silent), began)
+        return as_speech(muted(waveform, silent), began)
 
     def _encode(self, frames: np.ndarray) -> Tensor:
         """Encode frames (S, n_features) as encoder outputs (U, code_width)."""
@@ -155,3 +166,47 @@ class VQVAEConversion(Converter):
         """Find the unit that a second of silence is encoded as most often."""
         z = self._encode(self._frames(np.zeros(SAMPLE_RATE, np.float32)))
         return int(self.vqvae.codebook.nearest(z[None])[0].mode().values)
+
+
+def load_networks(
+    folder: Path, device: torch.device
+) -> tuple[str, list[str], VQVAE | KMeans, CodebookInverter, Vocoder]:
+    """Load the name, voices and networks of a checkpoint folder, with its vocoder.
+
+    Raises FileNotFoundError when there is no such vocoder, CheckpointError when a file cannot be
+    used.
+    """
+    config = read_config(folder)
+    kind = "kmeans" if "kmeans" in config else "vqvae"
+    vqvae = (
+        KMeans(KMeansConfig(**config[kind]))
+        if kind == "kmeans"
+        else VQVAE(vqvae_config(config[kind]))
+    )
+    inverter = CodebookInverter(CodebookInverterConfig(**config["inverter"]))
+    networks = nn.ModuleDict({kind: vqvae, "inverter": inverter})
+    load_weights(networks, folder, device, RENAMED_WEIGHTS)
+    vocoder_folder = companion(folder, config["vocoder"])
+    vocoder = Vocoder(VocoderConfig(**read_config(vocoder_folder)))
+    load_weights(vocoder, vocoder_folder, device)
+    return config["name"], config["voices"], vqvae, inverter, vocoder
+
+
+def load_features(folder: Path, device: torch.device) -> Callable[[np.ndarray], np.ndarray]:
+    """Load the function that the units are made by: speech (T,) → frames of 10 ms (S, D). MFCC, or
+    a frozen speech model where the config names a front end.
+
+    Raises FileNotFoundError where that model cannot be loaded.
+    """
+    config = read_config(folder)
+    if "front_end" not in config:
+        return features.mfcc
+    from earshot.pretrained.speech_encoder import SpeechEncoder  # late, for it loads transformers
+
+    encoder = SpeechEncoder.from_pretrained(config["front_end"], str(device))
+    return lambda waveform: encoder.on_grid(waveform).repeat(2, axis=0)  # they are of 20 ms
+
+
+def vqvae_config(saved: dict[str, Any]) -> VQVAEConfig:
+    """Read the VQ-VAE's part of a config.json, whose keys may be older than the code's."""
+    return VQVAEConfig(**{RENAMED_SETTINGS.get(key, key): saved[key] for key in saved})

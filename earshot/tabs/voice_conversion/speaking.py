@@ -11,13 +11,13 @@ from gradio.components import Component
 
 from earshot.core.errors import InputError
 from earshot.systems.voice_conversion import settings
+from earshot.systems.voice_conversion.live.process import Choice
 from earshot.tabs.components.voice_cards import VOICES, Card
 from earshot.tabs.shared.services import OWN, Owner
 
 if TYPE_CHECKING:
     from earshot.systems.voice_conversion import Voice
     from earshot.systems.voice_conversion.converter import Converter
-    from earshot.systems.voice_conversion.live import Choice
 
 OWN_CARD: Final = Card("Your voice", "read a few lines", "#ffffff")
 ANY_CARD: Final = Card("Any voice", "yours, or of a recording", "#ffffff")
@@ -90,12 +90,10 @@ class Speaking:
         intonation = self.intonation if can else pipeline.intonations[0]
         return self._target(pipeline), self.vocoder, intonation
 
-    def live(self) -> "Choice":
+    def live(self) -> Choice:
         """Choose what a live conversion is given. Raises InputError where their own voice is not
         there.
         """
-        from earshot.systems.voice_conversion.live import Choice  # late, for it loads torch
-
         voice, *other = (self._own() if name == OWN else name for name in self.voices)
         return Choice(voice, next(iter(other), None), self.share, self.model, self.intonation)
 

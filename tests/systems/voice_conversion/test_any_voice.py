@@ -16,10 +16,10 @@ from torch import nn
 from earshot.core.cancellation import Job, running
 from earshot.core.errors import InputError
 from earshot.pretrained.voice import Voice, check_one_voice, pitch_statistics
-from earshot.systems.voice_conversion import AnyVoiceConversion, VoiceConversion, fitting
-from earshot.systems.voice_conversion.intonation import Intonation
+from earshot.systems.voice_conversion import AnyVoiceConversion, VoiceConversion
+from earshot.systems.voice_conversion.any_voice import _error, _windows
 from earshot.systems.voice_conversion.settings import MUTED
-from earshot.systems.voice_conversion.units import Units
+from earshot.systems.voice_conversion.units import Intonation, Units
 
 RATE = 16_000
 
@@ -251,9 +251,9 @@ def test_fit_brings_voice_nearer_to_reference(pipeline: AnyVoiceConversion) -> N
     fitted = pipeline.fit(voice, reference, told.append)
     assert told[-1] == 1.0
     assert fitted.pitch_mean == voice.pitch_mean
-    content, contour, mel = fitting._windows(pipeline.networks, reference, voice)
+    content, contour, mel = _windows(pipeline.networks, reference, voice)
     was, now = (
-        float(fitting._error(pipeline.networks, content, contour, mel, torch.from_numpy(v), voice))
+        float(_error(pipeline.networks, content, contour, mel, torch.from_numpy(v), voice))
         for v in (voice.vector, fitted.vector)
     )
     assert now < was

@@ -10,10 +10,13 @@ import pytest
 from safetensors.torch import load_file, save_file
 
 from earshot.core.errors import InputError
-from earshot.media.audio.load import loudness
+from earshot.core.paths import ASSETS
+from earshot.media.audio.load import load, loudness
+from earshot.media.constants import SAMPLE_RATE
 from earshot.pretrained.checkpoint import CheckpointError
 from earshot.systems.voice_conversion import VoiceConversion, VQVAEConversion
-from earshot.systems.voice_conversion.settings import MUTED
+from earshot.systems.voice_conversion.converter import is_covered
+from earshot.systems.voice_conversion.settings import MUTED, VOICES
 from earshot.systems.voice_conversion.units import codebook_colors
 
 RATE = 16_000
@@ -218,3 +221,36 @@ def test_from_pretrained_reads_names_before_renaming(
     np.testing.assert_array_equal(
         old_names(audio).converted.waveform, new_names(audio).converted.waveform
     )
+
+
+def sample(voice: str) -> np.ndarray:
+    waveform = load(ASSETS / "voices" / f"{voice}.ogg", SAMPLE_RATE).waveform
+    return waveform / np.sqrt(np.square(waveform).mean())
+
+
+def in_babble(voice: str, snr: float) -> np.ndarray:
+    """A voice with six of the others at a signal-to-noise ratio in dB."""
+    speech, others = sample(voice), [sample(other) for other in VOICES if other != voice][:6]
+    babble = sum(np.roll(np.resize(o, len(speech)), 7001 * n) for n, o in enumerate(others))
+    return speech + babble / np.sqrt(np.square(babble).mean()) * 10 ** (-snr / 20)
+
+
+@pytest.mark.parametrize("voice", VOICES)
+def test_loud_babble_covers_words(voice: str) -> None:
+    """Babble that is 10 dB softer does not."""
+    assert is_covered(in_babble(voice, 0.0))
+    assert not is_covered(in_babble(voice, 10.0))
+    assert not is_covered(sample(voice))
+
+
+def test_level_of_recording_does_not_matter() -> None:
+    noisy = in_babble("TF2", 0.0)
+    assert is_covered(0.001 * noisy) and is_covered(noisy / np.abs(noisy).max())
+
+
+def test_silence_is_not_called_covered() -> None:
+    """Neither is a single word."""
+    noise = np.random.default_rng(0).standard_normal(SAMPLE_RATE)
+    assert not is_covered(np.zeros(SAMPLE_RATE))
+    assert not is_covered(noise[: SAMPLE_RATE // 2])
+    assert is_covered(noise)

@@ -15,7 +15,7 @@ from torch import Tensor
 from earshot.core.paths import CHECKPOINTS
 from earshot.media.constants import SAMPLE_RATE
 from earshot.systems.voice_conversion import AnyVoiceConversion
-from earshot.systems.voice_conversion.intonation import Intonation
+from earshot.systems.voice_conversion.units import Intonation
 
 pytestmark = pytest.mark.slow
 TOLERANCE = 0.02

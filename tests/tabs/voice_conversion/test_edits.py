@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from earshot.core.errors import InputError
-from earshot.systems.voice_conversion.intonation import Intonation
 from earshot.systems.voice_conversion.settings import MUTED
-from earshot.systems.voice_conversion.units import Units
+from earshot.systems.voice_conversion.units import Intonation, Units
 from earshot.tabs.voice_conversion.view import (
     apply_edit,
     delete_units,

@@ -14,8 +14,8 @@ import torch
 
 from earshot.core.errors import InputError
 from earshot.media.workers.processes import receive, send, send_array
-from earshot.systems.voice_conversion.live.choice import Choice
 from earshot.systems.voice_conversion.live.networks import LiveNetworks, load_networks
+from earshot.systems.voice_conversion.live.process import Choice
 from earshot.systems.voice_conversion.live.session import LiveSession
 
 
@@ -42,8 +42,8 @@ def main(checkpoint: str) -> None:
             continue
         began = time.perf_counter()
         spoken = session.push(samples)
-        taken = time.perf_counter() - began
-        header = {"units": spoken.units, "behind": spoken.behind, "seconds": taken}
+        seconds = time.perf_counter() - began
+        header = {"units": spoken.units, "behind": spoken.behind, "seconds": seconds}
         send_array(sink, header, spoken.samples.astype(np.float32))
 
 

@@ -20,16 +20,15 @@ from earshot.models.vqvae import VQVAE, VQVAEConfig
 from earshot.pretrained.voice import Voice
 from earshot.systems.voice_conversion import settings
 from earshot.systems.voice_conversion.any_voice import AnyVoiceConversion
-from earshot.systems.voice_conversion.intonation import Intonation
-from earshot.systems.voice_conversion.live.choice import Choice
-from earshot.systems.voice_conversion.live.running import RunningMean
+from earshot.systems.voice_conversion.live.process import Choice
+from earshot.systems.voice_conversion.live.streams import RunningMean
 from earshot.systems.voice_conversion.system import VoiceConversion
+from earshot.systems.voice_conversion.units import Intonation
 from earshot.systems.voice_conversion.vqvae import VQVAEConversion
 
-# A window of the stream (T,), how many of its last frames were heard and are not the silence
-# before, and how many are about to leave it → content of those heard (U, C).
-Hearing = Callable[[np.ndarray, int, int], Tensor]
-
+# A window of the stream (T,), how many of its last frames are of the stream and not the silence
+# before, and how many are about to leave it → the content of those frames (U, C).
+StreamEncoder = Callable[[np.ndarray, int, int], Tensor]
 
 VQVAE_WINDOW: Final = 100  # frames
 ANY_VOICE_WINDOW: Final = 150  # frames: what shorter ones cost in words, in benchmarks/live_quality
@@ -60,8 +59,8 @@ class LiveNetworks(Protocol):
         """Raise InputError for a choice that these networks do not have."""
         ...
 
-    def hearing(self) -> Hearing:
-        """Begin to hear a stream."""
+    def stream_encoder(self) -> StreamEncoder:
+        """Begin to encode a stream."""
         ...
 
     def units(self, content: Tensor, choice: Choice) -> np.ndarray:
@@ -108,8 +107,8 @@ class AnyVoiceNetworks:
             raise InputError(f"The intonation is {' or '.join(settings.INTONATIONS)}.")
         self._voice(choice)
 
-    def hearing(self) -> Hearing:
-        return lambda window, heard, _: self._networks.encode(window[-heard * HOP_LENGTH :])
+    def stream_encoder(self) -> StreamEncoder:
+        return lambda window, frames, _: self._networks.encode(window[-frames * HOP_LENGTH :])
 
     def units(self, content: Tensor, choice: Choice) -> np.ndarray:
         return self._pipeline(choice).nearest(content).numpy()
@@ -165,16 +164,16 @@ class VQVAENetworks:
         if choice.model not in (None, *self.models):
             raise InputError(f"Live speaks by {self.models[0]} only.")
 
-    def hearing(self) -> Hearing:
+    def stream_encoder(self) -> StreamEncoder:
         network = self._pipeline.vqvae
         assert isinstance(network, VQVAE)
         mean = RunningMean(network)
 
-        def hear(window: np.ndarray, heard: int, leaving: int) -> Tensor:
-            frames = torch.from_numpy(features.mfcc(window)[-heard:])
-            return network.encoder(mean(frames, leaving)[None])[0]
+        def encode(window: np.ndarray, frames: int, leaving: int) -> Tensor:
+            mfcc = torch.from_numpy(features.mfcc(window)[-frames:])
+            return network.encoder(mean(mfcc, leaving)[None])[0]
 
-        return hear
+        return encode
 
     def units(self, content: Tensor, choice: Choice) -> np.ndarray:
         return self._nearest(content).numpy()

@@ -5,17 +5,66 @@ runs next to it. Loads no torch: its processes do.
 """
 
 import atexit
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from earshot.core.errors import InputError
 from earshot.media.workers.processes import Pool, WorkerProcess
-from earshot.systems.voice_conversion.live.choice import Choice
+from earshot.pretrained.voice import Voice
+from earshot.systems.voice_conversion.settings import DEFAULT_VOICE, INTONATIONS
 
+MIN_RATE: Final = 8_000  # Hz, of a microphone
+MAX_RATE: Final = 192_000
 START_SECONDS: Final = 300.0  # on a machine that is very busy
 WAIT_SECONDS: Final = 10.0  # for an answer, before the process is given up
+
+
+def check_rate(rate: int) -> None:
+    """Check the rate of a microphone, in Hz. Raises InputError for one that no device has."""
+    if not MIN_RATE <= rate <= MAX_RATE:
+        raise InputError(f"A microphone at {rate} Hz cannot be used.")
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """A choice of how to speak. voice: a name, or somebody's own; other: one that is blended in,
+    its share from 0 to 1; model: one of LiveNetworks.models, None for the first; intonation: one of
+    settings.INTONATIONS, where the networks can keep it.
+    """
+
+    voice: str | Voice = DEFAULT_VOICE
+    other: str | Voice | None = None
+    share: float = 0.0
+    model: str | None = None
+    intonation: str = INTONATIONS[0]
+
+    def document(self) -> dict[str, Any]:
+        """Write the choice as JSON has it; from_document reads it."""
+        voices = {"voice": _document_of(self.voice), "other": _document_of(self.other)}
+        rest = {"share": self.share, "model": self.model, "intonation": self.intonation}
+        return voices | rest
+
+    @classmethod
+    def from_document(cls, document: dict[str, Any]) -> "Choice":
+        """Read a choice; it trusts what document gave."""
+        voices = {name: _voice(document[name]) for name in ("voice", "other")}
+        return cls(**document | voices)
+
+
+def _document_of(voice: str | Voice | None) -> Any:
+    if not isinstance(voice, Voice):
+        return voice
+    return asdict(voice) | {"vector": voice.vector.tolist()}
+
+
+def _voice(document: Any) -> Any:
+    if not isinstance(document, dict):
+        return document
+    vector = np.array(document["vector"], np.float32)
+    return Voice(document["name"], vector, document["pitch_mean"], document["pitch_std"])
 
 
 class LiveProcess(WorkerProcess):
@@ -43,8 +92,8 @@ class LiveProcess(WorkerProcess):
         self._answer()
 
     def push(self, samples: np.ndarray, choice: Choice) -> tuple[dict, np.ndarray]:
-        """Convert float32 samples (T,) heard → those to be played, (T',), and about them: their
-        units by colour, how many samples they are behind, and how many seconds they took.
+        """Convert float32 samples (T,) → those to be played, (T',), and about them: their units by
+        colour, how many samples they are behind, and how many seconds they took.
 
         Raises InputError for a choice that does not exist.
         """

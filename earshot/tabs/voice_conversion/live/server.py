@@ -24,7 +24,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from earshot.core.errors import InputError
 from earshot.core.limits import RateLimit, Turns, address_of
 from earshot.media.workers.processes import WorkerError
-from earshot.systems.voice_conversion.live import LiveProcess, LiveProcesses
+from earshot.systems.voice_conversion.live.process import LiveProcess, LiveProcesses
 from earshot.tabs.shared.services import Tickets
 from earshot.tabs.voice_conversion.live.visitor import FULL_SCALE, RefusedError, Visitor
 

@@ -9,7 +9,7 @@ import numpy as np
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from earshot.core.errors import InputError
-from earshot.systems.voice_conversion.live.choice import Choice, check_rate
+from earshot.systems.voice_conversion.live.process import Choice, check_rate
 from earshot.tabs.shared.services import OWN, Tickets
 from earshot.tabs.voice_conversion.speaking import NO_OWN, Speaking
 

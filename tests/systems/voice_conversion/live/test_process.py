@@ -9,15 +9,9 @@ import pytest
 from earshot.core.errors import InputError
 from earshot.media.workers.processes import WorkerError
 from earshot.systems.voice_conversion import Voice
-from earshot.systems.voice_conversion.live import (
-    Choice,
-    LiveNetworks,
-    LiveProcess,
-    LiveProcesses,
-    LiveSession,
-    load_networks,
-)
-from earshot.systems.voice_conversion.live.conversion import TIMING
+from earshot.systems.voice_conversion.live.networks import LiveNetworks, load_networks
+from earshot.systems.voice_conversion.live.process import Choice, LiveProcess, LiveProcesses
+from earshot.systems.voice_conversion.live.session import TIMING, LiveSession
 
 pytestmark = pytest.mark.slow
 

@@ -1,0 +1,193 @@
+"""Parts of a live conversion that carry state from hop to hop: resampling, level, mean and pitch of
+the stream so far, and the vocoder.
+"""
+
+import math
+from typing import Final
+
+import av
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from earshot.media.audio.load import loudness
+from earshot.media.audio.pitch import track_pitch
+from earshot.media.constants import FRAMES_PER_SECOND, SAMPLE_RATE
+from earshot.models.vocoder import Vocoder, harmonic_sum, steady_pitch
+from earshot.models.vqvae import VQVAE
+from earshot.pretrained.voice import pitch_statistics
+from earshot.systems.voice_conversion.units import FRAMES_PER_STEP, Intonation
+
+HALF_FILTER: Final = 16  # samples of the lower rate: half of libswresample's filter
+
+MEMORY: Final = 6.0  # seconds of the stream that stand for the utterance
+MEMORY_FRAMES: Final = round(MEMORY * FRAMES_PER_SECOND)
+LEVEL_INTERVAL: Final = 0.5  # seconds between two measurements of the loudness
+QUIET: Final = -50.0  # LUFS: what is quieter is no speech to measure
+MAX_GAIN: Final = 10.0  # 20 dB either way
+
+AHEAD: Final = 2  # frames that must follow the spoken ones: F0 is interpolated between frames
+BEHIND: Final = 2  # frames by which the sound is behind: half an analysis window
+CONTEXT: Final = 9  # frames on either side that the convolutions are given; they could see 18
+OVERLAP_POWER: Final = 1.5  # sum of the squares of four overlapping Hann windows
+
+
+class Resampler:
+    """A resampler of one stream, by FFmpeg's libswresample.
+
+    It is a millisecond behind at 16 kHz; soxr's streams, computed in blocks, are 20 to 60. Of what
+    16 kHz can hold it takes 0.4 dB off at 7 kHz, and 3 dB at 7.5 kHz. Silence goes in before the
+    stream, so that whatever was pushed has come back in full, and whole hops wait for nothing.
+
+    delay: seconds by which the stream is behind.
+    """
+
+    def __init__(self, rate: int, to: int) -> None:
+        """Make the resampler; both rates are in Hz."""
+        self._rate = rate
+        self._resampler = av.AudioResampler("flt", "mono", to) if rate != to else None
+        before = math.ceil((HALF_FILTER + 1) * max(1, rate / to)) if rate != to else 0
+        self.delay = before / rate
+        self(np.zeros(before, np.float32))
+
+    def __call__(self, samples: np.ndarray) -> np.ndarray:
+        """Resample the next samples in float32, (T,) → (T',)."""
+        if not self._resampler or not len(samples):
+            return samples
+        frame = av.AudioFrame.from_ndarray(np.ascontiguousarray(samples[None]), "flt", "mono")
+        frame.sample_rate = self._rate
+        resampled = [part.to_ndarray()[0] for part in self._resampler.resample(frame)]
+        return np.concatenate([np.zeros(0, np.float32), *resampled])
+
+
+class RunningLevel:
+    """A gain that brings a stream to a loudness: that of its last MEMORY seconds, measured every
+    LEVEL_INTERVAL.
+    """
+
+    def __init__(self, level: float) -> None:
+        """Start at unit gain. level: in LUFS."""
+        self._level = level
+        self._gain = 1.0
+        self._recent = np.zeros(0, np.float32)
+        self._unmeasured = 0  # samples since the last measurement
+
+    def __call__(self, samples: np.ndarray) -> np.ndarray:
+        """Level samples (T,) → (T,); the gain glides over them to where it should be."""
+        self._recent = np.append(self._recent, samples)[-round(MEMORY * SAMPLE_RATE) :]
+        self._unmeasured += len(samples)
+        before = self._gain
+        if self._unmeasured >= LEVEL_INTERVAL * SAMPLE_RATE:
+            self._unmeasured = 0
+            lufs = loudness(self._recent, SAMPLE_RATE)
+            if lufs > QUIET:
+                gain = 10 ** ((self._level - lufs) / 20)
+                self._gain = float(np.clip(gain, 1 / MAX_GAIN, MAX_GAIN))
+        gains = np.linspace(before, self._gain, len(samples), dtype=np.float32)
+        return samples * gains
+
+
+class RunningMean:
+    """A normaliser of features as the encoder's network has it, the last MEMORY seconds being
+    the utterance.
+    """
+
+    def __init__(self, network: VQVAE) -> None:
+        self._network = network
+        self._past = torch.zeros(0, network.config.n_features)
+
+    def __call__(self, window: Tensor, leaving: int) -> Tensor:
+        """Normalise features (S, n_features) → the same shape. The first ``leaving`` frames are not
+        in the next window, and are remembered.
+        """
+        frames = torch.cat([self._past, window])
+        self._past = torch.cat([self._past, window[:leaving]])[-MEMORY_FRAMES:]
+        return self._network.normalize(frames[None])[0, -len(window) :]
+
+
+class RunningIntonation:
+    """The intonation relative to the mean and the standard deviation of the last MEMORY seconds.
+    What was spoken once stays as it was.
+    """
+
+    def __init__(self, spoken: int) -> None:
+        """Begin with silence. spoken: steps that are kept."""
+        self._past = np.zeros(0, np.float32)  # Hz of each frame
+        self._spoken = Intonation(np.zeros(spoken, bool), np.zeros(spoken, np.float32))
+
+    def __call__(self, window: np.ndarray, new: int, ahead: int) -> Intonation:
+        """Track samples up to the present (T,), of which ``new`` steps are to be spoken, and
+        ``ahead`` follow → the intonation of what was and is spoken, and of those ahead, from its
+        bits.
+        """
+        pitch = track_pitch(window)
+        statistics = pitch_statistics(np.append(self._past, pitch))
+        leaving = new * FRAMES_PER_STEP
+        self._past = np.append(self._past, pitch[:leaving])[-MEMORY_FRAMES:]
+        latest = Intonation.of(pitch, statistics).at(slice(-new - ahead, None))
+        intonation = self._spoken.at(slice(new, None)).then(latest)
+        self._spoken = intonation.at(slice(len(intonation.voiced) - ahead))
+        return intonation
+
+
+class StreamingVocoder:
+    """A neural vocoder that makes one sound hop by hop: pulse phase, noise and overlap are carried
+    over.
+
+    Its phases are those of the excitation, so that hops join without a seam, and without a
+    cross-fade.
+    """
+
+    def __init__(self, vocoder: Vocoder) -> None:
+        self.vocoder = vocoder
+        self._carried = vocoder.config.n_fft - vocoder.config.hop_length  # samples
+        self._half_phase = 0.0
+        self._generator = torch.Generator().manual_seed(0)
+        self._excitation = torch.zeros(2, self._carried)  # pulses and noise
+        self._overlap = torch.zeros(self._carried)
+
+    def speak(self, log_mel: Tensor, pitch: Tensor, start: int, frames: int) -> Tensor:
+        """Make the next ``frames`` frames of sound. They end BEHIND frames before ``start +
+        frames``.
+
+        log_mel: (S, n_mels); pitch: (S,) in Hz, 0 where unvoiced; both hold the frames to speak,
+        those before that are there, and AHEAD or more after them. Returns (frames * hop_length,).
+        """
+        config, window = self.vocoder.config, self.vocoder.window
+        pulses = self._pulses(pitch[start : start + frames + AHEAD])
+        white = torch.randn(pulses.shape, generator=self._generator)
+        excitation = torch.cat([self._excitation, torch.stack([pulses, white])], dim=1)
+        self._excitation = excitation[:, -self._carried :]
+        hop = config.hop_length
+        spectra = torch.stft(
+            excitation, config.n_fft, hop, window=window, center=False, return_complex=True
+        )
+        seen = slice(max(start - CONTEXT, 0), start + frames + CONTEXT)
+        responses = self.vocoder.responses(log_mel[None, seen], pitch[None, seen])
+        now = slice(start - seen.start, start - seen.start + frames)
+        harmonic, noise = (response[0, :, now] for response in responses)
+        spectrum = spectra[0] * harmonic + spectra[1] * noise
+        return self._overlap_add(torch.fft.irfft(spectrum.T) * window / OVERLAP_POWER)
+
+    def _pulses(self, pitch: Tensor) -> Tensor:
+        """Make the pulses of all frames but the first and the last, whose F0 is interpolated to.
+
+        (S,) → ((S - 2) * hop_length,).
+        """
+        config = self.vocoder.config
+        inner = slice(config.hop_length, -config.hop_length)
+        hz = steady_pitch(pitch[None], config.hop_length)[0, inner]
+        half = (self._half_phase + torch.cumsum(math.pi * hz / config.sample_rate, 0)) % math.pi
+        self._half_phase = float(half[-1])
+        voiced = (pitch > 0).repeat_interleave(config.hop_length)[inner]
+        return (harmonic_sum(half, hz, config.sample_rate) * voiced).to(pitch.dtype)
+
+    def _overlap_add(self, windowed: Tensor) -> Tensor:
+        """Add frames (S, n_fft) to what was carried; return what no later frame reaches."""
+        hop = self.vocoder.config.hop_length
+        total = F.pad(self._overlap, (0, len(windowed) * hop))
+        for number, frame in enumerate(windowed):
+            total[number * hop : number * hop + len(frame)] += frame
+        self._overlap = total[-self._carried :]
+        return total[: len(windowed) * hop]
