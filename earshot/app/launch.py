@@ -29,7 +29,7 @@ from earshot.core.paths import CHECKPOINTS
 from earshot.core.uploads import LimitUploads
 from earshot.media import workers
 from earshot.pretrained import accelerator  # noqa: F401  (before torch, as ZeroGPU needs it)
-from earshot.pretrained.hub_download import HubPermission
+from earshot.pretrained.hub import HubPermission
 from earshot.sound_index.address import index_of
 from earshot.sound_index.files import folder_of
 from earshot.study.library import Permission

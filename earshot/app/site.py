@@ -19,7 +19,7 @@ from earshot.tabs.shared.page import FOOTER, HEADER, model_cards
 from earshot.tabs.shared.services import Drafts, Services
 
 if TYPE_CHECKING:
-    from earshot.pretrained.transcription import Transcriber
+    from earshot.pretrained.recogniser import Transcriber
     from earshot.systems.sound_search import SoundSearch
 
 SOUNDS: Final = ASSETS / "sounds.index"
@@ -118,7 +118,7 @@ def transcriber(name: str | None, device: str) -> "Callable[[], Transcriber] | N
         return None
 
     def load() -> "Transcriber":
-        from earshot.pretrained.transcription import Transcriber  # late, for it loads torch
+        from earshot.pretrained.recogniser import Transcriber  # late, for it loads torch
 
         return Transcriber.from_pretrained(name, device)
 

@@ -24,7 +24,7 @@ from earshot.systems.voice_conversion.units import Units
 
 if TYPE_CHECKING:
     from earshot.media.audio.speech import Speech
-    from earshot.pretrained.transcription import Transcriber
+    from earshot.pretrained.recogniser import Transcriber
     from earshot.systems.voice_conversion import Converter, Voice
 
 ENDINGS: Final = (*FORMATS, ".json")
@@ -110,7 +110,7 @@ def _voice(pipeline: "Converter", clip: Path) -> "Voice":
 
 
 def _transcriber(device: str) -> "Transcriber":
-    from earshot.pretrained.transcription import Transcriber  # late: torch
+    from earshot.pretrained.recogniser import Transcriber  # late: torch
 
     return Transcriber.from_pretrained(device=device)
 

@@ -75,7 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _fetch(options: argparse.Namespace) -> None:
-    from earshot.pretrained.effects import load_effects_cnn  # late: torch
+    from earshot.pretrained.sound_search import load_effects_cnn  # late: torch
 
     load_effects_cnn()
 

@@ -18,7 +18,7 @@ from earshot.core import cancellation
 from earshot.core.errors import InputError
 from earshot.media.constants import HOP_LENGTH, SAMPLE_RATE
 from earshot.pretrained.accelerator import choose_device
-from earshot.pretrained.hub_models import load, precision
+from earshot.pretrained.hub import load_model, precision
 from earshot.pretrained.recogniser import load_encoder
 
 RECOGNISER: Final = "moonshine-tiny"  # the name of the encoder that is installed with the app
@@ -58,17 +58,19 @@ class SpeechEncoder:
         Raises FileNotFoundError where there is no such model, and InputError for a model of another
         kind or a layer that it has not.
         """
-        identifier, _, wanted = name.partition(":")
+        identifier, _, layers = name.partition(":")
         place = choose_device(device, large=True)
         if identifier == RECOGNISER:
-            return cls(identifier, nn.Module.to(load_encoder().eval(), place), (), False).at(wanted)
-        model = load(AutoModel, identifier, dtype=precision(place)).eval().requires_grad_(False)
+            return cls(identifier, nn.Module.to(load_encoder().eval(), place), (), False).at(layers)
+        model = (
+            load_model(AutoModel, identifier, dtype=precision(place)).eval().requires_grad_(False)
+        )
         if model.config.model_type not in KINDS:
             raise InputError(f"{identifier} is no HuBERT, WavLM, wav2vec 2.0 or Moonshine.")
         encoder = model.get_encoder() if model.config.is_encoder_decoder else model
-        extractor = load(AutoFeatureExtractor, identifier)
+        extractor = load_model(AutoFeatureExtractor, identifier)
         nn.Module.to(encoder, place)
-        return cls(identifier, encoder, (), extractor.do_normalize).at(wanted)
+        return cls(identifier, encoder, (), extractor.do_normalize).at(layers)
 
     def at(self, layers: str) -> "SpeechEncoder":
         """Take the same model at other layers: "9", "3, 6", or "" for the one at three quarters of
@@ -77,11 +79,11 @@ class SpeechEncoder:
         Raises InputError for a layer that it has not.
         """
         depth = self._depth
-        wanted = layers.strip() or str(max(1, round(0.75 * depth)))
-        chosen = [int(n) for n in wanted.split(",")] if LAYERS.fullmatch(wanted) else [0]
-        if not all(1 <= layer <= depth for layer in chosen):
-            raise InputError(f"{self.identifier} has layers 1 to {depth}, and no layer {wanted}.")
-        return SpeechEncoder(self.identifier, self._encoder, chosen, self._normalized)
+        layers = layers.strip() or str(max(1, round(0.75 * depth)))
+        numbers = [int(n) for n in layers.split(",")] if LAYERS.fullmatch(layers) else [0]
+        if not all(1 <= layer <= depth for layer in numbers):
+            raise InputError(f"{self.identifier} has layers 1 to {depth}, and no layer {layers}.")
+        return SpeechEncoder(self.identifier, self._encoder, numbers, self._normalized)
 
     @property
     def name(self) -> str:

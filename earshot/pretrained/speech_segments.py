@@ -3,31 +3,29 @@
 Ours (see earshot.media.audio.voice_activity) finds the bounds of a word to 10 ms, but takes a
 third of all noises for speech. Silero's, whose weights are those of a wheel that is installed
 with the app, knows speech in noise, but its bounds are coarse. Speech is what ours finds near what
-Silero's hears: `python -m benchmarks.voice_activity` compares the three.
+Silero's finds: `python -m benchmarks.voice_activity` compares the three.
 """
 
-import hashlib
 from functools import cache
-from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from earshot.media.audio import voice_activity
 from earshot.media.constants import SAMPLE_RATE
-from earshot.pretrained.checkpoint import CheckpointError
+from earshot.pretrained.wheels import installed_file
 
 if TYPE_CHECKING:
     from earshot.models.speech_detector import SpeechDetector
 
-PACKAGE: Final = "silero_vad"  # 6.2.3
+PACKAGE: Final = "silero_vad"
+VERSION: Final = "6.2.3"
 FILE: Final = "data/silero_vad_16k.safetensors"
 SHA256: Final = "c59271c284ae9c8335d795d60e0bfdb71aaaceec578d9bd9ffc1b8153c319ea1"
 MISSING: Final = "The speech detector is not installed: pip install silero-vad==6.2.3"
 BEGIN, END = 0.5, 0.35  # probabilities at which speech begins, and ends
-MIN_SPEECH: Final = 0.1  # seconds; what is heard for less is none
-REACH: Final = 0.2  # seconds about what is heard, in which our bounds are taken
+MIN_SPEECH: Final = 0.1  # seconds; what it finds for less is none
+REACH: Final = 0.2  # seconds about what it finds, in which our bounds are taken
 
 Segments = list[tuple[float, float]]  # start and end in seconds, in order
 
@@ -39,10 +37,10 @@ def speech_segments(waveform: np.ndarray) -> Segments:
     where the wheel is not installed, CheckpointError where its weights are not the expected ones.
     """
     ours = voice_activity.words(waveform)
-    return common(ours, heard(waveform)) if ours else []
+    return common(ours, silero_segments(waveform)) if ours else []
 
 
-def heard(waveform: np.ndarray) -> Segments:
+def silero_segments(waveform: np.ndarray) -> Segments:
     """Find the segments of speech in a recording (T,) at 16 kHz by Silero's detector alone."""
     import torch  # late, for it takes seconds
 
@@ -74,29 +72,18 @@ def common(ours: Segments, theirs: Segments) -> Segments:
 @cache
 def load_detector() -> "SpeechDetector":
     """Load Silero's detector, once. Raises FileNotFoundError and CheckpointError as above."""
-    from safetensors.torch import load  # late: torch
+    from safetensors.torch import load_file  # late: torch
 
     from earshot.models.speech_detector import SpeechDetector
 
-    path = _wheel()
-    content = path.read_bytes()
-    if hashlib.sha256(content).hexdigest() != SHA256:
-        raise CheckpointError(f"{path} is not the file of {PACKAGE} 6.2.3. Install it again.")
+    path = installed_file(PACKAGE, VERSION, FILE, SHA256, MISSING)
     detector = SpeechDetector()
     weights = {
         f"lstm.{name.removeprefix('lstm_cell.')}_l0" if name.startswith("lstm_cell") else name: w
-        for name, w in load(content).items()
+        for name, w in load_file(path).items()
     }
     detector.load_state_dict(weights)
     return detector.eval()
-
-
-def _wheel() -> Path:
-    """Find the weights."""
-    spec = find_spec(PACKAGE)
-    if spec is None or not spec.submodule_search_locations:
-        raise FileNotFoundError(MISSING)
-    return Path(spec.submodule_search_locations[0], FILE)
 
 
 def _joined(segments: Segments) -> Segments:

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, expect
 from earshot.app import launch, site
 from earshot.core.paths import ASSETS
 from earshot.media.audio.load import load, wav_bytes
-from earshot.pretrained.transcription import HeardWord, Transcriber, Transcript
+from earshot.pretrained.recogniser import RecognisedWord, Transcriber, Transcript
 from earshot.tabs.shared.services import Services
 from tests.browser.visit import Visit
 from tests.support.serving import close
@@ -26,7 +26,7 @@ def address(tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator
     words = cycle(TRANSCRIPTS)
 
     def transcribe(_: bytes) -> Transcript:
-        return Transcript(tuple(HeardWord(word, 0.9) for word in next(words)))
+        return Transcript(tuple(RecognisedWord(word, 0.9) for word in next(words)))
 
     monkeypatch.setattr(Transcriber, "from_pretrained", lambda *_: transcribe)
     page = site.build(

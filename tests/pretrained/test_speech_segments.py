@@ -1,6 +1,7 @@
 """Speech by two detectors: bounds of ours, where Silero's hears speech."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,12 +14,18 @@ from earshot.media.constants import SAMPLE_RATE
 from earshot.models.speech_detector import FRAME, SpeechDetector
 from earshot.pretrained import speech_segments
 from earshot.pretrained.checkpoint import CheckpointError
+from earshot.pretrained.wheels import installed_file
 
 
 @pytest.fixture(scope="module")
 def waveform() -> np.ndarray:
     """Load a man who counts, with pauses."""
     return load(ASSETS / "examples" / "scot-digits.ogg", SAMPLE_RATE).waveform
+
+
+def _weights() -> Path:
+    own = speech_segments
+    return installed_file(own.PACKAGE, own.VERSION, own.FILE, own.SHA256, own.MISSING)
 
 
 def keys() -> np.ndarray:
@@ -35,7 +42,7 @@ def keys() -> np.ndarray:
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_network_equals_sileros_frame_by_frame(waveform: np.ndarray) -> None:
     """The wheel's TorchScript has the same network, trained later; it takes a frame at a time."""
-    theirs = torch.jit.load(str(speech_segments._wheel().with_name("silero_vad.jit"))).eval()
+    theirs = torch.jit.load(str(_weights().with_name("silero_vad.jit"))).eval()
     weights = theirs.state_dict()
     names = {"stft_conv.weight": "stft.forward_basis_buffer"}
     for kind in ("weight", "bias"):
@@ -54,9 +61,9 @@ def test_network_equals_sileros_frame_by_frame(waveform: np.ndarray) -> None:
 def test_quiet_speech_keeps_our_bounds(waveform: np.ndarray, gain: int) -> None:
     """EnviousWispr#964, snakers4/silero-vad#372: quiet speech was thrown away."""
     quiet = waveform * np.float32(10 ** (gain / 20))
-    found, ours = speech_segments.speech_segments(quiet), voice_activity.words(waveform)
-    assert len(found) == len(ours) > 0
-    np.testing.assert_allclose(found, ours, atol=0.05)
+    both, ours = speech_segments.speech_segments(quiet), voice_activity.words(waveform)
+    assert len(both) == len(ours) > 0
+    np.testing.assert_allclose(both, ours, atol=0.05)
 
 
 def test_keys_are_no_words_any_more() -> None:

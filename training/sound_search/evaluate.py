@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from earshot.pretrained.checkpoint import read_config
-from earshot.pretrained.sentence import SentenceEncoder
+from earshot.pretrained.sound_search import SentenceEncoder
 from earshot.sound_index.embedding import SoundEncoder
 from earshot.sound_index.embedding import embed as embed_sound
 from earshot.systems.sound_search.compound import Compound, parse

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from earshot.pretrained.sentence import MINILM
+from earshot.pretrained.sound_search import MINILM
 from earshot.systems.sound_search.encoders.encoder import EarshotEncoder
 from training.common.checkpoints import update_metrics, write_weights
 from training.sound_search.evaluate import calibrate

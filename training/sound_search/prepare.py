@@ -20,8 +20,7 @@ import torch
 
 from earshot.media.audio.sound_features import SAMPLE_RATE, log_mel, split
 from earshot.models.sound_search.effects_embedder import mean_log, pooled
-from earshot.pretrained.effects import EffectsHearing, load_effects_cnn
-from earshot.pretrained.sentence import SentenceEncoder
+from earshot.pretrained.sound_search import EffectsEncoder, SentenceEncoder, load_effects_cnn
 from training.sound_search.corpus import (
     Captions,
     Clip,
@@ -52,7 +51,7 @@ def prepare(data: Path, out: Path) -> None:
 
 def _write_clips(clips: Iterable[Clip], path: Path) -> list[dict]:
     spectrograms, effects, rows, start = [], [], [], 0
-    hear = EffectsHearing(load_effects_cnn(), torch.device("cpu"))
+    hear = EffectsEncoder(load_effects_cnn(), torch.device("cpu"))
     rng = np.random.default_rng(0)
     for clip in clips:
         waveform = clip.waveform()

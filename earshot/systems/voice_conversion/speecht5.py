@@ -21,8 +21,8 @@ from earshot.media.audio import features
 from earshot.media.audio.load import Audio, load
 from earshot.media.audio.speech import Speech
 from earshot.media.constants import SAMPLE_RATE
-from earshot.pretrained import hub_models
 from earshot.pretrained.accelerator import choose_device, lent
+from earshot.pretrained.hub import load_model, precision
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,9 +60,9 @@ class SpeechT5Conversion:
         """Load both networks, from folders or by hub ids. Raises FileNotFoundError where there is
         no such network."""
         place = choose_device(device, large=True)
-        options = {"dtype": hub_models.precision(place)}
-        model = hub_models.load(SpeechT5ForSpeechToSpeech, name, **options)
-        generator = hub_models.load(SpeechT5HifiGan, vocoder, **options)
+        options = {"dtype": precision(place)}
+        model = load_model(SpeechT5ForSpeechToSpeech, name, **options)
+        generator = load_model(SpeechT5HifiGan, vocoder, **options)
         for network in (model, generator):
             torch.nn.Module.to(network.eval().requires_grad_(False), place)
         return cls(model, generator, place)

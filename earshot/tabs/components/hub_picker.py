@@ -14,7 +14,7 @@ import gradio as gr
 from gradio.components import Component
 
 from earshot.core.errors import InputError
-from earshot.pretrained.hub_download import HubPermission, fetch
+from earshot.pretrained.hub import HubPermission, fetch
 from earshot.tabs.shared.events import Update, on_model, reporting, say
 
 logger = logging.getLogger("earshot")

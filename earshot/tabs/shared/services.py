@@ -14,13 +14,13 @@ import gradio as gr
 from markupsafe import Markup
 
 from earshot.core.errors import InputError
-from earshot.pretrained.hub_download import HubPermission
+from earshot.pretrained.hub import HubPermission
 from earshot.study.design.folder import Draft, DraftItem
 from earshot.tabs.shared.events import HIDDEN
 from earshot.tabs.shared.sessions import SessionStore
 
 if TYPE_CHECKING:
-    from earshot.pretrained.transcription import Transcriber
+    from earshot.pretrained.recogniser import Transcriber
     from earshot.pretrained.voice import Voice
     from earshot.study.library import TestLibrary
 

@@ -14,7 +14,7 @@ from gradio.events import Dependency
 from markupsafe import Markup
 
 from earshot.core.errors import InputError
-from earshot.pretrained.hub_download import HubPermission, fetch, fetch_from_dataset
+from earshot.pretrained.hub import HubPermission, fetch, fetch_from_dataset
 from earshot.study.design import Item, Test
 from earshot.study.design.folder import DraftItem
 from earshot.study.library import VOTE, TestLibrary
@@ -29,7 +29,7 @@ from earshot.tabs.shared.services import Drafts
 from earshot.tabs.voice_conversion.view import ConversionResult, draft_item
 
 if TYPE_CHECKING:
-    from earshot.pretrained.transcription import Transcriber, Transcript
+    from earshot.pretrained.recogniser import Transcriber, Transcript
     from earshot.systems.voice_conversion.speecht5 import SpeechT5Conversion
 
 # A recording, and its words: recognised once, in however many voices it is converted.
@@ -130,7 +130,7 @@ def words_html(source: "Transcript | None", converted: "Transcript") -> Markup:
     if source is None:
         plain = [True] * len(converted.words)
         return render(TRANSCRIPTS, source=None, converted=converted.words, found=plain)
-    remain, recognised = source.kept_in(converted)
+    remain, recognised = source.compare(converted)
     lost = [word.text for word, remains in zip(source.words, remain, strict=True) if not remains]
     return render(
         TRANSCRIPTS,

@@ -8,7 +8,7 @@ from transformers import PreTrainedConfig
 
 from earshot.core.paths import CHECKPOINTS
 from earshot.media.audio.sound_features import SAMPLE_RATE
-from earshot.pretrained.sentence import SentenceEncoder, plain
+from earshot.pretrained.sound_search import SentenceEncoder, plain
 from earshot.systems.sound_search import SoundSearch
 from earshot.systems.sound_search.encoders import encoder
 from earshot.systems.sound_search.encoders.encoder import EarshotEncoder

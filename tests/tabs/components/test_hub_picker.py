@@ -9,7 +9,7 @@ import pytest
 from safetensors import SafetensorError
 
 from earshot.core.errors import InputError
-from earshot.pretrained.hub_download import HubPermission
+from earshot.pretrained.hub import HubPermission
 from earshot.tabs.components import hub_picker as picker
 from earshot.tabs.components.hub_picker import HubModels, Kind, hub_picker
 

@@ -12,7 +12,7 @@ import pytest
 
 from benchmarks.support.fake_sound_encoder import FakeEncoder
 from earshot.core.errors import InputError
-from earshot.pretrained.hub_download import HubPermission
+from earshot.pretrained.hub import HubPermission
 from earshot.sound_index.index import SoundIndex, read_index
 from earshot.systems.sound_search import SoundSearch
 from earshot.systems.sound_search.encoders.models import DEFAULT_MODEL

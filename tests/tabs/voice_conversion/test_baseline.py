@@ -11,7 +11,7 @@ from earshot.media.audio import features
 from earshot.media.audio.load import wav_bytes
 from earshot.media.audio.speech import Speech
 from earshot.media.constants import SAMPLE_RATE
-from earshot.pretrained.hub_download import HubPermission
+from earshot.pretrained.hub import HubPermission
 from earshot.systems.voice_conversion.units import Units
 from earshot.tabs.components import hub_picker
 from earshot.tabs.components.hub_picker import HubModels

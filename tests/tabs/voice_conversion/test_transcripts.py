@@ -9,7 +9,7 @@ from typing import Any, cast
 import gradio as gr
 import pytest
 
-from earshot.pretrained.transcription import HeardWord, Transcript
+from earshot.pretrained.recogniser import RecognisedWord, Transcript
 from earshot.systems.voice_conversion import VoiceConversion
 from earshot.tabs.shared.services import Services
 from earshot.tabs.voice_conversion import tab
@@ -19,7 +19,7 @@ from tests.support.systems import labels
 
 
 def transcript(text: str) -> Transcript:
-    return Transcript(tuple(HeardWord(word, 1.0) for word in text.split()))
+    return Transcript(tuple(RecognisedWord(word, 1.0) for word in text.split()))
 
 
 class Recogniser:
@@ -65,7 +65,7 @@ def test_nothing_lost_says_so_without_marks() -> None:
 
 
 def test_guessed_source_is_called_guess() -> None:
-    unsure = Transcript((HeardWord("place", 0.3), HeardWord("blue", 0.7)))
+    unsure = Transcript((RecognisedWord("place", 0.3), RecognisedWord("blue", 0.7)))
     assert "guessing" in words_html(unsure, transcript("place blue"))
     assert "guessing" not in words_html(transcript("place blue"), unsure)
 

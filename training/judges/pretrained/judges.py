@@ -21,7 +21,7 @@ from transformers import (
 
 from earshot.media.constants import SAMPLE_RATE
 from earshot.pretrained.accelerator import choose_device
-from earshot.pretrained.hub_models import load, precision
+from earshot.pretrained.hub import load_model, precision
 from training.judges.open_vocabulary import spoken_words
 
 WINDOW: Final = 30 * SAMPLE_RATE  # samples that Whisper hears at once
@@ -46,9 +46,9 @@ class Whisper:
         Whisper.
         """
         place = choose_device(device, large=True)
-        model = load(WhisperForConditionalGeneration, name, dtype=precision(place)).eval()
+        model = load_model(WhisperForConditionalGeneration, name, dtype=precision(place)).eval()
         torch.nn.Module.to(model, place)
-        return cls(name, model, load(WhisperProcessor, name))
+        return cls(name, model, load_model(WhisperProcessor, name))
 
     @torch.inference_mode()
     def words(self, waveform: np.ndarray) -> list[str]:
@@ -81,9 +81,9 @@ class XVectors:
         such model.
         """
         place = choose_device(device, large=True)
-        model = load(WavLMForXVector, name, dtype=precision(place)).eval()
+        model = load_model(WavLMForXVector, name, dtype=precision(place)).eval()
         torch.nn.Module.to(model, place)
-        return cls(name, model, load(AutoFeatureExtractor, name).do_normalize)
+        return cls(name, model, load_model(AutoFeatureExtractor, name).do_normalize)
 
     @torch.inference_mode()
     def embed(self, waveforms: Sequence[np.ndarray]) -> np.ndarray:

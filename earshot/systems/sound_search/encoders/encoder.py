@@ -28,12 +28,12 @@ from earshot.pretrained.checkpoint import (
     read_config,
     unusable,
 )
-from earshot.pretrained.effects import (
-    WHEEL,
-    EffectsHearing,
+from earshot.pretrained.sound_search import (
+    EFFECTS_WHEEL,
+    EffectsEncoder,
+    SentenceEncoder,
     load_effects_cnn,
 )
-from earshot.pretrained.sentence import SentenceEncoder
 from earshot.sound_index.embedding import AudioEmbedding
 
 BATCH: Final = 8  # segments
@@ -73,7 +73,7 @@ class EffectsMember:
 
     def __init__(self, network: EffectsEmbedder, device: torch.device) -> None:
         """Load the encoder too. Raises CheckpointError as load_effects_cnn does."""
-        self.network, self._hear = network, EffectsHearing(load_effects_cnn(str(device)), device)
+        self.network, self._hear = network, EffectsEncoder(load_effects_cnn(str(device)), device)
 
     def embed_audio(self, segments: np.ndarray) -> tuple[Tensor, Tensor]:
         """Embed segments (N, T'): unit vectors (N, D), and of each second (N, S, D)."""
@@ -90,7 +90,7 @@ class EffectsMember:
             _constants(effects_embedder, EFFECTS_EMBEDDER),
         )
         constants = json.dumps(groups, sort_keys=True)
-        return f"{self.network.config}{WHEEL.sha256}{constants}".encode()
+        return f"{self.network.config}{EFFECTS_WHEEL.sha256}{constants}".encode()
 
 
 Member = LogMelMember | EffectsMember

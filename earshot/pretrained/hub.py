@@ -1,4 +1,4 @@
-"""Models of the Hugging Face hub that visitors choose: who may choose which, and their download."""
+"""Models of the Hugging Face hub: who may choose which, their download, and how they are loaded."""
 
 import json
 import re
@@ -7,16 +7,19 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from earshot.core import cancellation
 from earshot.core.errors import InputError
 from earshot.core.json_limits import check_json
 from earshot.pretrained.accelerator import ZERO_GPU
 
+if TYPE_CHECKING:
+    import torch
+
 GB: Final = 1_000_000_000
-MAX_BYTES: Final = 3 * GB  # of a model: half a GPU of 16 GB in single precision, with room to run
-SPARE_BYTES: Final = 5 * GB  # of the disk, after a download
+MAX_MODEL_BYTES: Final = 3 * GB  # half a GPU of 16 GB in single precision, with room to run
+MIN_FREE_BYTES: Final = 5 * GB  # of the disk, after a download
 # The largest in a config.json, by the end of its key: large models have half as much.
 MAX_SIZES: Final = {
     "layers": 100,
@@ -33,7 +36,7 @@ SETTINGS: Final = re.compile(r"[\w.-]+\.(json|txt|model)")
 # Safetensors hold numbers only; old models have the others, read by torch with weights_only.
 WEIGHTS: Final = (r"model[\w.-]*\.safetensors", r"pytorch_model[\w.-]*\.bin")
 GPU: Final = Path("/dev/nvidia0")  # that of a Space with a GPU of its own
-NONE_SUCH: Final = (401, 403, 404)  # answers of the hub
+NO_SUCH_MODEL: Final = (401, 403, 404)  # answers of the hub
 LOCAL: Final = (None, "", "localhost", "127.0.0.1", "::1")  # addresses that only this machine has
 
 Report = Callable[[int, int], None]  # bytes that are here, and of all
@@ -53,8 +56,8 @@ class HubPermission:
         cls, off: bool, host: str | None, share: bool, environment: Mapping[str, str]
     ) -> "HubPermission":
         """Decide for a server which models visitors may load. On a Space without a GPU these models
-        are too slow for its visitors; any id can be named only by whoever sits at this machine,
-        whose disk it fills.
+        are too slow for its visitors; any id can be named only on this machine itself, whose
+        disk it fills.
         """
         if off:
             return cls("Whoever runs this server has switched off models of the hub.")
@@ -72,7 +75,7 @@ def fetch(name: str, kinds: Collection[str], report: Report = lambda done, total
 
     Configuration and weights only, never code. kinds: the model types of transformers that will do.
     Raises InputError, before any weights are fetched, for what is no id, no such model or of
-    another kind, for one that is too large for MAX_BYTES or for the disk; and when offline.
+    another kind, for one that is too large for MAX_MODEL_BYTES or for the disk; and when offline.
     """
     if not ID.fullmatch(name):
         raise InputError(f"“{name[:100]}” is no id of a model. They look like user/model-name.")
@@ -88,7 +91,7 @@ def fetch(name: str, kinds: Collection[str], report: Report = lambda done, total
         info = api.model_info(name, files_metadata=True, timeout=10, token=False)
         get = partial(hf_hub_download, name, revision=info.sha, token=False, endpoint=api.endpoint)
         sizes = {file.rfilename: file.size or 0 for file in info.siblings or ()}
-        files = needed(sizes)
+        files = needed_files(sizes)
         config = Path(get("config.json"))
         _check_config(name, config, kinds)
         total, done = sum(sizes[file] for file in files), 0
@@ -99,7 +102,7 @@ def fetch(name: str, kinds: Collection[str], report: Report = lambda done, total
             report(done, total)
         return config.parent
     except HfHubHTTPError as error:
-        if error.response.status_code not in NONE_SUCH:
+        if error.response.status_code not in NO_SUCH_MODEL:
             return _cached(name, kinds, error)
         raise InputError(
             f"The hub has no open model {name}. Check its spelling, and that it needs no login."
@@ -123,13 +126,35 @@ def fetch_from_dataset(name: str, file: str) -> Path:
     return Path(path)
 
 
-def needed(sizes: Mapping[str, int]) -> list[str]:
+def load_model(kind: Any, name: str | Path, **options: Any) -> Any:
+    """Load a model, or what prepares its input, from a folder or by its hub id (offline: from the
+    hub's cache). kind: a class of transformers, or one of its Auto classes.
+
+    Raises FileNotFoundError, with a sentence, where there is none of that kind.
+    """
+    try:
+        return kind.from_pretrained(name, trust_remote_code=False, **options)
+    except (OSError, ValueError, KeyError) as error:
+        raise FileNotFoundError(
+            f"{name} cannot be loaded: it is no folder with such a model, and no model of the hub "
+            "that can be reached. Check its name and the network."
+        ) from error
+
+
+def precision(device: "torch.device") -> "torch.dtype":
+    """Choose half precision on a GPU, single elsewhere."""
+    import torch  # late, for tabs import this module
+
+    return torch.float16 if device.type == "cuda" else torch.float32
+
+
+def needed_files(sizes: Mapping[str, int]) -> list[str]:
     """List the files of a repository that a model of transformers is loaded from.
 
     Raises InputError where there are no weights, or where the hub does not say how large they are.
     """
-    found = [[name for name in sizes if re.fullmatch(kind, name)] for kind in WEIGHTS]
-    weights = next(filter(None, found), [])
+    kinds = [[name for name in sizes if re.fullmatch(kind, name)] for kind in WEIGHTS]
+    weights = next(filter(None, kinds), [])
     if "config.json" not in sizes or not weights or any(not sizes[name] for name in weights):
         raise InputError("This is no model of transformers: it has no config.json, or no weights.")
     settings = [name for name in sizes if SETTINGS.fullmatch(name) and name not in weights]
@@ -148,7 +173,7 @@ def _check_config(name: str, path: Path, kinds: Collection[str]) -> None:
         config, kind = {}, None
     if not isinstance(kind, str) or kind not in kinds:
         raise InputError(f"{name} is of the kind {kind}; here it takes {' or '.join(kinds)}.")
-    if any(_too_large(key, number) for key, number in _numbers("", config)):
+    if any(_is_too_large(key, number) for key, number in _numbers("", config)):
         raise InputError(f"{name} has more layers, or wider ones, than a model of its kind may.")
 
 
@@ -164,19 +189,19 @@ def _numbers(key: str, value: Any) -> Iterator[tuple[str, float]]:
         yield key, value
 
 
-def _too_large(key: str, number: float) -> bool:
-    most = next((most for ending, most in MAX_SIZES.items() if key.endswith(ending)), MAX_NUMBER)
-    return not abs(number) <= most  # nor what is no number
+def _is_too_large(key: str, number: float) -> bool:
+    limit = next((size for ending, size in MAX_SIZES.items() if key.endswith(ending)), MAX_NUMBER)
+    return not abs(number) <= limit  # nor what is no number
 
 
 def _check_size(name: str, total: int, cache: Path) -> None:
-    if total > MAX_BYTES:
+    if total > MAX_MODEL_BYTES:
         raise InputError(
             f"{name} is {total / GB:.1f} GB to download. Choose one of at most "
-            f"{MAX_BYTES / GB:.0f} GB."
+            f"{MAX_MODEL_BYTES / GB:.0f} GB."
         )
     cache.mkdir(parents=True, exist_ok=True)
-    if shutil.disk_usage(cache).free - total < SPARE_BYTES:
+    if shutil.disk_usage(cache).free - total < MIN_FREE_BYTES:
         raise InputError(f"This machine's disk has no room for {name} ({total / GB:.1f} GB).")
 
 

