@@ -6,6 +6,7 @@ TEST is a folder with test.yaml, or a YAML file of webMUSHRA's.
 """
 
 import argparse
+import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,7 +19,7 @@ from earshot.core.files import check_new, replacing
 from earshot.core.files import write as write_file
 from earshot.study import preregistration, rater_links
 from earshot.study.design import DESIGNS, Test, spec
-from earshot.study.design.form import template
+from earshot.study.design.form import SCHEMA, template
 from earshot.study.design.spec import FILE, SpecError
 from earshot.study.imports.toolkits import CLIPS, SCALES, read_ratings
 from earshot.study.sounds import stimuli
@@ -34,12 +35,13 @@ ANSWERS = "answers.db"  # where `serve` keeps them, in the folder that it serves
 
 
 def new(options: argparse.Namespace) -> None:
-    """Write an example to fill in."""
+    """Write an example to fill in, and the schema by which an editor completes it."""
     file = options.folder / FILE
     options.folder.mkdir(parents=True, exist_ok=True)
     if file.exists():
         sys.exit(f"{file} is there already: choose another folder.")
     file.write_text(template(DESIGNS[options.design]), encoding="utf-8")
+    shutil.copyfile(SCHEMA, options.folder / SCHEMA.name)
     print(f"Wrote {file}: fill it in, then python -m earshot.study check {options.folder}")
 
 

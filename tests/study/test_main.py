@@ -24,7 +24,9 @@ def test_new_writes_template_of_each_design(
 ) -> None:
     folder = tmp_path / "a" / "t"
     run(monkeypatch, "new", folder, "--design", design)
-    assert f"design: {design}" in (folder / "test.yaml").read_text()
+    text = (folder / "test.yaml").read_text()
+    assert f"design: {design}" in text
+    assert (folder / text.split("\n")[0].removeprefix("# yaml-language-server: $schema=")).is_file()
     with pytest.raises(SystemExit, match="is there already"):
         run(monkeypatch, "new", folder)
     with pytest.raises(SystemExit, match="no file fits ours"):

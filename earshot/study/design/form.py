@@ -3,12 +3,14 @@
 import json
 import re
 from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from typing import Final
 
 from earshot.study.design.designs import DESIGNS, SAME, Design
 from earshot.study.design.model import Test
 from earshot.study.design.scales import PLACEHOLDER
 
+SCHEMA: Final = Path(__file__).with_name("test.schema.json")  # by which editors complete and check
 TITLE: Final = "My listening test"
 INSTRUCTIONS: Final = (
     "Wear headphones and sit somewhere quiet. Listen as often as you like, then answer."
@@ -16,6 +18,7 @@ INSTRUCTIONS: Final = (
 UNPRINTABLE: Final = re.compile(r"[^\n\x20-\x7e\u00a0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 HEAD: Final = """\
+# yaml-language-server: $schema={schema}
 # A listening test. "python -m earshot study check" says what is still missing.
 
 title: {title}
@@ -67,7 +70,9 @@ NOT_PREFERRED: Final = "no_preference: true    # whether raters may prefer neith
 
 def template(design: Design) -> str:
     """Return the YAML of a test with this design, to be filled in."""
-    parts = [HEAD.format(title="My listening test", design=design.name, designs=" ".join(DESIGNS))]
+    parts = [
+        HEAD.format(schema=SCHEMA.name, title=TITLE, design=design.name, designs=" ".join(DESIGNS))
+    ]
     if design.referenced:
         parts.append(f"# {design.about_reference}\nreference: reference/*.wav\n")
     elif design.paired:
