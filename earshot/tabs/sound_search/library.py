@@ -54,9 +54,7 @@ class VisitorLibrary(IndexedCatalogue):
     """One visitor's sounds, in a folder of their own."""
 
     def __init__(self, search: "SoundSearch") -> None:
-        from earshot.sound_index.index import (
-            SoundIndex,  # late, for it loads torch
-        )
+        from earshot.sound_index.index import SoundIndex  # late, for it loads torch
 
         super().__init__(SoundIndex.empty(search.encoder), own=True)
         self.cleared = 0  # how often

@@ -242,9 +242,8 @@ class OwnVoicePanel(Section):
         }
 
     def _text_to_read(self, visit: VoiceVisit) -> Update:
-        from earshot.systems.voice_conversion.reading import (
-            Reading,  # late, for it loads pocketsphinx
-        )
+        # Late, for it loads pocketsphinx.
+        from earshot.systems.voice_conversion.reading import Reading
 
         visit.reading = Reading.draw(SystemRandom())
         return {

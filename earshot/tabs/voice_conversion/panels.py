@@ -184,11 +184,9 @@ def _voted(tests: TestLibrary, rater: Any, order: Any) -> tuple[Item, Test]:
 
 def _standing(tests: TestLibrary, test: Test, item: Item) -> str:
     """Write the systems that were heard, and the share of votes for the better one, as HTML."""
+    # Late, for they load statsmodels.
     from earshot.study.analysis.estimates import estimate_row
-    from earshot.study.analysis.paired_comparisons import (
-        both_ways,
-        mean_votes,  # late: statsmodels
-    )
+    from earshot.study.analysis.paired_comparisons import both_ways, mean_votes
 
     pair = list(item.shown)
     votes = both_ways(tests.store.ratings(test))
@@ -239,10 +237,8 @@ def baselines(permission: HubPermission, device: str) -> HubModels[Baseline]:
     """Offer SpeechT5 with its vocoder and voices, loaded when it is asked for."""
 
     def load(name: str, folder: Path) -> Baseline:
-        from earshot.systems.voice_conversion.speecht5 import (  # late: torch
-            SpeechT5Conversion,
-            read_voices,
-        )
+        # Late, for it loads torch.
+        from earshot.systems.voice_conversion.speecht5 import SpeechT5Conversion, read_voices
 
         vocoder = fetch(SPEECHT5_VOCODER, ["hifigan"])
         voices = read_voices(fetch_from_dataset(*XVECTORS), list(SPEECHT5_VOICES.values()))

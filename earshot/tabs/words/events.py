@@ -240,10 +240,7 @@ class WordAPI:
             table: A CSV, a row a file: where its word starts and ends in seconds, the five nearest
             written words with their cosines, why it could not be used, notices, and its vector.
         """
-        from earshot.exports.words import (  # late, for it loads torch
-            embed_files,
-            embeddings_csv,
-        )
+        from earshot.exports.words import embed_files, embeddings_csv  # late, for it loads torch
 
         if not recordings:
             raise InputError("There are no recordings. Send some files with a word in each.")

@@ -149,9 +149,7 @@ class VocabularySection(Section):
 
     def _spoken(self, recording: str | None) -> "list[Spoken]":
         """Embed the words of a recording; several where there are pauses between them."""
-        from earshot.systems.words.spoken_word import (
-            CutNeededError,  # late, for pipelines load torch
-        )
+        from earshot.systems.words.spoken_word import CutNeededError  # late: torch
 
         pipeline = self.pipeline()
         try:

@@ -5,12 +5,13 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import gradio as gr
 import pytest
 
 from earshot.core.errors import InputError
 from earshot.study.library import VOTE, TestLibrary
 from earshot.tabs import listening_tests
-from earshot.tabs.voice_conversion.panels import VOTE_LABELS, _standing, _voted
+from earshot.tabs.voice_conversion.panels import VOTE_LABELS, VotePanel, _standing, _voted
 
 
 @pytest.fixture
@@ -34,6 +35,13 @@ def test_vote_is_test_of_named_systems(tests: TestLibrary) -> None:
     test = tests.open(VOTE.name).test
     assert set(test.systems) == set(VOTE_LABELS)
     assert len(test.trials) == 24 and test.trials_per_rater == 6
+
+
+def test_panel_runs_its_own_event(tests: TestLibrary) -> None:
+    """Its script defines the event, which Gradio does not know."""
+    with gr.Blocks() as page:
+        VotePanel(tests)
+    assert [fn.targets[0][1] for fn in page.fns.values()] == ["score"]
 
 
 def test_systems_are_told_after_vote_only(tests: TestLibrary) -> None:
