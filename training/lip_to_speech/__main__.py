@@ -42,8 +42,7 @@ class LipToSpeechTraining(System):
         """Measure the shipped checkpoint, those to compare it with, and the baselines."""
         from training.common.report import publish_table
         from training.judges.pretrained.judges import Judges
-        from training.lip_to_speech.cards import publish
-        from training.lip_to_speech.evaluate import COLUMNS, evaluate
+        from training.lip_to_speech.evaluate import COLUMNS, evaluate, publish
         from training.lip_to_speech.recipe import SHIPPED, VOCODER
 
         roots = [CHECKPOINTS, *([arguments.compared] if arguments.compared else [])]

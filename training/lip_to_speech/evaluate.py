@@ -23,6 +23,8 @@ import numpy as np
 
 from earshot.core.errors import InputError
 from earshot.media.text.grammar import GRID
+from training.common.cards import write_card
+from training.common.checkpoints import update_metrics
 from training.common.report import markdown
 from training.judges import naturalness
 from training.judges.evaluator import EvaluationModels
@@ -41,6 +43,7 @@ from training.lip_to_speech.metrics import (
     voice_ranks,
 )
 from training.lip_to_speech.prepare import voiced_pitch
+from training.lip_to_speech.recipe import SHIPPED, VOCODER
 from training.lip_to_speech.systems import GROUPS, Clip, Output, System, choose, summary, systems
 
 Row = dict[str, Any]
@@ -219,3 +222,30 @@ def evaluate(
     if json_out:
         json_out.write_text(json.dumps({"rows": rows}, indent=2) + "\n", encoding="utf-8")
     return rows
+
+
+def publish(rows: list[dict[str, Any]], checkpoints: Path) -> list[dict[str, Any]]:
+    """Write the rows into the metrics of the shipped checkpoint, its card and its vocoder's.
+
+    Rows of systems that were not measured now stay as they were printed. Returns all rows.
+    """
+    folder = checkpoints / SHIPPED
+    measured = {row["system"] for row in rows}
+    printed = json.loads((folder / "metrics.json").read_text()).get("results", [])
+    rows = [*(row for row in printed if row["system"] not in measured), *rows]
+    rows.sort(key=lambda row: GROUPS.index(row["group"]))
+    update_metrics(folder, {"results": rows})
+    write_cards(checkpoints)
+    return rows
+
+
+def write_cards(checkpoints: Path) -> None:
+    """Write the cards of the shipped checkpoint and its vocoder from their metrics."""
+    write_card(checkpoints / SHIPPED, **card_tables(checkpoints / SHIPPED))
+    write_card(checkpoints / VOCODER)
+
+
+def card_tables(folder: Path) -> dict[str, str]:
+    """Return the tables of results that the card of a checkpoint shows besides its metrics."""
+    rows = json.loads((folder / "metrics.json").read_text())["results"]
+    return {"table": table(rows), "details": details(rows)}

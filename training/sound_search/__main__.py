@@ -50,8 +50,7 @@ class SoundSearchTraining(System):
         from earshot.systems.sound_search.encoders.models import DEFAULT_MODEL
         from training.common.report import publish_table
         from training.sound_search import languages, own_folders, unseen
-        from training.sound_search.cards import publish
-        from training.sound_search.evaluate import evaluate
+        from training.sound_search.evaluate import evaluate, publish
         from training.sound_search.test_set import GAMES_FOLD, QUERIES, lay_out
 
         page = CHECKPOINTS.parent / "docs" / "sound_search.md"

@@ -18,6 +18,8 @@ from earshot.systems.sound_search.compound import Compound, parse
 from earshot.systems.sound_search.encoders.encoder import EarshotEncoder
 from earshot.systems.sound_search.encoders.models import DEFAULT_MODEL
 from earshot.systems.sound_search.order import order_scores
+from training.common.cards import write_card
+from training.common.checkpoints import update_metrics
 from training.common.report import markdown
 from training.judges.metrics import equal_error
 from training.sound_search.evaluator import Evaluator
@@ -200,3 +202,22 @@ def _text_only(evaluator: Evaluator, scores: np.ndarray) -> Row:
     similarity = encoder(evaluator.texts) @ encoder(evaluator.names)[predicted].T
     measured = evaluator.measure(similarity + TIE_BREAK * confidence)
     return {"system": "text-only", "shipped": False, **measured}
+
+
+def publish(rows: list[dict[str, Any]], measured: Sequence[Path], checkpoints: Path) -> None:
+    """Write a model's rows, alone and in the ensemble, to its metrics.json and its model card.
+
+    measured: the folders of the evaluated models. A shipped model that was trained on every fold
+    has the results, and the folds, of the model of the same name that was not. Raises SystemExit if
+    a row is of a model that was trained on the clips.
+    """
+    if any(row["seen"] for row in rows):
+        raise SystemExit("Not published: these models were trained on the clips that were ranked.")
+    for folder in measured:
+        target = checkpoints / folder.name
+        if not target.is_dir():
+            continue  # evaluated for comparison, not shipped
+        own = [row for row in rows if folder.name in row["system"].split(" + ")]
+        results = {"results": own, "results_trained_on_folds": read_config(folder)["folds"]}
+        update_metrics(target, results)
+        write_card(target, results=markdown(rows))

@@ -75,8 +75,7 @@ class WordsTraining(System):
         """Measure the shipped checkpoints and those to compare them with, or another part."""
         from training.common.report import publish_table, publish_text
         from training.words.calibration import calibrate_default
-        from training.words.cards import publish
-        from training.words.evaluate import details, evaluate, evaluate_fluent
+        from training.words.evaluate import details, evaluate, evaluate_fluent, publish
         from training.words.recipe import MEASURED, OVER_STATES, SHIPPED
 
         only = arguments.only

@@ -15,9 +15,12 @@ from matplotlib.figure import Figure
 from earshot.core.paths import ASSETS
 from earshot.systems.words import Words
 from earshot.systems.words.library import WORDS, read_words
+from training.common.cards import write_card
+from training.common.checkpoints import update_metrics
 from training.common.corpora import speech_items
 from training.common.report import markdown
 from training.words.evaluator import NEAR_HOMOPHONES, Curves, Evaluator, Row
+from training.words.recipe import OVER_STATES, SHIPPED
 from training.words.recordings import RecordedWord, fluent_words
 from training.words.systems import DEFAULT_NAME, systems
 from training.words.test_set import noises, select_test_set
@@ -188,3 +191,17 @@ def plot_curves(curves: Mapping[str, Curves], path: Path) -> None:
         panels[0].set_ylabel("Precision")
         panels[0].legend(frameon=False, loc="lower left")
         figure.savefig(path, dpi=150, facecolor="white", metadata={"Date": None})
+
+
+def publish(rows: list[dict[str, Any]], checkpoints: Path) -> list[dict[str, Any]]:
+    """Write the rows into the metrics of the shipped checkpoints, and their cards.
+
+    Rows of systems that were not measured this time stay as they were published. Returns all rows.
+    """
+    path = checkpoints / DEFAULT_NAME / "metrics.json"
+    before = json.loads(path.read_text()).get("results", [])
+    table = {row["system"]: row for row in [*before, *rows]}
+    for name in (*SHIPPED, *OVER_STATES):
+        update_metrics(checkpoints / name, {"results": [*table.values()]})
+        write_card(checkpoints / name)
+    return [*table.values()]

@@ -16,8 +16,7 @@ from training.judges import naturalness
 from training.judges.evaluator import EvaluationModels
 from training.judges.recogniser import Recogniser
 from training.judges.speaker_encoder import SpeakerEncoder
-from training.lip_to_speech.cards import publish
-from training.lip_to_speech.evaluate import evaluate
+from training.lip_to_speech.evaluate import evaluate, publish
 from training.lip_to_speech.metrics import (
     PESQ_INSTALLED,
     comparable,

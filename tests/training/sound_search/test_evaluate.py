@@ -1,6 +1,7 @@
 """The whole table of sound search on a folder of tones, and its publication."""
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -9,11 +10,11 @@ from earshot.systems.sound_search.languages import LANGUAGES
 from tests.training.sound_search.tones import (
     ToneEncoder,
 )
+from training.common.cards import write_card
 from training.common.report import publish_table
 from training.sound_search import evaluate as evaluation
 from training.sound_search import evaluator, languages
-from training.sound_search.cards import publish
-from training.sound_search.evaluate import calibrate, evaluate, score
+from training.sound_search.evaluate import calibrate, evaluate, publish, score
 from training.sound_search.evaluator import Evaluator
 from training.sound_search.test_set import Budget, choose
 
@@ -93,8 +94,13 @@ def test_evaluate_marks_model_of_same_clips(
 
 
 def test_publish_fills_metrics_card_and_page(
-    data: Path, queries: Path, checkpoints: list[Path], tmp_path: Path
+    data: Path,
+    queries: Path,
+    checkpoints: list[Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(evaluation, "write_card", partial(write_card, name="sound-cnn"))
     rows = evaluate(data, checkpoints, queries)
     shipped = tmp_path / "shipped"
     (shipped / "sound-ear").mkdir(parents=True)

@@ -12,8 +12,8 @@ import soundfile
 from earshot.media.text.phonemes import from_arpabet
 from tests.training.words.tone_words import RATE, TONES, FakeWords
 from training.words import systems
-from training.words.cards import CARDS, publish
-from training.words.evaluate import evaluate
+from training.words.evaluate import evaluate, publish
+from training.words.recipe import OVER_STATES, SHIPPED
 from training.words.test_set import WordType, far, in_noise, select_test_set
 
 FIELDS = "path speaker lang word pron start end official_split".split()
@@ -162,7 +162,9 @@ def test_publish_writes_metrics_and_cards(data: Path, checkpoints: list[Path]) -
     before = [{"system": "other", "shipped": False, "acoustic_ap": 0.5}]
     metrics = {"training_hours": {"words": 1.25}, "results": [*before, {"system": "words"}]}
     (folder / "metrics.json").write_text(json.dumps(metrics))
-    bottleneck, *_ = others = [folder.with_name(name) for name in CARDS if name != folder.name]
+    bottleneck, *_ = others = [
+        folder.with_name(name) for name in (*SHIPPED, *OVER_STATES) if name != folder.name
+    ]
     for other in others:
         copytree(folder, other)
     published = publish(rows[-1:], folder.parent)
