@@ -18,7 +18,6 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
-from functools import cache
 from html import unescape
 from multiprocessing.synchronize import Event
 from pathlib import Path
@@ -28,6 +27,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from benchmarks.load.visitor import CHOICES, SPEECH, Visitor
+from benchmarks.support import hostile
 from benchmarks.support.listening import Rater, write_test
 from earshot.core import files
 from earshot.core.connections import MAX_CONNECTIONS
@@ -40,17 +40,6 @@ Attack = Callable[[Visitor], Iterator[Came]]
 PAUSE: Final = 1.0  # seconds after a try
 NICE: Final = 15  # lower in priority, for the attackers' own work is not the server's
 MB: Final = 1_000_000
-MCP: Final = {"Accept": "application/json, text/event-stream"}
-JSON: Final = {"Content-Type": "application/json"}
-FORM: Final = {"Content-Type": "multipart/form-data; boundary=x"}
-PART: Final = b'--x\r\nContent-Disposition: form-data; name="files"; filename="a.%b"\r\n\r\n'
-END: Final = b"\r\n--x--\r\n"
-JSON_ROUTES: Final = ("call/decode", "queue/join", "reset", "cancel", "mcp/")
-BODIES: Final = {
-    "3 MB": b'{"data":[' + b"[]," * MB + b"1]}",
-    "wide": b'{"data":[' + b"[]," * 300_000 + b"1]}",
-    "deep": b'{"data":' + b"[" * 900_000,
-}
 NOWHERE: Final = "http://192.0.2.1/a.wav"
 REPORTS: Final = 90  # at once
 UNITS: Final = 90 * MB  # bytes of a file of units
@@ -70,8 +59,9 @@ KEY: Final = re.compile(r"/results/([\w-]+)\?key=([\w-]+)")
 
 def bodies(attacker: Visitor) -> Iterator[Came]:
     """Send bodies that are too large, too wide and too deep to the framework's routes."""
-    for route, body in itertools.cycle(itertools.product(JSON_ROUTES, BODIES.values())):
-        yield _sent(attacker, f"/gradio_api/{route}", content=body, headers=JSON | MCP)
+    kinds = hostile.LARGE_BODY, *hostile.COSTLY_BODIES.values()
+    for route, body in itertools.cycle(itertools.product(hostile.ROUTES, kinds)):
+        yield _sent(attacker, f"/gradio_api/{route}", content=body, headers=hostile.MCP)
 
 
 def addresses(attacker: Visitor) -> Iterator[Came]:
@@ -119,10 +109,9 @@ def reports(attacker: Visitor) -> Iterator[Came]:
 def units(attacker: Visitor) -> Iterator[Came]:
     """Load files of units of 90 MB."""
     button = "Load units"
+    body = hostile.upload_part(b"[]," * (UNITS // 3), "a.json") + hostile.END
     while True:
-        sent = attacker.client.post(
-            "/gradio_api/upload", content=_file(b"[]," * (UNITS // 3), b"json"), headers=FORM
-        )
+        sent = attacker.client.post("/gradio_api/upload", content=body, headers=hostile.FORM)
         if sent.status_code != httpx.codes.OK:
             yield Came([f"{sent.status_code} to the upload"])
             continue
@@ -132,16 +121,16 @@ def units(attacker: Visitor) -> Iterator[Came]:
 
 def uploads(attacker: Visitor) -> Iterator[Came]:
     """Upload files of 95 MB, one after the other."""
-    body = _file(bytes(UPLOAD), b"wav")
+    body = hostile.upload_part(bytes(UPLOAD)) + hostile.END
     while True:
-        yield _sent(attacker, "/gradio_api/upload", content=body, headers=FORM)
+        yield _sent(attacker, "/gradio_api/upload", content=body, headers=hostile.FORM)
 
 
 def unfinished_uploads(attacker: Visitor) -> Iterator[Came]:
     """Upload files without their last boundary."""
-    body = PART % b"wav" + bytes(10 * MB)
+    body = hostile.upload_part(bytes(10 * MB))
     while True:
-        yield _sent(attacker, "/gradio_api/upload", content=body, headers=FORM)
+        yield _sent(attacker, "/gradio_api/upload", content=body, headers=hostile.FORM)
 
 
 def replies(attacker: Visitor) -> Iterator[Came]:
@@ -158,12 +147,12 @@ def half_heads(attacker: Visitor) -> Iterator[Came]:
     place = urlsplit(str(attacker.client.base_url))
     while True:
         opened = []
-        for _ in range(HEADS):
+        for half in itertools.islice(itertools.cycle(hostile.HALF_HEADS), HEADS):
             connection = socket.socket()
             connection.bind((attacker.source or "", 0))
             with suppress(OSError):
                 connection.connect((place.hostname, place.port))
-                connection.sendall(b"GET / HTTP/1.1\r\nHost: he")
+                connection.sendall(half)
             opened.append(connection)
         came = Came(_end(connection) for connection in opened)
         yield came
@@ -279,7 +268,7 @@ def _tool(attacker: Visitor, name: str, **arguments: Any) -> Came:
     params = {"name": name, "arguments": arguments}
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
     try:
-        reply = attacker.client.post("/gradio_api/mcp/", json=body, headers=MCP)
+        reply = attacker.client.post("/gradio_api/mcp/", json=body, headers=hostile.MCP)
     except httpx.TransportError:
         return Came(["cut off"])
     if reply.status_code != httpx.codes.OK:
@@ -302,12 +291,6 @@ def _opened(attacker: Visitor) -> tuple[str, str]:
     if found := KEY.search(unescape(shown)):
         return found[1], found[2]
     raise RuntimeError(_message(shown) or "It was not opened.")
-
-
-@cache
-def _file(content: bytes, kind: bytes) -> bytes:
-    """Make the body of an upload."""
-    return PART % kind + content + END
 
 
 def _end(connection: socket.socket) -> str:

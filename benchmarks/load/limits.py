@@ -9,6 +9,7 @@ from typing import Final
 
 from benchmarks.load.memory import files
 from benchmarks.load.visitor import Visitor
+from benchmarks.support.hostile import STALLED_UPLOAD
 from benchmarks.support.served import PROXY, Served
 from earshot.core.connections import MAX_DEAD
 from earshot.core.http import MAX_SILENCE
@@ -20,12 +21,7 @@ QUEUE: Final = 4  # --max-queue
 AT_ONCE: Final = 20  # visitors
 MARGIN: Final = 20.0  # seconds; a busy machine is late
 DELETED: Final = 65  # --delete-after, in seconds, instead of an hour
-UPLOAD: Final = (
-    "POST /gradio_api/upload HTTP/1.1\r\nHost: here\r\n"
-    "Content-Type: multipart/form-data; boundary=x\r\nContent-Length: 900000\r\n\r\n--x\r\n"
-    'Content-Disposition: form-data; name="files"; filename="a.wav"\r\n\r\n'
-)
-PAGE: Final = "GET / HTTP/1.1\r\nHost: here\r\n\r\n"
+PAGE: Final = b"GET / HTTP/1.1\r\nHost: here\r\n\r\n"
 
 
 def measure() -> list[str]:
@@ -68,7 +64,9 @@ def _full_queue(address: str) -> str:
 def _stalled(port: int, temporary: Path) -> str:
     """Stop uploads in the middle, ask for pages that nobody reads, and count what is cut: a row."""
     before = {*files(temporary)}
-    sent = [_connection(port, request) for request in (UPLOAD, PAGE) for _ in range(STALLED)]
+    sent = [
+        _connection(port, request) for request in (STALLED_UPLOAD, PAGE) for _ in range(STALLED)
+    ]
     time.sleep(max(MAX_SILENCE, MAX_DEAD) + MARGIN)
     cut = sum(_is_cut(connection) for connection in sent)
     left = len({*files(temporary)} - before)
@@ -76,11 +74,11 @@ def _stalled(port: int, temporary: Path) -> str:
     return f"| {what} | {cut} of {len(sent)} cut within {MAX_DEAD:g} s, {left} files left |"
 
 
-def _connection(port: int, request: str) -> socket.socket:
+def _connection(port: int, request: bytes) -> socket.socket:
     connection = socket.socket()
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     connection.connect(("127.0.0.1", port))
-    connection.sendall(request.encode())
+    connection.sendall(request)
     return connection
 
 

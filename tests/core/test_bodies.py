@@ -17,6 +17,8 @@ import gradio as gr
 import httpx
 import pytest
 
+from benchmarks.support import hostile
+from benchmarks.support.hostile import END, FORM, JSON
 from earshot.app import launch
 from earshot.core import uploads
 from earshot.core.errors import InputError
@@ -31,13 +33,7 @@ pytestmark = pytest.mark.slow
 
 SILENT = 0.5  # seconds
 PATIENCE = 30.0
-FORM = {"Content-Type": "multipart/form-data; boundary=x"}
-JSON = {"Content-Type": "application/json"}
-BEGUN = (
-    b'--x\r\nContent-Disposition: form-data; name="files"; filename="a.wav"\r\n\r\n' + b"a" * 5000
-)
-ENDED = b"\r\n--x--\r\n"
-ROUTES = ("call/decode", "call/v2/decode", "run/decode", "queue/join", "reset", "cancel", "mcp/")
+BEGUN = hostile.upload_part(b"a" * 5000)
 
 
 @pytest.fixture
@@ -56,11 +52,7 @@ def _begin(address: str) -> socket.socket:
     """A connection on which an upload has begun."""
     place = urlsplit(address)
     connection = socket.create_connection((place.hostname, place.port), PATIENCE)
-    head = (
-        f"POST /gradio_api/upload HTTP/1.1\r\nHost: {place.netloc}\r\n"
-        "Content-Type: multipart/form-data; boundary=x\r\nContent-Length: 90000\r\n\r\n"
-    )
-    connection.sendall(head.encode() + BEGUN)
+    connection.sendall(hostile.STALLED_UPLOAD)
     return connection
 
 
@@ -70,9 +62,10 @@ def _files() -> list[Path]:
 
 def test_large_body_is_refused_everywhere(address: str) -> None:
     """Every route refuses a body over a megabyte."""
-    large = b'{"data":[' + b"[]," * 1_000_000 + b"1]}"
-    for route in (*(f"gradio_api/{name}" for name in ROUTES), "listen/ab/consent"):
-        reply = httpx.post(address + route, content=large, headers=JSON, timeout=PATIENCE)
+    for route in (*(f"gradio_api/{name}" for name in hostile.ROUTES), "listen/ab/consent"):
+        reply = httpx.post(
+            address + route, content=hostile.LARGE_BODY, headers=JSON, timeout=PATIENCE
+        )
         assert (reply.status_code, "Upload a file" in reply.text) == (413, True), route
 
 
@@ -88,11 +81,11 @@ def test_body_without_length_is_refused(address: str) -> None:
     assert b" 413 " in reply.splitlines()[0]
 
 
-@pytest.mark.parametrize("unit", [b"[],", b"{},", b"[["])
-def test_many_or_deep_lists_are_refused(address: str, unit: bytes) -> None:
+@pytest.mark.parametrize("kind", hostile.COSTLY_BODIES)
+def test_many_or_deep_lists_are_refused(address: str, kind: str) -> None:
     """A body of many or deep lists is refused before it is parsed."""
-    body = b'{"data":[' + unit * 60_000 + b"1]}"
-    for route in ROUTES:
+    body = hostile.COSTLY_BODIES[kind]
+    for route in hostile.ROUTES:
         reply = httpx.post(f"{address}gradio_api/{route}", content=body, headers=JSON)
         assert (reply.status_code, "lists" in reply.text or "values" in reply.text) == (413, True)
 
@@ -175,7 +168,7 @@ def test_upload_that_goes_on_slowly_arrives(address: str) -> None:
         yield BEGUN
         for _ in range(4):
             yield b"b"
-        yield ENDED
+        yield END
 
     reply = httpx.post(f"{address}gradio_api/upload", content=slowly(), headers=FORM)
     assert reply.status_code == 200
@@ -195,7 +188,7 @@ def test_upload_on_full_disk_is_told(address: str, monkeypatch: pytest.MonkeyPat
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr("gradio.route_utils.GradioUploadFile.write", full)
-    reply = httpx.post(f"{address}gradio_api/upload", content=BEGUN + ENDED, headers=FORM)
+    reply = httpx.post(f"{address}gradio_api/upload", content=BEGUN + END, headers=FORM)
     assert (reply.status_code, "cannot store" in reply.text) == (400, True)
     assert _files() == []
 
@@ -218,7 +211,7 @@ def test_upload_of_much_text_is_refused(address: str, fields: list[int]) -> None
 def test_sender_of_upload_chooses_no_codec(address: str, codec: str) -> None:
     """Python's punycode takes quadratic time, in which all others wait."""
     headers = {"Content-Type": f"{FORM['Content-Type']}; charset={codec}"}
-    body = _field(b"\xc3\xa9" * 30_000) + BEGUN + ENDED
+    body = _field(b"\xc3\xa9" * 30_000) + BEGUN + END
     reply = httpx.post(f"{address}gradio_api/upload", content=body, headers=headers)
     assert reply.status_code == 200
 
@@ -233,7 +226,7 @@ def test_sender_of_upload_chooses_no_codec(address: str, codec: str) -> None:
 @pytest.mark.parametrize("route", ["login", "gradio_api/queue/join", "listen/ab/consent"])
 def test_form_is_for_uploads_only(address: str, route: str, kind: str) -> None:
     """A form of 900 kB in punycode, to log in, held up all others for 20 s."""
-    body = _field(900_000 * b"a") + ENDED
+    body = _field(900_000 * b"a") + END
     reply = httpx.post(address + route, content=body, headers={"Content-Type": kind})
     assert (reply.status_code, "Send JSON" in reply.text) == (415, True)
 
@@ -262,7 +255,7 @@ def test_uploads_are_counted_once_a_second(address: str, monkeypatch: pytest.Mon
     monkeypatch.setattr(uploads, "bytes_of_uploads", lambda it: counted.append(it) or count(it))
     for _ in range(3):
         assert httpx.get(f"{address}gradio_api/upload").status_code == 405
-        reply = httpx.post(f"{address}gradio_api/upload", content=BEGUN + ENDED, headers=FORM)
+        reply = httpx.post(f"{address}gradio_api/upload", content=BEGUN + END, headers=FORM)
         assert reply.status_code == 200
     assert len(counted) == 1
 
@@ -302,7 +295,7 @@ def test_upload_without_room_is_refused(
 ) -> None:
     """The upload leaves no file."""
     monkeypatch.setattr(uploads, limit, 3_000_000 if limit == "MAX_BYTES_OF_UPLOADS" else 1 << 60)
-    body = BEGUN + b"b" * 1_200_000 + ENDED
+    body = BEGUN + b"b" * 1_200_000 + END
     statuses = [
         httpx.post(f"{address}gradio_api/upload", content=body, headers=FORM).status_code
         for _ in range(4)
@@ -316,7 +309,7 @@ def test_endless_uploads_of_address_are_refused(
 ) -> None:
     monkeypatch.setattr(uploads, "MB", 1_000)
     monkeypatch.setattr(uploads, "FILE_CHARGE", 0)
-    body = BEGUN + b"b" * 400_000 + ENDED
+    body = BEGUN + b"b" * 400_000 + END
     statuses = [
         httpx.post(f"{address}gradio_api/upload", content=body, headers=FORM).status_code
         for _ in range(4)
@@ -328,7 +321,7 @@ def test_uploads_of_few_leave_room(address: str, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(uploads, "MB", 1_000)
     monkeypatch.setattr(uploads, "FILE_CHARGE", 0)
     monkeypatch.setattr(uploads, "MAX_BYTES_OF_UPLOADS", 500_000)
-    body = BEGUN + b"b" * 90_000 + ENDED
+    body = BEGUN + b"b" * 90_000 + END
 
     def upload(place: str, times: int) -> list[int]:
         transport = httpx.HTTPTransport(local_address=place)

@@ -7,13 +7,13 @@ from typing import Final
 
 import httpx
 
+from benchmarks.support.hostile import JSON
 from earshot.app import launch, site
 from earshot.core.errors import InputError
 from earshot.tabs import listening_tests
 from earshot.tabs.shared.services import Services
 
 PREFIX: Final = "api/"
-JSON: Final = {"Content-Type": "application/json"}
 SECONDS: Final = 60.0  # that an answer is waited for
 
 

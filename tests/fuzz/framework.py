@@ -6,11 +6,10 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from benchmarks.support.hostile import FORM, JSON, MCP
 from earshot.core.errors import InputError
-from tests.fuzz.endpoints import JSON, SECONDS, served
+from tests.fuzz.endpoints import SECONDS, served
 
-FORM: Final = {"Content-Type": "multipart/form-data; boundary=x"}
-MCP: Final = {**JSON, "Accept": "application/json, text/event-stream"}
 HEADS: Final = ("web/head", "web/progress", "web/heartbeat", "web/messages", "web/result")
 # By the name of the request, out of seeds.FRAMEWORK: where it goes, and its headers.
 ROUTES: Final = {

@@ -7,12 +7,12 @@ from typing import Final
 
 from fastapi.testclient import TestClient
 
+from benchmarks.support.hostile import JSON
 from benchmarks.support.listening import Rater, write_test
 from earshot.core.errors import InputError
 from earshot.study.web.server import app, library
 from tests.fuzz.seeds import REQUESTS, TOKEN
 
-JSON: Final = {"Content-Type": "application/json"}
 SERVER_ERROR: Final = 500
 REFUSED: Final = 400
 

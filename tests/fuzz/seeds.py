@@ -17,6 +17,7 @@ import numpy as np
 import soundfile
 from av.container import OutputContainer
 
+from benchmarks.support.hostile import END, upload_part
 from synthetic.videos import video_file
 
 RATE: Final = 16_000
@@ -195,8 +196,7 @@ FRAMEWORK: Final[dict[str, Any]] = {
     "web/cancel": {"session_hash": "of-the-fuzzer", "fn_index": 0, "event_id": "a"},
     "web/reset": {"event_id": "a"},
     "web/mcp": {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": TOOL},
-    "web/upload": b'--x\r\nContent-Disposition: form-data; name="files"; filename="a.wav"\r\n'
-    b"Content-Type: audio/wav\r\n\r\n" + b"RIFF" * 50 + b"\r\n--x--\r\n",
+    "web/upload": upload_part(b"RIFF" * 50) + END,
     "web/head": b"GET /config HTTP/1.1\r\nHost: here\r\nX-Forwarded-For: 192.0.2.1\r\n"
     b"Accept-Encoding: gzip, br\r\nCookie: a=b; c=d\r\nRange: bytes=0-9\r\n\r\n",
     # Answers without an end, and waits: they must end with their connection.

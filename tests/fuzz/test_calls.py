@@ -8,12 +8,13 @@ from pathlib import Path
 import httpx
 import pytest
 
+from benchmarks.support.hostile import JSON
 from earshot.app import launch, site
 from earshot.systems.sound_search import SoundSearch
 from earshot.tabs import listening_tests, sound_search
 from earshot.tabs.shared.events import OUR_FAULT
 from earshot.tabs.shared.services import Services
-from tests.fuzz.endpoints import JSON, PREFIX
+from tests.fuzz.endpoints import PREFIX
 from tests.fuzz.seeds import CALLS
 from tests.support.serving import close
 from tests.support.sounds import write_library
