@@ -23,8 +23,8 @@ from earshot.sound_index.library import POOL, Library
 from earshot.sound_index.nearest import PROBED, Nearest
 from earshot.sound_index.sound import Entry, Sound
 from earshot.systems.sound_search import SoundSearch
-from earshot.systems.sound_search.compound import parse
-from earshot.systems.sound_search.encoders.models import DEFAULT_MODEL, load_encoder
+from earshot.systems.sound_search.encoder import DEFAULT_MODEL, load_encoder
+from earshot.systems.sound_search.query import parse
 
 ROOT = Path(__file__).parents[1]
 RANKED = 10_000  # segments, of 10 s

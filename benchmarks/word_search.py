@@ -77,9 +77,9 @@ def main() -> None:
 
 def lines(task: Task, search: WordSearch) -> list[str]:
     """Measure the search in a recording, and write the lines about it."""
-    search.listen((SAMPLE_RATE, task.waveform[: 30 * SAMPLE_RATE]))  # warm-up
+    search.encode((SAMPLE_RATE, task.waveform[: 30 * SAMPLE_RATE]))  # warm-up
     began, used = time.perf_counter(), time.process_time()
-    recording = search.listen((SAMPLE_RATE, task.waveform))
+    recording = search.encode((SAMPLE_RATE, task.waveform))
     times = {"listening, once": (time.perf_counter() - began, time.process_time() - used)}
 
     def find_ours(query: Written | Spoken) -> FoundPlaces:

@@ -19,7 +19,7 @@ from earshot.media.audio.load import load, match_loudness, wav_bytes
 from earshot.media.audio.pitch import log_mel_and_pitch
 from earshot.media.constants import SAMPLE_RATE
 from earshot.systems.words import Words
-from earshot.systems.words.heard import LEVEL
+from earshot.systems.words.front_end import LEVEL
 from earshot.systems.words.library import LibraryWord, Projection, WordLibrary
 from earshot.systems.words.spoken_word import find_word
 from training.words.systems import path_means

@@ -11,7 +11,7 @@ import numpy as np
 
 from earshot.media.audio import dtw, features
 from earshot.media.audio.pitch import track_pitch
-from earshot.systems.words.phoneme_paths import keyword_paths
+from earshot.systems.words.word_search import keyword_paths
 
 PHONEMES: Final = 8
 

@@ -21,7 +21,7 @@ from earshot.pretrained.checkpoint import CheckpointError, weight_bytes, weight_
 from earshot.sound_index.index import SoundIndex
 from earshot.systems.lip_to_speech import LipToSpeech
 from earshot.systems.sound_search import SoundSearch
-from earshot.systems.sound_search.encoders import models
+from earshot.systems.sound_search import encoder as models
 from earshot.systems.voice_conversion import VoiceConversion, settings
 from earshot.systems.words import Words
 from earshot.systems.words.library import WordLibrary

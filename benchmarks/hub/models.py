@@ -31,7 +31,7 @@ from earshot.core.paths import ASSETS, CHECKPOINTS
 from earshot.media.audio.load import load
 from earshot.media.constants import SAMPLE_RATE
 from earshot.pretrained.speech_encoder import SpeechEncoder
-from earshot.systems.sound_search.encoders.encoder import EarshotEncoder
+from earshot.systems.sound_search.encoder import EarshotEncoder
 from earshot.systems.voice_conversion import VoiceConversion
 from earshot.systems.voice_conversion.speecht5 import SpeechT5Conversion
 from earshot.systems.words import Words

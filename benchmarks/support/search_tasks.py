@@ -8,7 +8,7 @@ import numpy as np
 
 from earshot.media.audio.load import match_loudness
 from earshot.media.constants import SAMPLE_RATE
-from earshot.systems.words.heard import LEVEL
+from earshot.systems.words.front_end import LEVEL
 from training.words.recordings import AlignedUtterance
 from training.words.test_set import Recording, TestSet, WordType
 

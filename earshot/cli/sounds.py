@@ -102,7 +102,7 @@ def _add_models(command: argparse.ArgumentParser) -> None:
 def _search(options: argparse.Namespace) -> None:
     from earshot.sound_index.index import SoundIndex  # late: loads torch
     from earshot.systems.sound_search import SoundSearch  # late: loads torch
-    from earshot.systems.sound_search.encoders.models import DEFAULT_MODEL
+    from earshot.systems.sound_search.encoder import DEFAULT_MODEL
 
     search = SoundSearch.from_pretrained(options.sound_model or DEFAULT_MODEL, options.device)
     index = SoundIndex.open(options.index, search.encoder, options.index_backend)
@@ -164,7 +164,7 @@ def _folders(options: argparse.Namespace) -> tuple[Path, Path]:
 
 
 def _encoder(options: argparse.Namespace) -> "SoundEncoder":
-    from earshot.systems.sound_search.encoders.models import (  # late: loads torch
+    from earshot.systems.sound_search.encoder import (  # late: loads torch
         DEFAULT_MODEL,
         load_encoder,
     )
@@ -176,7 +176,7 @@ def _workers(options: argparse.Namespace) -> "Workers | None":
     if options.ray is None:
         return None
     from earshot.sound_index.cluster import Workers
-    from earshot.systems.sound_search.encoders.models import (  # late: loads torch
+    from earshot.systems.sound_search.encoder import (  # late: loads torch
         DEFAULT_MODEL,
         load_encoder,
     )

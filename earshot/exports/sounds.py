@@ -14,7 +14,7 @@ import numpy as np
 from earshot.core.errors import InputError
 from earshot.media.text.table import csv_text
 from earshot.sound_index.index import SoundIndex
-from earshot.systems.sound_search.result import Hit, SearchResult
+from earshot.systems.sound_search.ranking import Hit, SearchResult
 
 MAX_BYTES: Final = 50_000_000  # of all sounds together; those beyond are only named
 COLUMNS: Final = ("rank", "file", "score", "start", "seconds", "kind", "caption", "content_hash")

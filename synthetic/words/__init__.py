@@ -9,7 +9,7 @@ from typing import Final
 
 from earshot.core.paths import ASSETS
 from earshot.media.text.phonemes import from_arpabet, from_ipa, from_pinyin
-from earshot.systems.words.dictionary import pronunciations
+from earshot.systems.words.pronunciation import pronunciations
 from synthetic.words import english, other_languages
 
 WORDS: Final = ASSETS / "words"

@@ -14,8 +14,8 @@ from earshot.media.text.phonemes import from_arpabet
 from earshot.pretrained.speech_encoder import SpeechEncoder
 from earshot.sound_index.embedding import SoundEncoder
 from earshot.systems.lip_to_speech import LipToSpeech
-from earshot.systems.sound_search.encoders.clap import ClapEncoder
-from earshot.systems.sound_search.encoders.encoder import EarshotEncoder
+from earshot.systems.sound_search.clap import ClapEncoder
+from earshot.systems.sound_search.encoder import EarshotEncoder
 from earshot.systems.voice_conversion import VoiceConversion
 from earshot.systems.voice_conversion.speecht5 import SpeechT5Conversion
 from earshot.systems.words import Words

@@ -32,7 +32,7 @@ from earshot.pretrained import wheels
 from earshot.pretrained.checkpoint import CheckpointError
 from earshot.pretrained.sound_search import EffectsEncoder, load_effects_cnn
 from earshot.pretrained.wheels import Wheel
-from earshot.systems.sound_search.encoders.encoder import EarshotEncoder
+from earshot.systems.sound_search.encoder import EarshotEncoder
 
 CONFIG = EffectsEmbedderConfig(n_kinds=3, n_groups=4, n_phrases=6, width=8)
 AUTHORS = (7.0974, 8.8075, 7.3727, 9.3990)

@@ -114,10 +114,10 @@ def test_scan_resumes_after_losing_its_bucket(
     def lose(done: int, total: int, name: str) -> None:
         buckets.down = name == "new-3.wav"
 
-    calls, asked = encoder.calls, buckets.asked
+    calls, requests = encoder.calls, buckets.requests
     with pytest.raises(UnreachableError, match="s3://library cannot be read.*run the command aga"):
         scan(folder_of(URI), out, encoder, lose)
-    assert encoder.calls == calls + 3 and buckets.asked < asked + 10
+    assert encoder.calls == calls + 3 and buckets.requests < requests + 10
     assert len(SoundIndex.open(out, encoder).sounds) == 6
     buckets.down = False
     buckets.fetched.clear()
@@ -183,7 +183,7 @@ def test_bucket_index_lies_in_current_folder(
     assert index_of(folder_of("sounds")) == tmp_path / "sounds.index"
 
 
-def found(tones: Path, tmp_path: Path, encoder: FakeEncoder) -> list[Sound]:
+def sounds_of(tones: Path, tmp_path: Path, encoder: FakeEncoder) -> list[Sound]:
     """The sounds of a search in the index of the bucket, best first."""
     scan(folder_of(URI), tmp_path / "out", encoder)
     index = SoundIndex.open(tmp_path / "out", encoder)
@@ -194,7 +194,7 @@ def test_found_sound_is_fetched_once(
     buckets: FakeBuckets, tones: Path, tmp_path: Path, encoder: FakeEncoder
 ) -> None:
     """It plays, and is fetched again where its copy is gone."""
-    sound = next(s for s in found(tones, tmp_path, encoder) if s.name == "low tone.wav")
+    sound = next(s for s in sounds_of(tones, tmp_path, encoder) if s.name == "low tone.wav")
     buckets.fetched.clear()
     copy = sound.file
     assert copy.read_bytes() == (tones / "all" / "low tone.wav").read_bytes()
@@ -211,14 +211,14 @@ def test_copies_for_page_stay_within_room(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The copy that was used longest ago goes first."""
-    sounds = found(tones, tmp_path, encoder)[:4]
+    sounds = sounds_of(tones, tmp_path, encoder)[:4]
     size = (tones / "copy.wav").stat().st_size
     monkeypatch.setattr(bucket, "MAX_CACHE_BYTES", 3 * size)
     first, second, third = (sound.file for sound in sounds[:3])
     assert sounds[0].file == first, "used last"
     fourth = sounds[3].file
-    kept = [copy.exists() for copy in (first, second, third, fourth)]
-    assert kept == [True, False, True, True]
+    present = [copy.exists() for copy in (first, second, third, fourth)]
+    assert present == [True, False, True, True]
     monkeypatch.setattr(bucket, "MAX_PLAYED_BYTES", size - 1)
     with pytest.raises(InputError, match="cannot be fetched"):
         _ = sounds[1].file
@@ -228,10 +228,10 @@ def test_silent_bucket_is_soon_left_alone(
     buckets: FakeBuckets, tones: Path, tmp_path: Path, encoder: FakeEncoder
 ) -> None:
     """It does not answer, and is not asked for every sound."""
-    sounds = found(tones, tmp_path, encoder)
-    buckets.down, buckets.asked = True, 0
+    sounds = sounds_of(tones, tmp_path, encoder)
+    buckets.down, buckets.requests = True, 0
     for sound in sounds:
         with pytest.raises(InputError) as refused:
             _ = sound.file
         assert "library" not in str(refused.value), "a visitor reads it"
-    assert buckets.asked == 2
+    assert buckets.requests == 2

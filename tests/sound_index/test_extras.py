@@ -13,14 +13,14 @@ from pathlib import Path
 from earshot.exports.sounds import labels_csv, results_zip
 from earshot.sound_index.index import SoundIndex
 from earshot.sound_index.scan import scan
-from earshot.systems.sound_search import SoundSearch, listed
+from earshot.systems.sound_search import SoundSearch, list_sounds
 from benchmarks.support.fake_sound_encoder import FakeEncoder, write_tone
 folder, out, encoder = Path(sys.argv[1], "sounds"), Path(sys.argv[1], "index"), FakeEncoder()
 write_tone(folder / "low.wav", "low")
 assert scan(folder, out, encoder).added == 1
 index = SoundIndex.open(out, encoder)
 result = SoundSearch(encoder)(index, "low")
-results_zip(result, index), labels_csv(index, {{}}), listed(index, [index.sounds[0].id], "", 1)
+results_zip(result, index), labels_csv(index, {{}}), list_sounds(index, [index.sounds[0].id], "", 1)
 print([name for name in {EXTRAS} if f"earshot.sound_index.{{name}}" in sys.modules])
 """
 

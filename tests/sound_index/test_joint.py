@@ -41,7 +41,7 @@ def whole(folder: Path) -> SoundIndex:
 
 
 @pytest.mark.parametrize(
-    "asked",
+    "query",
     [
         {"text": "middle"},
         {"text": "low then middle"},
@@ -50,9 +50,9 @@ def whole(folder: Path) -> SoundIndex:
         {"text": "low", "only": Filter(title="low")},
     ],
 )
-def test_joint_search_equals_one_index(joint: SoundIndex, whole: SoundIndex, asked: dict) -> None:
+def test_joint_search_equals_one_index(joint: SoundIndex, whole: SoundIndex, query: dict) -> None:
     search = SoundSearch(FakeEncoder())
-    one, other = search(joint, **asked), search(whole, **asked)
+    one, other = search(joint, **query), search(whole, **query)
     assert [hit.sound for hit in one.hits] == [hit.sound for hit in other.hits]
     np.testing.assert_allclose(one.scores, other.scores, atol=1e-6)
     for mine, theirs in zip(one.hits, other.hits, strict=True):

@@ -26,37 +26,37 @@ TAGS = ((), ("night",), ("night", "a, b"))
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def indexes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder "sounds" and its indexes "memory" and "disk": tones of two octaves each, described;
     one file twice, one of several segments. For tests that change nothing."""
-    made = tmp_path_factory.mktemp("made")
+    indexes = tmp_path_factory.mktemp("indexes")
     lines = ["file,kind,caption,licence,tags"]
     for number, (one, other) in enumerate(itertools.permutations(WORDS, 2)):
         name = f"{number:02}-{one}-{other}.wav"
-        write_tone(made / "sounds" / name, one, other, seconds=1 + number / 10)
+        write_tone(indexes / "sounds" / name, one, other, seconds=1 + number / 10)
         words = f"{KINDS[number % 3]},A {one} tone,{LICENCES[number % 2]}"
         lines.append(f'{name},{words},"{" | ".join(TAGS[number % 3])}"')
-    write_tone(made / "sounds" / "long.wav", "low", "high", "deep", seconds=9)
-    shutil.copy(made / "sounds" / "00-deep-low.wav", made / "sounds" / "copy.wav")
-    (made / "sounds" / "captions.csv").write_text("\n".join(lines))
-    scan(made / "sounds", made / "memory", FakeEncoder(), backend="memory")
-    shutil.copytree(made / "memory", made / "disk")
-    scan(made / "sounds", made / "disk", FakeEncoder(), backend="disk")
-    return made
+    write_tone(indexes / "sounds" / "long.wav", "low", "high", "deep", seconds=9)
+    shutil.copy(indexes / "sounds" / "00-deep-low.wav", indexes / "sounds" / "copy.wav")
+    (indexes / "sounds" / "captions.csv").write_text("\n".join(lines))
+    scan(indexes / "sounds", indexes / "memory", FakeEncoder(), backend="memory")
+    shutil.copytree(indexes / "memory", indexes / "disk")
+    scan(indexes / "sounds", indexes / "disk", FakeEncoder(), backend="disk")
+    return indexes
 
 
 @pytest.fixture(scope="module")
-def both(made: Path) -> tuple[SoundIndex, SoundIndex]:
+def both(indexes: Path) -> tuple[SoundIndex, SoundIndex]:
     """The index of the folder in memory, and on the disk; for tests that change nothing."""
-    memory, disk = (SoundIndex.open(made / name, FakeEncoder()) for name in ("memory", "disk"))
+    memory, disk = (SoundIndex.open(indexes / name, FakeEncoder()) for name in ("memory", "disk"))
     assert disk.on_disk and not memory.on_disk
     return memory, disk
 
 
 @pytest.fixture
-def folder(made: Path, tmp_path: Path) -> Path:
+def folder(indexes: Path, tmp_path: Path) -> Path:
     """A copy of the folder, with its indexes next to it, which a test may change."""
-    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+    shutil.copytree(indexes, tmp_path, dirs_exist_ok=True)
     return tmp_path / "sounds"
 
 
@@ -110,9 +110,9 @@ def test_disk_index_gives_the_same_results(both: tuple[SoundIndex, SoundIndex]) 
         {"like": memory.sounds[5].id},
         {"text": "middle", "only": Filter(kinds=frozenset({"hum"}))},
     ]
-    for asked in queries:
-        one, other = search(memory, **asked), search(disk, **asked)
-        assert [hit.sound for hit in one.hits] == [hit.sound for hit in other.hits], asked
+    for query in queries:
+        one, other = search(memory, **query), search(disk, **query)
+        assert [hit.sound for hit in one.hits] == [hit.sound for hit in other.hits], query
         assert one.matched == other.matched and one.hits
         np.testing.assert_allclose(one.scores, other.scores, atol=1e-6)
         np.testing.assert_allclose(one.point, other.point, atol=1e-3)

@@ -72,10 +72,10 @@ def test_large_disk_index_finds_nearest(few: np.ndarray, tmp_path: Path) -> None
     right = 0
     for query in clusters(4040, Wide.dimension)[-40:]:
         scores = vectors @ query
-        found = index.search(query, 10)
+        ranked = index.search(query, 10)
         best = set(np.argsort(-scores)[:10])
-        right += len(best & {int(sound.id) for sound, _, _ in found})
-        for sound, score, _ in found:
+        right += len(best & {int(sound.id) for sound, _, _ in ranked})
+        for sound, score, _ in ranked:
             assert score == pytest.approx(scores[int(sound.id)], abs=1e-5)
         among = index.library.find(query, 10, odd)
         assert (among.numbers % 2 == 1).all() and len(among.numbers) >= 10

@@ -54,13 +54,13 @@ def test_nearest_of_many_has_exact_scores(monkeypatch: pytest.MonkeyPatch, tmp_p
     vectors = clusters(5000)
     large = nearest.Nearest(vectors)
     assert not large.exact and nearest.Nearest(vectors[:1000]).exact
-    found = 0
+    right = 0
     for query in clusters(5040)[-40:]:
         scores, rows = large.search(query, 10)
         np.testing.assert_allclose(scores, vectors[rows] @ query, atol=1e-6)
         assert (np.diff(scores) <= 0).all()
-        found += len(set(rows) & set(np.argsort(-vectors @ query)[:10]))
-    assert found >= 0.95 * 40 * 10
+        right += len(set(rows) & set(np.argsort(-vectors @ query)[:10]))
+    assert right >= 0.95 * 40 * 10
     with replacing(tmp_path / "lists") as file:
         large.write(Path(file.name))
     again = nearest.Nearest.read(tmp_path / "lists", vectors)

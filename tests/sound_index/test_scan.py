@@ -122,17 +122,17 @@ def test_watch_follows_changes_of_files(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("table", "said"),
+    ("table", "message"),
     [
         (b"name,kind,caption\nlow.wav,hum,A low hum\n", "no column 'file'"),
         (b"file,kind,caption\nlow.wav,\x81,A low hum\n", "UTF-8"),
     ],
 )
 def test_unreadable_captions_are_refused_with_advice(
-    tmp_path: Path, table: bytes, said: str
+    tmp_path: Path, table: bytes, message: str
 ) -> None:
     (tmp_path / CAPTIONS).write_bytes(table)
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         read_captions(tmp_path / CAPTIONS)
 
 

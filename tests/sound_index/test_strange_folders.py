@@ -111,8 +111,8 @@ def test_linked_folders_are_followed_once(folder: Path, tmp_path: Path) -> None:
     (folder / "gone").symlink_to(tmp_path / "nowhere")
     problems: dict[Path, str] = {}
     paths = list(walk_files(folder, problems.setdefault))
-    found = sorted(path.relative_to(folder).as_posix() for path in paths)
-    assert found == ["disk2/high.wav", "low.wav", "more/deep.wav"]
+    names = sorted(path.relative_to(folder).as_posix() for path in paths)
+    assert names == ["disk2/high.wav", "low.wav", "more/deep.wav"]
     assert list(problems) == [folder / "gone"]
 
 
@@ -133,8 +133,10 @@ def test_captions_match_folder_form_and_case(tmp_path: Path) -> None:
         "sea/2.wav": "Elsewhere",
     }
     captions = {name: Description(caption=caption) for name, caption in rows.items()}
-    found, problems = described(captions, files, tmp_path)
-    assert {path.relative_to(tmp_path).as_posix(): d.caption for path, d in found.items()} == {
+    descriptions, problems = described(captions, files, tmp_path)
+    assert {
+        path.relative_to(tmp_path).as_posix(): d.caption for path, d in descriptions.items()
+    } == {
         "dog/1.wav": "A dog",
         "rain/1.wav": "Rain",
         names[2]: "Fur",
@@ -165,7 +167,7 @@ def test_command_names_cut_off_sound(
 ) -> None:
     """Plachtaa/Seed-VC#59: a file that was cut off passed for a whole one."""
     monkeypatch.setattr(
-        "earshot.systems.sound_search.encoders.models.load_encoder", lambda *_: FakeEncoder()
+        "earshot.systems.sound_search.encoder.load_encoder", lambda *_: FakeEncoder()
     )
     (folder / "low.wav").write_bytes((folder / "low.wav").read_bytes()[:-20_000])
     main(["index", str(folder), "--index", str(folder.with_name("index"))])
@@ -177,7 +179,7 @@ def test_command_names_captions_without_files(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "earshot.systems.sound_search.encoders.models.load_encoder", lambda *_: FakeEncoder()
+        "earshot.systems.sound_search.encoder.load_encoder", lambda *_: FakeEncoder()
     )
     (folder / CAPTIONS).write_text("file,kind,caption\nlow.wav,hum,A hum\nnothere.wav,hum,None\n")
     main(["index", str(folder), "--index", str(folder.with_name("index"))])

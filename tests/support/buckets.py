@@ -17,8 +17,8 @@ def fake_buckets(root: Path) -> Iterator["FakeBuckets"]:
     buckets = FakeBuckets(root)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bucket, "pyarrow", lambda: buckets)
-        for kept in (bucket._filesystem, bucket._copies):
-            kept.cache_clear()
+        for cached in (bucket._filesystem, bucket._copies):
+            cached.cache_clear()
         yield buckets
     bucket._filesystem.cache_clear()
 
@@ -27,8 +27,7 @@ class FakeBuckets:
     """The module pyarrow.fs, and the file system that it opens. Files are named BUCKET/KEY.
 
     fetched: the files that were opened; refused: those that cannot be; sizes: of files that say
-    they are larger than they are; asked: how many requests there were. Nothing answers while it is
-    down.
+    they are larger than they are; requests: how many there were. Nothing answers while it is down.
     """
 
     def __init__(self, root: Path) -> None:
@@ -37,7 +36,7 @@ class FakeBuckets:
         self.refused: set[str] = set()
         self.sizes: dict[str, int] = {}
         self.down = False
-        self.asked = 0
+        self.requests = 0
         self.FileSystem = SimpleNamespace(from_uri=lambda uri: (self, uri))
 
     @staticmethod
@@ -69,7 +68,7 @@ class FakeBuckets:
         return SimpleNamespace(path=key, is_file=path.is_file(), **times)
 
     def _answer(self) -> None:
-        self.asked += 1
+        self.requests += 1
         if self.down:
             raise OSError("AWS Error NETWORK_CONNECTION")
 

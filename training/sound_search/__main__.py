@@ -47,7 +47,7 @@ class SoundSearchTraining(System):
 
     def evaluate(self, data: Path, arguments: Arguments) -> None:
         """Measure the checkpoints on queries, or one of the other parts."""
-        from earshot.systems.sound_search.encoders.models import DEFAULT_MODEL
+        from earshot.systems.sound_search.encoder import DEFAULT_MODEL
         from training.common.report import publish_table
         from training.sound_search import languages, own_folders, unseen
         from training.sound_search.evaluate import evaluate, publish

@@ -14,10 +14,9 @@ from earshot.pretrained.checkpoint import read_config
 from earshot.pretrained.sound_search import SentenceEncoder
 from earshot.sound_index.embedding import SoundEncoder
 from earshot.sound_index.embedding import embed as embed_sound
-from earshot.systems.sound_search.compound import Compound, parse
-from earshot.systems.sound_search.encoders.encoder import EarshotEncoder
-from earshot.systems.sound_search.encoders.models import DEFAULT_MODEL
-from earshot.systems.sound_search.order import order_scores
+from earshot.systems.sound_search.encoder import DEFAULT_MODEL, EarshotEncoder
+from earshot.systems.sound_search.query import Compound, parse
+from earshot.systems.sound_search.ranking import order_scores
 from training.common.cards import write_card
 from training.common.checkpoints import update_metrics
 from training.common.report import markdown

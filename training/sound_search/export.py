@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from earshot.pretrained.sound_search import MINILM
-from earshot.systems.sound_search.encoders.encoder import EarshotEncoder
+from earshot.systems.sound_search.encoder import EarshotEncoder
 from training.common.checkpoints import update_metrics, write_weights
 from training.sound_search.evaluate import calibrate
 from training.sound_search.own_folders import calibrate_own, write_own_threshold

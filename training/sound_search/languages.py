@@ -14,8 +14,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from earshot.systems.sound_search.encoders.encoder import EarshotEncoder
-from earshot.systems.sound_search.languages import LANGUAGES, translate
+from earshot.systems.sound_search.encoder import EarshotEncoder
+from earshot.systems.sound_search.translation import LANGUAGES, translate
 from training.common.report import markdown
 from training.sound_search.evaluate import Embedded, answer, embed
 from training.sound_search.evaluator import Evaluator

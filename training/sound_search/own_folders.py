@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from earshot.sound_index.embedding import SoundEncoder
-from earshot.systems.sound_search.encoders.encoder import EarshotEncoder
+from earshot.systems.sound_search.encoder import EarshotEncoder
 from training.common.corpora import speech_items
 from training.common.report import markdown
 from training.judges.metrics import equal_error

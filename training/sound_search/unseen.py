@@ -15,7 +15,7 @@ import numpy as np
 
 from earshot.pretrained.checkpoint import read_config
 from earshot.sound_index.embedding import SoundEncoder
-from earshot.systems.sound_search.encoders.encoder import EarshotEncoder
+from earshot.systems.sound_search.encoder import EarshotEncoder
 from training.common.report import markdown
 from training.common.sounds import ESC50
 from training.sound_search.corpus import Clip, real_clips, unseen_kinds

@@ -17,8 +17,8 @@ import numpy as np
 
 from earshot.media.constants import SAMPLE_RATE
 from earshot.systems.voice_conversion.any_voice import AnyVoiceConversion
-from earshot.systems.voice_conversion.settings import ANY_VOICE
 from earshot.systems.voice_conversion.converter import MIN_SECONDS, is_covered
+from earshot.systems.voice_conversion.settings import ANY_VOICE
 from training.common.corpora import Item, speech_items, waveforms
 from training.common.processes import Job, Row
 from training.judges import naturalness, similarity, whisper_base

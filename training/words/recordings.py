@@ -18,7 +18,7 @@ from earshot.media.audio.load import match_loudness
 from earshot.media.constants import HOP_LENGTH, SAMPLE_RATE
 from earshot.media.text.grammar import GRID, grid_phones
 from earshot.media.text.phonemes import ARPABET, PHONEMES, TONES, from_arpabet, numbers
-from earshot.systems.words.dictionary import pronunciations
+from earshot.systems.words.pronunciation import pronunciations
 from training.common.corpora import (
     DIGIT_VALIDATION_SPEAKERS,
     LEVEL,

@@ -124,7 +124,7 @@ class PretrainedSpeech(AcousticVectors):
 
     def __init__(self, name: str) -> None:
         from earshot.pretrained.speech_encoder import SpeechEncoder
-        from earshot.systems.words.averaged_states import (
+        from earshot.systems.words.comparison import (
             AveragedStates,  # late, for they load transformers
         )
 
@@ -133,7 +133,7 @@ class PretrainedSpeech(AcousticVectors):
 
     def encode(self, waveforms: Sequence[np.ndarray]) -> np.ndarray:
         """Embed recordings as unit vectors (N, D)."""
-        from earshot.systems.words.averaged_states import unit
+        from earshot.systems.words.comparison import unit
 
         means = self._averaged.means(waveforms)
         return unit((means - means.mean(axis=0)) / (means.std(axis=0) + 1e-6))

@@ -8,14 +8,13 @@ import lazy_loader
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
-        "listing": ["listed"],
-        "result": ["Hit", "SearchResult"],
+        "ranking": ["Hit", "SearchResult", "list_sounds"],
         "system": ["SoundSearch"],
     },
 )
 
 if TYPE_CHECKING:
-    from earshot.systems.sound_search.listing import listed as listed
-    from earshot.systems.sound_search.result import Hit as Hit
-    from earshot.systems.sound_search.result import SearchResult as SearchResult
+    from earshot.systems.sound_search.ranking import Hit as Hit
+    from earshot.systems.sound_search.ranking import SearchResult as SearchResult
+    from earshot.systems.sound_search.ranking import list_sounds as list_sounds
     from earshot.systems.sound_search.system import SoundSearch as SoundSearch

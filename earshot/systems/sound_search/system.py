@@ -18,13 +18,18 @@ from earshot.sound_index.index import SoundIndex
 from earshot.sound_index.library import Library, Ranking
 from earshot.sound_index.nearest import place_on_map
 from earshot.sound_index.sound import EVERYTHING, Filter
-from earshot.systems.sound_search.compound import Compound, parse
-from earshot.systems.sound_search.encoders.models import DEFAULT_MODEL, load_encoder
-from earshot.systems.sound_search.languages import translate
-from earshot.systems.sound_search.negation import split_unwanted
-from earshot.systems.sound_search.order import find, part_scores_of, place
-from earshot.systems.sound_search.query import NONE_LEFT, check, check_length, clean
-from earshot.systems.sound_search.result import Hit, SearchResult
+from earshot.systems.sound_search.encoder import DEFAULT_MODEL, load_encoder
+from earshot.systems.sound_search.query import (
+    NONE_LEFT,
+    Compound,
+    check,
+    check_length,
+    clean,
+    parse,
+    split_unwanted,
+)
+from earshot.systems.sound_search.ranking import Hit, SearchResult, find, part_scores_of, place
+from earshot.systems.sound_search.translation import translate
 
 
 class SoundSearch:
@@ -62,7 +67,7 @@ class SoundSearch:
         index: SoundIndex | None = None,
     ) -> tuple[np.ndarray, float]:
         """Embed a query: the unit vector (D,) of an English text, an example sound or both, minus
-        another text; and the score of what is wanted itself, which is 1 unless a text is taken
+        another text; and the score of the rest itself, which is 1 unless a text is taken
         away.
 
         like: a recording, or the id of a sound in ``index``. Raises InputError for a query that is
@@ -85,13 +90,13 @@ class SoundSearch:
         for part in words:
             check(part)
         vectors = dict(zip(words, self.encoder.embed_text(words), strict=True)) if words else {}
-        wanted = vectors[text] if text else np.zeros(self.encoder.dimension, np.float32)
+        target = vectors[text] if text else np.zeros(self.encoder.dimension, np.float32)
         if example is not None:
-            wanted = wanted + example
-        wanted = wanted / np.linalg.norm(wanted)
-        query = wanted - self.WITHOUT * vectors[without] if without else wanted
+            target = target + example
+        target = target / np.linalg.norm(target)
+        query = target - self.WITHOUT * vectors[without] if without else target
         query = (query / np.linalg.norm(query)).astype(np.float32)
-        return query, float(query @ wanted)
+        return query, float(query @ target)
 
     def __call__(
         self,
@@ -106,10 +111,10 @@ class SoundSearch:
     ) -> SearchResult:
         """Search ``index``.
 
-        text, without: in English, or a language of languages/, which is translated into English.
-        text may name several sounds, in order or together (see compound.py), which are then scored
-        second by second; together with an example it is one sound. It may also name what is not
-        wanted, "rain without thunder" (see negation.py), which then adds to without.
+        text, without: in English, or a language that is translated into English. text may name
+        several sounds, in order or together (see query.py), which are then scored second by second;
+        together with an example it is one sound. It may also name what it excludes, "rain without
+        thunder", which then adds to without.
         like: a recording, or the id of a sound in the index, which is then left out of the results.
         votes: +1 or -1 for ids of sounds: these come first or last, and the others are re-ranked by
         their similarity to them; scores stay those of the query. only: the sounds that may be
@@ -125,42 +130,41 @@ class SoundSearch:
             raise InputError("Another model made this library. Add its sounds again.")
         for part in (text, without):
             check_length(clean(part))
-        wanted, unwanted = translate(clean(text)), translate(clean(without))
-        named, negated = split_unwanted(wanted.english)
-        away = " and ".join(filter(None, (negated, unwanted.english)))
+        query, excluded = translate(clean(text)), translate(clean(without))
+        named, negated = split_unwanted(query.english)
+        away = " and ".join(filter(None, (negated, excluded.english)))
         compound = Compound((named,)) if like is not None else parse(named)
         example, notices = self._example(like, index)
-        queries, best = zip(
+        vectors, best = zip(
             *(self._query(part, example, away) for part in compound.parts), strict=True
         )
+        queries = np.stack(vectors)
         among = None if only == EVERYTHING else _passing(library, only)
-        found = find(library, np.stack(queries), compound, limit + 1, among)
+        nearest = find(library, queries, compound, limit + 1, among)
         scores = np.full(len(library.sounds), np.nan, np.float32)
-        scores[found.numbers] = found.scores
-        ranked = self._rank(library, found, votes or {})
+        scores[nearest.numbers] = nearest.scores
+        ranked = self._rank(library, nearest, votes or {})
         if isinstance(like, str):
             ranked = ranked[ranked != library.numbers.get(like, -1)]
-        hits = tuple(
-            _hit(library, number, scores, np.stack(queries), compound) for number in ranked[:limit]
-        )
+        hits = tuple(_hit(library, number, scores, queries, compound) for number in ranked[:limit])
         share = self.COMPOUND if compound.links else 1.0
         threshold = self.encoder.threshold if threshold is None else threshold
         threshold *= share * float(np.mean(best))
         split = f"Read as “{named}”, but not “{negated}”." if negated else ""
-        point = place_on_map(found.scores[None], library.layout[found.numbers])[0]
+        point = place_on_map(nearest.scores[None], library.layout[nearest.numbers])[0]
         return SearchResult(
             hits=hits,
             matched=bool(np.any(scores[ranked] >= threshold)),
             threshold=threshold,
             scores=scores,
             point=(float(point[0]), float(point[1])),
-            notices=tuple(filter(None, (*notices, wanted.notice, unwanted.notice, split))),
+            notices=tuple(filter(None, (*notices, query.notice, excluded.notice, split))),
             compute_seconds=time.perf_counter() - began,
             compound=compound,
         )
 
-    def _rank(self, library: Library, found: Ranking, votes: Mapping[str, int]) -> np.ndarray:
-        """Rank the positions of the sounds found again by the votes (Rocchio 1971)."""
+    def _rank(self, library: Library, nearest: Ranking, votes: Mapping[str, int]) -> np.ndarray:
+        """Rank the positions of the nearest sounds again, by the votes (Rocchio 1971)."""
         vote = np.zeros(len(library.sounds))
         for sound_id, sign in votes.items():
             if sound_id in library.numbers:
@@ -170,9 +174,9 @@ class SoundSearch:
             if voted.any():
                 towards += weight * library.means(np.flatnonzero(voted)).mean(axis=0)
         if not vote.any():
-            return found.numbers
-        scores = found.scores + library.means(found.numbers) @ towards
-        return found.numbers[np.lexsort((-scores, -vote[found.numbers]))]
+            return nearest.numbers
+        scores = nearest.scores + library.means(nearest.numbers) @ towards
+        return nearest.numbers[np.lexsort((-scores, -vote[nearest.numbers]))]
 
     def _example(
         self, like: Audio, index: SoundIndex | None

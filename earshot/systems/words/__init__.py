@@ -8,14 +8,13 @@ import lazy_loader
 __getattr__, __dir__, __all__ = lazy_loader.attach(
     __name__,
     submod_attrs={
-        "system": ["Words"],
-        "result": ["Guess", "Neighbour", "Spoken", "Written"],
+        "system": ["Guess", "Neighbour", "Spoken", "Words", "Written"],
     },
 )
 
 if TYPE_CHECKING:
-    from earshot.systems.words.result import Guess as Guess
-    from earshot.systems.words.result import Neighbour as Neighbour
-    from earshot.systems.words.result import Spoken as Spoken
-    from earshot.systems.words.result import Written as Written
+    from earshot.systems.words.system import Guess as Guess
+    from earshot.systems.words.system import Neighbour as Neighbour
+    from earshot.systems.words.system import Spoken as Spoken
     from earshot.systems.words.system import Words as Words
+    from earshot.systems.words.system import Written as Written

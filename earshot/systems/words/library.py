@@ -1,7 +1,7 @@
-"""The library of spoken and written words in which neighbours are searched, with their map layouts.
-It is made in advance (python -m synthetic.words index) and read-only.
+"""The words among which neighbours are searched: a library, and a visitor's own vocabulary.
 
-Shapes: N words, D dimensions of a vector.
+The library of spoken and written words, with their map layouts, is made in advance (python -m
+synthetic.words index) and read-only. Shapes: N words, D dimensions of a vector.
 """
 
 import csv
@@ -11,20 +11,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
-from zipfile import BadZipFile
 
 import numpy as np
 
 from earshot.core.errors import InputError
 from earshot.sound_index.nearest import Nearest, place_on_map
+from earshot.sound_index.stored import damage_reported
 
 View = Literal["spoken", "written"]
 
 ABOUT: Final = "about.json"
 ARRAYS: Final = "arrays.npz"
 WORDS: Final = "words.csv"
+PROJECTION: Final = ("mean", "axes", "low", "high")  # names of arrays
 COLUMNS: Final = ("file", "spelling", "phonemes", "language", "gloss", "voice")
 MAKE: Final = "Make it with: python -m synthetic.words index"
+DAMAGED: Final = f"This library of words is damaged. {MAKE}"
+MAX_WORDS: Final = 12  # of a vocabulary
+MAX_EXAMPLES: Final = 3  # of each word
+MAX_NAME: Final = 40  # characters
 
 
 @dataclass(frozen=True)
@@ -110,8 +115,8 @@ class WordLibrary:
         """Find cosines and rows, (K,) each, of the ``limit`` words of a view with the highest
         cosine to a unit vector (D,), best first.
         """
-        cosines, found = self._nearest[view].search(np.asarray(vector, np.float32), limit)
-        return cosines, (self.spoken if view == "spoken" else self.written)[found]
+        cosines, numbers = self._nearest[view].search(np.asarray(vector, np.float32), limit)
+        return cosines, (self.spoken if view == "spoken" else self.written)[numbers]
 
     @classmethod
     def open(cls, folder: str | Path, fingerprint: str) -> "WordLibrary":
@@ -121,23 +126,19 @@ class WordLibrary:
         """
         folder = Path(folder)
         try:
-            about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
-            if about["fingerprint"] != fingerprint:
-                raise InputError(f"Another model made this library of words. {MAKE}")
-            with np.load(folder / ARRAYS) as arrays:
-                vectors, tsne = _unpacked(arrays["vectors"], arrays["scales"]), arrays["tsne"]
-                names = ("mean", "axes", "low", "high")
-                projection = Projection(*(arrays[name] for name in names))
-            words = read_words(folder / WORDS, folder.parent / about["sounds"])
+            with damage_reported(DAMAGED):
+                about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
+                if about["fingerprint"] != fingerprint:
+                    raise InputError(f"Another model made this library of words. {MAKE}")
+                with np.load(folder / ARRAYS) as arrays:
+                    vectors, tsne = _unpacked(arrays["vectors"], arrays["scales"]), arrays["tsne"]
+                    projection = Projection(*(arrays[name] for name in PROJECTION))
+                words = read_words(folder / WORDS, folder.parent / about["sounds"])
+                if not len(words) == len(vectors) == len(tsne):
+                    raise ValueError("the arrays belong to other words")
+                return cls(words, vectors, projection, tsne, about["trustworthiness"], fingerprint)
         except FileNotFoundError:
             raise InputError(f"There is no library of words here. {MAKE}") from None
-        except (ValueError, KeyError, TypeError, EOFError, BadZipFile) as error:
-            if isinstance(error, InputError):
-                raise
-            raise InputError(f"This library of words is damaged. {MAKE}") from error
-        if not len(words) == len(vectors) == len(tsne):
-            raise InputError(f"This library of words is damaged. {MAKE}")
-        return cls(words, vectors, projection, tsne, about["trustworthiness"], fingerprint)
 
     def save(self, folder: Path, sounds: Path) -> None:
         """Write the library to a folder next to that of its sounds; vectors in 8 bits."""
@@ -148,14 +149,13 @@ class WordLibrary:
             "sounds": os.path.relpath(sounds, folder.parent),
         }
         (folder / ABOUT).write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
-        p = self._projection
         scales = np.abs(self.vectors).max(axis=1, keepdims=True) / 127
         np.savez(
             folder / ARRAYS,
             vectors=np.round(self.vectors / scales).astype(np.int8),
             scales=scales,
             tsne=self._places["tsne"].astype(np.float16),
-            **{name: getattr(p, name) for name in ("mean", "axes", "low", "high")},
+            **{name: getattr(self._projection, name) for name in PROJECTION},
         )
         with open(folder / WORDS, "w", newline="", encoding="utf-8") as file:
             rows = csv.writer(file, lineterminator="\n")
@@ -187,3 +187,70 @@ def read_words(table: Path, sounds: Path) -> list[LibraryWord]:
             )
             for row in csv.DictReader(file)
         ]
+
+
+@dataclass(frozen=True)
+class VocabularyMatch:
+    """A recognised word. name: the recognised word, None where the cosine to all words is below the
+    threshold; cosines: to each word, highest first.
+    """
+
+    name: str | None
+    cosines: tuple[tuple[str, float], ...]
+    threshold: float
+
+
+class Vocabulary:
+    """A visitor's own words by name, each with the unit vectors (D,) of a few recordings, for
+    nearest-neighbour recognition; no audio is stored."""
+
+    def __init__(self) -> None:
+        self._examples: dict[str, list[np.ndarray]] = {}
+
+    @property
+    def words(self) -> dict[str, int]:
+        """Count the recordings of each word, in the order in which words were added."""
+        return {name: len(vectors) for name, vectors in self._examples.items()}
+
+    def check(self, name: str) -> str:
+        """Check a name, and strip it of spaces around it, as it is stored.
+
+        Raises InputError where no further recording of this name can be added.
+        """
+        name = " ".join(name.split())
+        if not any(letter.isalnum() for letter in name):
+            raise InputError("The word has no name yet. Type one first, then record.")
+        if len(name) > MAX_NAME:
+            raise InputError(f"This name is too long: at most {MAX_NAME} letters.")
+        if len(self._examples.get(name, ())) >= MAX_EXAMPLES:
+            raise InputError(
+                f"There are {MAX_EXAMPLES} recordings of “{name}” already, and that is enough. "
+                "Type another name, or remove the word and start it again."
+            )
+        if name not in self._examples and len(self._examples) >= MAX_WORDS:
+            raise InputError(f"There is room for {MAX_WORDS} words. Remove one first.")
+        return name
+
+    def add(self, name: str, vector: np.ndarray) -> None:
+        """Add a recording's vector as an example of the word. Raises InputError as check does."""
+        self._examples.setdefault(self.check(name), []).append(vector)
+
+    def remove(self, name: str) -> None:
+        """Remove a word, if it is there."""
+        self._examples.pop(name, None)
+
+    def clear(self) -> None:
+        """Remove all words."""
+        self._examples.clear()
+
+    def find(self, vector: np.ndarray, threshold: float) -> VocabularyMatch:
+        """Compare a recording's unit vector (D,) with every word, by the word's closest example.
+
+        Raises InputError where there are no words yet.
+        """
+        if not self._examples:
+            raise InputError("There are no words of yours yet. Record some first.")
+        best = {n: float(max(v @ vector for v in vs)) for n, vs in self._examples.items()}
+        cosines = tuple(sorted(best.items(), key=lambda pair: -pair[1]))
+        name, cosine = cosines[0]
+        return VocabularyMatch(name if cosine >= threshold else None, cosines, threshold)

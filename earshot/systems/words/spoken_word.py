@@ -66,20 +66,20 @@ def find_word(audio: Audio, cut: Cut | None = None) -> Word:
         )
     if cut is not None:
         return replace(_cut(recording, *cut), notices=notices)
-    found = speech_segments(recording)
-    if not found:
+    speech = speech_segments(recording)
+    if not speech:
         raise InputError(
             "There is sound, but no speech in it: music or noise perhaps.",
             "Say one word, close to the microphone.",
         )
-    longest = max(end - start for start, end in found)
+    longest = max(end - start for start, end in speech)
     if longest < MIN_SECONDS:
         raise InputError(
             f"There is too little speech ({longest:.2f} s) to be a word.",
             "Wait for the recording to start, then say the word.",
         )
     # Clicks are shorter than any word.
-    segments = [(start, end) for start, end in found if end - start >= MIN_SECONDS]
+    segments = [(start, end) for start, end in speech if end - start >= MIN_SECONDS]
     cuts = tuple(_with_margin(start, end, len(recording) / SAMPLE_RATE) for start, end in segments)
     if longest > MAX_SECONDS:
         raise CutNeededError(

@@ -35,22 +35,58 @@ from earshot.pretrained.checkpoint import (
     read_config,
     weight_bytes,
 )
-from earshot.systems.words.heard import Hearing, hearing_name, hearing_of
-from earshot.systems.words.library import View, WordLibrary
-from earshot.systems.words.phoneme_paths import decode
-from earshot.systems.words.pronunciation import Pronouncer
-from earshot.systems.words.result import Guess, Neighbour, Spoken, Written
+from earshot.systems.words.front_end import FrontEnd, at_level, front_end_name, load_front_end
+from earshot.systems.words.library import LibraryWord, View, WordLibrary
+from earshot.systems.words.pronunciation import Pronouncer, Pronunciation
 from earshot.systems.words.spoken_word import Cut, find_word
 
 DEFAULT: Final = CHECKPOINTS / "words"
+
+
+@dataclass(frozen=True, eq=False)
+class Spoken:
+    """A recording (T,) at 16 kHz, where in it the word starts and ends (s), the word's unit vector
+    (D,), and notices about the recording."""
+
+    waveform: np.ndarray
+    start: float
+    end: float
+    vector: np.ndarray
+    notices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Written:
+    """A word as it was typed, its pronunciation, and its unit vector (D,)."""
+
+    spelling: str
+    pronunciation: Pronunciation
+    vector: np.ndarray
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """A word of the library, and its cosine to the query."""
+
+    word: LibraryWord
+    cosine: float
+
+
+@dataclass(frozen=True)
+class Guess:
+    """A word that may have been spoken, and its probability, from 0 to 1."""
+
+    spelling: str
+    phonemes: tuple[str, ...]
+    probability: float
 
 
 class Words:
     """Multi-view acoustic word embeddings (Rhodes & Bains): an acoustic view and a written view.
 
     A checkpoint may be an ensemble: its config names others, whose vectors are concatenated, so
-    that a cosine is the mean of theirs. Some hear log-mel frames, some a recogniser's states. The
-    networks are shared by all visitors and keep no state.
+    that a cosine is the mean of theirs. The front end of some is log-mel frames, of
+    some a recogniser's states. The networks are shared by all visitors and keep no state.
     """
 
     BATCH: Final = 64  # words in a batch
@@ -64,7 +100,7 @@ class Words:
     ) -> None:
         """Keep the networks of an ensemble, the config of its checkpoint, and their device."""
         self._members = members
-        self._hearings = tuple(dict.fromkeys(member.hear for member in members))
+        self._front_ends = tuple(dict.fromkeys(member.front_end for member in members))
         self._width = sum(member.network.config.width for member in members)
         self._device = device
         self._durations = tuple(config.get("durations", (1.0,)))
@@ -125,7 +161,7 @@ class Words:
         return tuple(Neighbour(library.words[row], cosine) for row, cosine in pairs)
 
     def guess(self, library: WordLibrary, spoken: Spoken) -> tuple[Guess, ...]:
-        """Tell which written word was spoken, the most probable first. The probabilities sum to
+        """Guess which written word was spoken, the most probable first. The probabilities sum to
         less than 1: the rest is that of a word outside the library.
 
         They are a softmax of the cosines over a temperature. Homophones count once, and the
@@ -149,38 +185,41 @@ class Words:
     def embed_waveforms(self, waveforms: Sequence[np.ndarray], once: bool = False) -> np.ndarray:
         """Map words at 16 kHz, (T,) float32 each, trimmed to the word → unit vectors (N, D).
 
-        Their loudness is normalised first. Words of similar length share a batch. Networks that
-        hear states hear each word in the durations of the config too, shares of its own, slower and
+        Their loudness is normalised first. Words of similar length share a batch. Networks over
+        states embed each word in the durations of the config too, shares of its own, slower and
         deeper or faster and higher, as by other speakers; ``once``: only in its own.
         """
-        heard = {}
-        for hear in self._hearings:
-            durations = (1.0,) if once or hear.views else self._durations
-            heard[hear] = [[hear(_lasting(w, share)) for share in durations] for w in waveforms]
-        return self._embed(heard)
+        words, frames = [at_level(waveform) for waveform in waveforms], {}
+        for front_end in self._front_ends:
+            durations = (1.0,) if once or front_end.views else self._durations
+            frames[front_end] = [
+                [front_end(_lasting(word, share)) for share in durations] for word in words
+            ]
+        return self._embed(frames)
 
     def log_posteriors(self, waveform: np.ndarray) -> tuple[np.ndarray, ...]:
         """Map speech at 16 kHz (T,), of any length → log posteriors of phonemes, with 0 the blank,
         in each step of the acoustic encoder: (S, P), which span the speech to within a step. By
         each phoneme-bottleneck model.
         """
-        heard = []
+        speech, each = at_level(waveform), []
         for member in self._phoneme_members:
-            posteriors = self._log_posteriors(member, waveform)
-            margin = member.hear.margin // member.network.config.stack
-            heard.append(posteriors[margin : len(posteriors) - margin])
-        return tuple(heard)
+            posteriors = self._log_posteriors(member, speech)
+            margin = member.front_end.margin // member.network.config.stack
+            each.append(posteriors[margin : len(posteriors) - margin])
+        return tuple(each)
 
     def decode_phonemes(self, waveform: np.ndarray) -> tuple[int, ...]:
         """Decode the phonemes of a word (T,) at 16 kHz, by the last phoneme-bottleneck model: in
         the default, that over a recogniser's states, which errs less and takes longer.
         """
-        return decode(self._log_posteriors(self._phoneme_members[-1], waveform))
+        return decode(self._log_posteriors(self._phoneme_members[-1], at_level(waveform)))
 
     @torch.inference_mode()
-    def _log_posteriors(self, member: "Member", waveform: np.ndarray) -> np.ndarray:
+    def _log_posteriors(self, member: "Member", speech: np.ndarray) -> np.ndarray:
+        """Map speech (T,) at the level of the front ends → log posteriors (S, P)."""
         network = member.network
-        frames = torch.from_numpy(member.hear(waveform))
+        frames = torch.from_numpy(member.front_end(speech))
         step, parts = network.config.stack, []
         for first in range(0, len(frames), self.CHUNK):
             cancellation.check()
@@ -189,8 +228,8 @@ class Words:
             lengths = torch.tensor([chunk.shape[1]], device=self._device)
             logits, _ = network.predict_phonemes(chunk.to(self._device), lengths)
             end = -(-(before + min(self.CHUNK, len(frames) - first)) // step)
-            kept = logits[0, before // step : end].float()  # half precision would round posteriors
-            parts.append(kept.log_softmax(dim=-1).cpu().numpy())
+            inner = logits[0, before // step : end].float()  # half precision would round posteriors
+            parts.append(inner.log_softmax(dim=-1).cpu().numpy())
         return np.concatenate(parts)
 
     @property
@@ -202,20 +241,23 @@ class Words:
         return bottlenecks or self._members
 
     @torch.inference_mode()
-    def _embed(self, heard: Mapping[Hearing, Sequence[Sequence[np.ndarray]]]) -> np.ndarray:
-        """Map the frames of words (S, M), as each hearing hears them in each duration → unit
-        vectors (N, D)."""
-        count = len(heard[self._hearings[0]])
+    def _embed(self, frames: Mapping[FrontEnd, Sequence[Sequence[np.ndarray]]]) -> np.ndarray:
+        """Map the frames of words (S, M), of each front end, word and duration → unit vectors
+        (N, D)."""
+        first_frames = frames[self._front_ends[0]]
+        count = len(first_frames)
         vectors = np.zeros((count, self._width), np.float32)
-        order = sorted(range(count), key=lambda i: len(heard[self._hearings[0]][i][0]))
+        order = sorted(range(count), key=lambda i: len(first_frames[i][0]))
         for first in range(0, count, self.BATCH):
             rows = order[first : first + self.BATCH]
             batches = {
-                hear: [_stacked(each) for each in zip(*(some[i] for i in rows), strict=True)]
-                for hear, some in heard.items()
+                front_end: [_stacked(each) for each in zip(*(words[i] for i in rows), strict=True)]
+                for front_end, words in frames.items()
             }
             parts = [
-                torch.stack([self._encode(member, *b) for b in batches[member.hear]]).mean(dim=0)
+                torch.stack([self._encode(member, *b) for b in batches[member.front_end]]).mean(
+                    dim=0
+                )
                 for member in self._members
             ]
             vectors[rows] = _concatenated(parts).cpu().numpy()
@@ -225,7 +267,7 @@ class Words:
         """Average over VTLP views, which makes vectors vary less from speaker to speaker: frames
         (B, S, M) → vectors (B, D). States of a speech model have one view.
         """
-        network, views = member.network, member.hear.views
+        network, views = member.network, member.front_end.views
         if not views:
             return network.embed_audio(frames.to(self._device), lengths.to(self._device))
         count = len(views)
@@ -252,25 +294,25 @@ class Words:
 
 @dataclass(frozen=True, eq=False)
 class Member:
-    """A network of an ensemble, and how it hears."""
+    """A network of an ensemble with its front end."""
 
     network: MultiViewEmbedder
-    hear: Hearing
+    front_end: FrontEnd
 
 
 def _members(folders: Sequence[Path], device: torch.device) -> list[Member]:
-    """Load the networks. Those that hear the same share their hearing: frames are computed once."""
-    hearings: dict[str, Hearing] = {}
+    """Load the networks. Those of the same front end share it: frames are computed once."""
+    front_ends: dict[str, FrontEnd] = {}
     members = []
     for folder in folders:
         config = read_config(folder)
         kind_of(folder, config.get("network", {}), "word embeddings", ["acoustic"])
         network = build_embedder(config_from_dict(config["network"]))
         load_weights(network, folder, device)
-        heard = hearing_name(config)
-        if heard not in hearings:
-            hearings[heard] = hearing_of(config, device.type)
-        members.append(Member(network, hearings[heard]))
+        name = front_end_name(config)
+        if name not in front_ends:
+            front_ends[name] = load_front_end(config, device.type)
+        members.append(Member(network, front_ends[name]))
     return members
 
 
@@ -297,6 +339,13 @@ def _threshold(curve: dict[str, list[float]]) -> float:
     precision, recall = np.array(curve["precision"]), np.array(curve["recall"])
     f1 = 2 * precision * recall / np.maximum(precision + recall, 1e-9)
     return float(curve["threshold"][int(f1.argmax())])
+
+
+def decode(log_posteriors: np.ndarray) -> tuple[int, ...]:
+    """Decode the phonemes of the best path of log_posteriors (S, P): repeats and blanks removed."""
+    best = log_posteriors.argmax(axis=1)
+    changed = np.diff(best, prepend=-1) != 0
+    return tuple(best[changed & (best > 0)].tolist())
 
 
 def _concatenated(parts: Sequence[Tensor]) -> Tensor:

@@ -1,17 +1,20 @@
-"""Find a word in a long recording: where it was said, with a score for each place.
+"""A search for a word in a long recording: the places where it was spoken, with a score for each.
 
 Phoneme posteriors of the whole recording are computed once, by each phoneme-bottleneck model. A
-query's phonemes are searched in them (phoneme_paths.py), which gives candidates. The score of one
-is the cosine of its acoustic word embedding with the query's, less how much likelier other phonemes
-are at its place than the query's.
+query's phonemes are searched in them by CTC (cf. Graves et al. 2006), which gives candidates. The
+score of one is the cosine of its acoustic word embedding with the query's, less how much likelier
+other phonemes are at its place than the query's.
+
+Shapes: S steps of the acoustic encoder, P phonemes with 0 the blank.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, zip_longest
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
+from numba import njit
 
 from earshot.core import cancellation
 from earshot.core.errors import InputError
@@ -19,16 +22,14 @@ from earshot.media.audio.load import Audio, load
 from earshot.media.constants import SAMPLE_RATE
 from earshot.media.samples import SILENT_PEAK
 from earshot.media.text.phonemes import numbers
-from earshot.systems.words.phoneme_paths import keyword_paths
-from earshot.systems.words.result import Spoken, Written
 from earshot.systems.words.spoken_word import MAX_SECONDS, MIN_SECONDS
-from earshot.systems.words.system import Words
+from earshot.systems.words.system import Spoken, Words, Written
 
 MAX_SECONDS_SEARCHED: Final = 600.0  # seconds
 MAX_CANDIDATES: Final = 100  # places that are looked at for one query
 MIN_CANDIDATES: Final = 10  # places that are embedded, however unlikely their paths are
 MARGIN: Final = (0.10, 0.14)  # seconds before and after a path: CTC is sure of a phoneme's middle
-PATH_WEIGHT: Final = 0.15  # of the score of a path, beside the cosine
+PATH_WEIGHT: Final = 0.15  # of the score of a path, to which the cosine is added
 NO_PATH: Final = -10.0  # score where there is no path
 # Scores of a path from which a place is embedded: on validation speakers, no other place counts as
 # found. The phonemes of a spoken query are less sure.
@@ -37,7 +38,7 @@ BATCH: Final = 16  # candidates between two moments at which the search can be s
 # Scores from which a place counts as found, of the highest term-weighted value on validation
 # speakers: python -m benchmarks.word_search --split val.
 THRESHOLDS: Final = {"written": 0.26, "spoken": 0.17}
-SHORT: Final = 2  # phonemes of a word at most that are found by chance, wherever they are said
+SHORT: Final = 2  # phonemes of a word at most that are found by chance, wherever they are spoken
 SHORT_THRESHOLD: Final = 0.42  # of such a word
 
 Span = tuple[float, float]  # start and end in seconds
@@ -46,7 +47,7 @@ Progress = Callable[[float], object]  # the share that is done
 
 @dataclass(frozen=True)
 class Place:
-    """A place where a word may have been said: start and end in seconds; score: at most 1."""
+    """A place where a word may have been spoken: start and end in seconds; score: at most 1."""
 
     start: float
     end: float
@@ -91,8 +92,8 @@ class WordSearch:
     def __init__(self, words: Words) -> None:
         self.words = words
 
-    def listen(self, audio: Audio) -> LongRecording:
-        """Prepare a recording of speech for searches.
+    def encode(self, audio: Audio) -> LongRecording:
+        """Encode a recording of speech, for searches.
 
         Raises InputError for what is no audio, silent, or longer than MAX_SECONDS_SEARCHED.
         """
@@ -111,7 +112,7 @@ class WordSearch:
         limit: int = 50,
         progress: Progress | None = None,
     ) -> FoundPlaces:
-        """Find the places where the word may have been said.
+        """Find the places where the word may have been spoken.
 
         Raises InputError for a spoken query in which no phoneme was recognised.
         """
@@ -149,20 +150,20 @@ def _candidates(
     for each place the score of the best path there in any of these: the best ones first,
     MAX_CANDIDATES at most, and those below ``min_path`` only up to MIN_CANDIDATES.
     """
-    heard = [Heard(recording, posteriors, phonemes) for posteriors in recording.log_posteriors]
-    found: list[Span] = []
-    for span in chain.from_iterable(zip_longest(*(each.spans() for each in heard))):
-        if len(found) == MAX_CANDIDATES:
+    by_model = [QueryPaths(recording, each, phonemes) for each in recording.log_posteriors]
+    tight: list[Span] = []
+    for span in chain.from_iterable(zip_longest(*(paths.spans() for paths in by_model))):
+        if len(tight) == MAX_CANDIDATES:
             break
-        if span and not any(_overlap(span, other) for other in found):
-            found.append(span)
-    spans = [_with_margins(span, recording.seconds) for span in found]
-    scores = np.array([max(each.score(span) for each in heard) for span in spans])
-    kept = np.argsort(-scores, kind="stable")[: max(MIN_CANDIDATES, (scores >= min_path).sum())]
-    return [spans[i] for i in kept.tolist()], scores[kept]
+        if span and not any(_overlap(span, other) for other in tight):
+            tight.append(span)
+    spans = [_with_margins(span, recording.seconds) for span in tight]
+    scores = np.array([max(paths.score(span) for paths in by_model) for span in spans])
+    best = np.argsort(-scores, kind="stable")[: max(MIN_CANDIDATES, (scores >= min_path).sum())]
+    return [spans[i] for i in best.tolist()], scores[best]
 
 
-class Heard:
+class QueryPaths:
     """The paths of a query in the posteriors (S, P) of one model."""
 
     def __init__(
@@ -198,6 +199,52 @@ class Heard:
         return float(self._paths.scores[first:last][within].max(initial=NO_PATH))
 
 
+class Paths(NamedTuple):
+    """The best path that ends at each step: its score (S,) and its first step (S,)."""
+
+    scores: np.ndarray
+    starts: np.ndarray
+
+
+def keyword_paths(log_posteriors: np.ndarray, phonemes: Sequence[int]) -> Paths:
+    """Find the best CTC path of the phonemes that ends at each step of log_posteriors (S, P).
+
+    A score is the mean over the phonemes of the logarithm of a likelihood ratio, at most 0: against
+    the best path without any constraint, so that loud, clear and long words count alike.
+    """
+    relative = log_posteriors - log_posteriors.max(axis=1, keepdims=True)
+    symbols = np.asarray(phonemes, np.int64)
+    scores, starts = _paths(np.ascontiguousarray(relative, np.float32), symbols)
+    return Paths(scores / len(symbols), starts)
+
+
+@njit(cache=True)
+def _paths(relative: np.ndarray, symbols: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Find the best path by states that alternate: phoneme l at 2 l, the blank after it at 2 l + 1.
+    A path may begin at any step, in the first state, and ends in the last phoneme.
+    """
+    steps, states = len(relative), 2 * len(symbols)
+    score = np.full(states, -np.inf, np.float32)
+    start = np.zeros(states, np.int64)
+    scores, starts = np.empty(steps, np.float32), np.empty(steps, np.int64)
+    for t in range(steps):
+        for s in range(states - 1, -1, -1):  # backwards: the states before are of the last step
+            best, first = score[s], start[s]
+            if s == 0:
+                if best < 0.0:
+                    best, first = np.float32(0.0), t
+            elif score[s - 1] > best:
+                best, first = score[s - 1], start[s - 1]
+            # From phoneme to phoneme without a blank, unless they are the same.
+            skips = s >= 2 and s % 2 == 0 and symbols[s // 2] != symbols[s // 2 - 1]
+            if skips and score[s - 2] > best:
+                best, first = score[s - 2], start[s - 2]
+            symbol = symbols[s // 2] if s % 2 == 0 else 0
+            score[s], start[s] = best + relative[t, symbol], first
+        scores[t], starts[t] = score[states - 2], start[states - 2]
+    return scores, starts
+
+
 def _with_margins(span: Span, seconds: float) -> Span:
     return max(0.0, span[0] - MARGIN[0]), min(seconds, span[1] + MARGIN[1])
 
@@ -209,16 +256,16 @@ def _part(recording: LongRecording, span: Span) -> np.ndarray:
 
 def _apart(spans: Sequence[Span], scores: np.ndarray, limit: int) -> tuple[Place, ...]:
     """Choose the best places; of two whose middle the other holds, the better one."""
-    kept: list[Place] = []
+    places: list[Place] = []
     for number in np.argsort(-scores, kind="stable").tolist():
-        if len(kept) == limit:
+        if len(places) == limit:
             break
-        if not any(_overlap(spans[number], (place.start, place.end)) for place in kept):
+        if not any(_overlap(spans[number], (place.start, place.end)) for place in places):
             start, end = spans[number]
-            kept.append(Place(start, end, float(scores[number])))
-    return tuple(kept)
+            places.append(Place(start, end, float(scores[number])))
+    return tuple(places)
 
 
 def _overlap(one: Span, other: Span) -> bool:
-    """Say whether a span holds the middle of another, or the other way round."""
+    """Whether a span holds the middle of another, or the other way round."""
     return other[0] < sum(one) / 2 < other[1] or one[0] < sum(other) / 2 < one[1]

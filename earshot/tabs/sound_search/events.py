@@ -13,8 +13,7 @@ from gradio.components import Component
 
 from earshot.core.errors import InputError
 from earshot.core.paths import ASSETS
-from earshot.systems.sound_search.compound import parse
-from earshot.systems.sound_search.query import clean
+from earshot.systems.sound_search.query import clean, parse
 from earshot.tabs.components.hub_picker import HubModels
 from earshot.tabs.shared.events import Update, answering, offer, say
 from earshot.tabs.shared.gradio_internals import event_data
@@ -247,7 +246,7 @@ class SoundEvents:
         self, search: Search, own: VisitorLibrary | None, progress: gr.Progress | None = None
     ) -> Update:
         """Search, or list chosen sounds, and show the result."""
-        from earshot.systems.sound_search import listed  # late, for it loads torch
+        from earshot.systems.sound_search import list_sounds  # late, for it loads torch
 
         if progress:
             progress(0.2, desc="Getting ready")
@@ -256,7 +255,7 @@ class SoundEvents:
         if progress:
             progress(0.8, desc=f"Comparing with {len(library.sounds)} sounds")
         if search.listing:
-            result = listed(library.index, search.ids, search.listing, MAX_LISTED)
+            result = list_sounds(library.index, search.ids, search.listing, MAX_LISTED)
         else:
             query = (search.text, search.like, search.without, search.votes)
             chosen = {"only": search.only, "threshold": library.threshold}

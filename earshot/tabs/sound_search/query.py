@@ -16,10 +16,8 @@ import gradio as gr
 from gradio.components import Component
 
 from earshot.sound_index.sound import EVERYTHING, Filter
-from earshot.systems.sound_search.compound import parse, written
-from earshot.systems.sound_search.languages import translate
-from earshot.systems.sound_search.negation import split_unwanted
-from earshot.systems.sound_search.query import clean
+from earshot.systems.sound_search.query import clean, parse, split_unwanted, written
+from earshot.systems.sound_search.translation import translate
 from earshot.tabs.shared.events import Update
 from earshot.tabs.shared.html import macro
 from earshot.tabs.sound_search.catalogue import CATEGORIES, Catalogue, kinds_of

@@ -31,7 +31,7 @@ from earshot.tabs.sound_search.query import PARTS, Filters, Search
 if TYPE_CHECKING:
     from earshot.study.design.folder import DraftItem
     from earshot.systems.sound_search import Hit, SearchResult
-    from earshot.systems.sound_search.compound import Compound
+    from earshot.systems.sound_search.query import Compound
 
 NYQUIST: Final = SOUND_SAMPLE_RATE / 2  # Hz: the top of the spectrograms
 MIN_LONG_SECONDS: Final = 20.0  # sounds start where they match best

@@ -17,7 +17,7 @@ from earshot.tabs.words.view import SOUNDS, first_sound, named
 
 if TYPE_CHECKING:
     from earshot.pretrained.speech_encoder import SpeechEncoder
-    from earshot.systems.words.averaged_states import AveragedStates
+    from earshot.systems.words.comparison import AveragedStates
     from earshot.systems.words.library import LibraryWord, WordLibrary
 
 KIND: Final = Kind(
@@ -59,7 +59,7 @@ class ModelComparison:
         progress: Callable[[int, int], None],
     ) -> "ModelComparison":
         """Embed all recordings of the library by the view."""
-        from earshot.systems.words.averaged_states import nearest_is_same_word
+        from earshot.systems.words.comparison import nearest_is_same_word
         from earshot.systems.words.spoken_word import find_word  # late, for they load torch
 
         words = [library.words[row] for row in library.spoken]
@@ -117,7 +117,7 @@ class BaselineSection(Section):
         progress: gr.Progress = gr.Progress(),  # noqa: B008  (how Gradio asks for it)
     ) -> Update:
         """Embed the library by a model, and show its map, and how it compares with ours."""
-        from earshot.systems.words.averaged_states import AveragedStates
+        from earshot.systems.words.comparison import AveragedStates
 
         encoder = self.models.load(name, progress).at(layers)
 

@@ -132,7 +132,7 @@ class FindSection(Section):
             notices = query.notices
         search = WordSearch(words)
         progress(0.1, desc="Listening to the recording")
-        audio = search.listen(recording)
+        audio = search.encode(recording)
         places = search(audio, query, progress=lambda share: progress(0.4 + 0.6 * share))
         return audio, text.strip() or "the word you said", places, (*audio.notices, *notices)
 
@@ -168,7 +168,7 @@ def view(
     path: str, audio: "LongRecording", word: str, found_places: "FoundPlaces"
 ) -> dict[str, Any]:
     """Make the value of the Timeline: where the word is, to play, and the files to keep."""
-    from earshot.exports.places import places_csv, text_grid  # late, for it loads torch
+    from earshot.exports.words import places_csv, text_grid  # late, for it loads torch
 
     matches = found_places.matches
     places = matches or tuple(

@@ -14,8 +14,8 @@ from earshot.tabs.words.panel import PANELS, Sounds, word_panel
 
 if TYPE_CHECKING:
     from earshot.systems.words import Words
+    from earshot.systems.words.comparison import OperatingCurve, Side, WordPairs
     from earshot.systems.words.library import WordLibrary
-    from earshot.systems.words.pairs import OperatingCurve, Side, WordPairs
 
 HINT: Final = """<p class="hint">Two recordings count as the same word if their cosine reaches the
 threshold. A higher threshold gives fewer false alarms and more misses.</p>"""
@@ -46,7 +46,7 @@ class ThresholdSection(Section):
 
         @cache
         def pairs() -> "WordPairs":
-            from earshot.systems.words.pairs import WordPairs  # late, for pipelines load torch
+            from earshot.systems.words.comparison import WordPairs  # late, for pipelines load torch
 
             return WordPairs(library())
 
@@ -68,7 +68,7 @@ class ThresholdSection(Section):
 
     def move(self, threshold: float) -> Update:
         """Show another threshold."""
-        from earshot.systems.words.pairs import OperatingCurve
+        from earshot.systems.words.comparison import OperatingCurve
 
         lists, sounds = self.pipeline().operating_curve, Sounds()
         curve = plot(OperatingCurve.read(lists), threshold) if lists else NO_CURVE

@@ -18,8 +18,7 @@ from earshot.tabs.words.panel import PANELS, Sounds, one_word, recorded_or_uploa
 
 if TYPE_CHECKING:
     from earshot.systems.words import Spoken, Words
-    from earshot.systems.words.library import WordLibrary
-    from earshot.systems.words.vocabulary import Vocabulary, VocabularyMatch
+    from earshot.systems.words.library import Vocabulary, VocabularyMatch, WordLibrary
 
 # A Vocabulary or None: Gradio resolves annotations at start, and pipelines load torch.
 Own = Any
@@ -174,7 +173,7 @@ def match_html(match: "VocabularyMatch") -> Markup:
 
 def new_vocabulary() -> "Vocabulary":
     """Make an empty vocabulary."""
-    from earshot.systems.words.vocabulary import Vocabulary  # late, for pipelines load torch
+    from earshot.systems.words.library import Vocabulary  # late, for pipelines load torch
 
     return Vocabulary()
 

@@ -106,9 +106,9 @@ def test_lips_speak_in_any_voice(tiny: LipToSpeech, ada: list[np.ndarray]) -> No
     named = tiny.speak(reading, "TF2")
     assert isinstance(named.voice, Voice) and named.voice.name == "TF2" in tiny.voices
     assert len(named.speech.waveform) == len(ada) * SAMPLE_RATE // VIDEO_RATE
-    made = Voice("yours", -named.voice.vector, named.voice.pitch_mean + 0.5, 0.2)
-    own = tiny.speak(reading, made)
-    assert own.voice is made and own.pitch == pytest.approx(named.pitch * np.exp(0.5))
+    own_voice = Voice("yours", -named.voice.vector, named.voice.pitch_mean + 0.5, 0.2)
+    own = tiny.speak(reading, own_voice)
+    assert own.voice is own_voice and own.pitch == pytest.approx(named.pitch * np.exp(0.5))
     assert not np.allclose(own.predicted_mel, named.predicted_mel)
     with pytest.raises(InputError, match="no voice Nobody. Choose one of SF1, TF2"):
         tiny.speak(reading, "Nobody")

@@ -9,9 +9,8 @@ from transformers import PreTrainedConfig
 from earshot.core.paths import CHECKPOINTS
 from earshot.media.audio.sound_features import SAMPLE_RATE
 from earshot.pretrained.sound_search import SentenceEncoder, plain
-from earshot.systems.sound_search import SoundSearch
-from earshot.systems.sound_search.encoders import encoder
-from earshot.systems.sound_search.encoders.encoder import EarshotEncoder
+from earshot.systems.sound_search import SoundSearch, encoder
+from earshot.systems.sound_search.encoder import EarshotEncoder
 
 NOISE = np.random.default_rng(0).normal(size=12 * SAMPLE_RATE).astype(np.float32) / 5
 SOUNDS = ("sound-cnn", "sound-passt")

@@ -236,10 +236,10 @@ def test_labels_csv_has_row_per_vote(index: SoundIndex) -> None:
 
 
 def test_labels_csv_runs_no_formula(index: SoundIndex) -> None:
-    asked = '=HYPERLINK("http://somewhere")'
-    votes = {asked: {identity(index, "low"): 1}}
+    query = '=HYPERLINK("http://somewhere")'
+    votes = {query: {identity(index, "low"): 1}}
     (row,) = csv.DictReader(io.StringIO(labels_csv(index, votes)))
-    assert row["query"] == f"'{asked}"
+    assert row["query"] == f"'{query}"
 
 
 def test_filtered_search_finds_only_what_passes(search: SoundSearch, index: SoundIndex) -> None:

@@ -26,7 +26,7 @@ from transformers import (
 from earshot.core.errors import InputError
 from earshot.core.paths import ROOT
 from earshot.pretrained.speech_encoder import SpeechEncoder
-from earshot.systems.words.averaged_states import AveragedStates
+from earshot.systems.words.comparison import AveragedStates
 
 pytestmark = pytest.mark.slow
 

@@ -1,4 +1,4 @@
-"""Words embedded by networks that hear pitch."""
+"""Words embedded by networks with pitch in their front end."""
 
 from math import ceil
 
@@ -15,7 +15,7 @@ from earshot.models.words.word_embedder import (
 )
 from earshot.pretrained.recogniser import load_states
 from earshot.systems.words import Words
-from earshot.systems.words.heard import LogMel, States
+from earshot.systems.words.front_end import LogMel, States, at_level
 from earshot.systems.words.system import Member
 
 RATE = 16_000
@@ -46,14 +46,14 @@ def buzz(first: float, last: float, seconds: float = 0.6) -> np.ndarray:
     return (0.1 * (np.sin(harmonics * phase) / harmonics).sum(axis=0)).astype(np.float32)
 
 
-def test_embed_waveforms_hears_direction_of_pitch(encoder: Words) -> None:
+def test_vectors_depend_on_direction_of_pitch(encoder: Words) -> None:
     rising, falling = buzz(120, 180), buzz(180, 120)
     vectors = encoder.embed_waveforms([rising, falling, rising[::-1].copy()])
     cosines = vectors @ vectors.T
     assert 1 - cosines[1, 2] < 0.5 * (1 - cosines[0, 1])
 
 
-def test_log_posteriors_hear_pitch_in_chunks(
+def test_log_posteriors_depend_on_pitch_in_chunks(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Those of a long recording are like those of all of it at once."""
@@ -70,16 +70,16 @@ def test_log_posteriors_hear_pitch_in_chunks(
 @pytest.mark.parametrize("seconds", [0.5, 12.0])
 def test_log_posteriors_over_states_span_speech(seconds: float) -> None:
     """A step every 24 ms, the first at its beginning; states before and after it are left out."""
-    hear = States(load_states((3, 6), device="cpu"))
+    states = States(load_states((3, 6), device="cpu"))
     view = ViewConfig("conformer", 1, 2, width=16, inner=16)
-    width = hear(buzz(120, 180)).shape[1]
+    width = states(buzz(120, 180)).shape[1]
     network = build_embedder(PhonemeBottleneckConfig(view, view, n_mels=width, stack=1, channels=0))
-    words = Words([Member(network.eval(), hear)], {}, torch.device("cpu"))
+    words = Words([Member(network.eval(), states)], {}, torch.device("cpu"))
     waveform = buzz(120, 180, seconds)
-    (heard,) = words.log_posteriors(waveform)
-    assert len(heard) == ceil(len(waveform) / STATE)
-    whole = words._log_posteriors(words._members[0], waveform)
-    np.testing.assert_array_equal(heard, whole[1:-1])
+    (posteriors,) = words.log_posteriors(waveform)
+    assert len(posteriors) == ceil(len(waveform) / STATE)
+    whole = words._log_posteriors(words._members[0], at_level(waveform))
+    np.testing.assert_array_equal(posteriors, whole[1:-1])
 
 
 def test_last_bottleneck_decodes_words() -> None:

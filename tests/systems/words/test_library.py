@@ -70,9 +70,9 @@ def test_search_of_each_view_is_exact(library: WordLibrary) -> None:
     views: dict[View, np.ndarray] = {"spoken": library.spoken, "written": library.written}
     for view, rows in views.items():
         query = library.vectors[rows[7]]
-        cosines, found = library.search(query, view, limit=10)
-        assert found[0] == rows[7] and cosines[0] == pytest.approx(1, abs=1e-3)
-        assert set(found) <= set(rows) and len(found) == 10
+        cosines, nearest = library.search(query, view, limit=10)
+        assert nearest[0] == rows[7] and cosines[0] == pytest.approx(1, abs=1e-3)
+        assert set(nearest) <= set(rows) and len(nearest) == 10
         exact = np.sort(library.vectors[rows] @ query)[::-1][:10]
         assert np.allclose(cosines, exact, atol=1e-5)
 

@@ -115,10 +115,10 @@ def test_short_gap_leaves_phrase_one_word(words: Words, say: Say, phrase: str) -
 
 
 def test_embed_audio_uses_given_cut(words: Words, say: Say) -> None:
-    said = recording(say("coffee"), silence(0.6), say("elephant"))
-    spoken = words.embed_audio(said, (0.5, 1.0))
+    two_words = recording(say("coffee"), silence(0.6), say("elephant"))
+    spoken = words.embed_audio(two_words, (0.5, 1.0))
     assert (spoken.start, spoken.end) == (0.5, 1.0)
-    alone = (SAMPLE_RATE, said[1][SAMPLE_RATE // 2 : SAMPLE_RATE])
+    alone = (SAMPLE_RATE, two_words[1][SAMPLE_RATE // 2 : SAMPLE_RATE])
     whole = words.embed_audio(alone, (0.0, 0.5))
     assert np.allclose(spoken.vector, whole.vector, atol=0.02)
 

@@ -7,8 +7,7 @@ import pytest
 from earshot.core.errors import InputError
 from earshot.media.text.phonemes import PHONEMES, from_arpabet, from_ipa, from_pinyin
 from earshot.models.words.g2p import PHONES
-from earshot.systems.words.dictionary import pronunciations
-from earshot.systems.words.pronunciation import Pronouncer, load_g2p
+from earshot.systems.words.pronunciation import Pronouncer, load_g2p, pronunciations
 
 
 def pronouncer_of(tiny_checkpoints: Path, phone: str) -> Pronouncer:
@@ -57,9 +56,9 @@ def test_pronunciations_reads_the_whole_dictionary() -> None:
 def test_pronouncer_finds_words_of_the_dictionary(
     pronouncer: Pronouncer, text: str, phones: str
 ) -> None:
-    said = pronouncer(text)
-    assert said.phonemes == from_arpabet(phones)
-    assert said.source == "dictionary"
+    pronunciation = pronouncer(text)
+    assert pronunciation.phonemes == from_arpabet(phones)
+    assert pronunciation.source == "dictionary"
 
 
 @pytest.mark.parametrize(
@@ -76,27 +75,27 @@ def test_pronouncer_finds_words_of_the_dictionary(
 def test_pronouncer_predicts_words_outside_the_dictionary(
     pronouncer: Pronouncer, text: str, phones: str
 ) -> None:
-    said = pronouncer(text)
-    assert said.phonemes == from_arpabet(phones)
-    assert said.source == "guess"
+    pronunciation = pronouncer(text)
+    assert pronunciation.phonemes == from_arpabet(phones)
+    assert pronunciation.source == "guess"
 
 
 @pytest.mark.parametrize("text", ["/kæt/", "[kæt]", "kæt", "/ˈkæt/", "/k æ t/", "  /kæt/ "])
 def test_pronouncer_parses_ipa(pronouncer: Pronouncer, text: str) -> None:
-    said = pronouncer(text)
-    assert (said.phonemes, said.source) == (("k", "æ", "t"), "IPA")
+    pronunciation = pronouncer(text)
+    assert (pronunciation.phonemes, pronunciation.source) == (("k", "æ", "t"), "IPA")
 
 
 @pytest.mark.parametrize("text", ["taraːʒuʕ", "sˤad", "fatħ", "θri", "/sitta/"])
 def test_pronouncer_parses_ipa_of_other_languages(pronouncer: Pronouncer, text: str) -> None:
-    said = pronouncer(text)
-    assert (said.phonemes, said.source) == (from_ipa(text), "IPA")
+    pronunciation = pronouncer(text)
+    assert (pronunciation.phonemes, pronunciation.source) == (from_ipa(text), "IPA")
 
 
 @pytest.mark.parametrize("text", ["K AE T", "K AE1 T", "K  AE0  T", "K AE T\n"])
 def test_pronouncer_parses_arpabet(pronouncer: Pronouncer, text: str) -> None:
-    said = pronouncer(text)
-    assert (said.phonemes, said.source) == (("k", "æ", "t"), "ARPAbet")
+    pronunciation = pronouncer(text)
+    assert (pronunciation.phonemes, pronunciation.source) == (("k", "æ", "t"), "ARPAbet")
 
 
 def test_single_arpabet_vowel_needs_stress(pronouncer: Pronouncer) -> None:
@@ -106,8 +105,8 @@ def test_single_arpabet_vowel_needs_stress(pronouncer: Pronouncer) -> None:
 
 @pytest.mark.parametrize("text", ["bei3 jing1", "bei3jing1", "BEI3 JING1", "Bei3 jing1 "])
 def test_pronouncer_parses_pinyin(pronouncer: Pronouncer, text: str) -> None:
-    said = pronouncer(text)
-    assert (said.phonemes, said.source) == (from_pinyin("bei3 jing1"), "pinyin")
+    pronunciation = pronouncer(text)
+    assert (pronunciation.phonemes, pronunciation.source) == (from_pinyin("bei3 jing1"), "pinyin")
 
 
 def test_pronouncer_parses_spellings_of_u_umlaut(pronouncer: Pronouncer) -> None:
@@ -187,9 +186,9 @@ def test_from_pretrained_without_a_checkpoint_raises() -> None:
     ],
 )
 def test_pronouncer_reads_arabic(pronouncer: Pronouncer, text: str, ipa: str, source: str) -> None:
-    said = pronouncer(text)
-    assert "".join(said.phonemes) == "".join(from_ipa(ipa))
-    assert said.source == source
+    pronunciation = pronouncer(text)
+    assert "".join(pronunciation.phonemes) == "".join(from_ipa(ipa))
+    assert pronunciation.source == source
 
 
 @pytest.mark.parametrize(

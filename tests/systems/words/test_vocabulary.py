@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from earshot.core.errors import InputError
-from earshot.systems.words.vocabulary import MAX_EXAMPLES, MAX_NAME, MAX_WORDS, Vocabulary
+from earshot.systems.words.library import MAX_EXAMPLES, MAX_NAME, MAX_WORDS, Vocabulary
 
 LAMP, FAN, DOOR = np.eye(3, dtype=np.float32)
 THRESHOLD = 0.6
@@ -24,15 +24,15 @@ def near(vector: np.ndarray, cosine: float) -> np.ndarray:
 
 
 def test_find_near_example_gives_word(vocabulary: Vocabulary) -> None:
-    found = vocabulary.find(near(FAN, 0.9), THRESHOLD)
-    assert found.name == "fan"
-    assert [name for name, _ in found.cosines] == ["fan", "lamp"]
-    assert found.cosines[0][1] == pytest.approx(0.9)
+    match = vocabulary.find(near(FAN, 0.9), THRESHOLD)
+    assert match.name == "fan"
+    assert [name for name, _ in match.cosines] == ["fan", "lamp"]
+    assert match.cosines[0][1] == pytest.approx(0.9)
 
 
 def test_find_below_the_threshold_gives_none(vocabulary: Vocabulary) -> None:
-    found = vocabulary.find(near(FAN, 0.59), THRESHOLD)
-    assert found.name is None and found.cosines[0][0] == "fan"
+    match = vocabulary.find(near(FAN, 0.59), THRESHOLD)
+    assert match.name is None and match.cosines[0][0] == "fan"
 
 
 def test_find_uses_closest_of_several_examples(vocabulary: Vocabulary) -> None:

@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 
 from earshot.core.errors import InputError
-from earshot.exports.places import places_csv, text_grid
+from earshot.exports.words import places_csv, text_grid
 from earshot.media.audio.dtw import path_mean, subsequence_means
 from earshot.media.audio.load import wav_bytes
 from earshot.media.text.phonemes import PHONEMES
 from earshot.systems.words import Words, Written
-from earshot.systems.words.phoneme_paths import decode, keyword_paths
 from earshot.systems.words.pronunciation import Pronunciation
+from earshot.systems.words.system import decode
 from earshot.systems.words.word_search import (
     MARGIN,
     MAX_CANDIDATES,
@@ -27,6 +27,7 @@ from earshot.systems.words.word_search import (
     LongRecording,
     Place,
     WordSearch,
+    keyword_paths,
 )
 
 RATE = 16_000
@@ -87,8 +88,8 @@ def test_subsequence_means_agree_with_best_stretch() -> None:
     costs, starts = subsequence_means(distances)
     exact = np.zeros((4, 12), np.float32) + 1
     exact[:, 5:9] = 1 - np.eye(4, dtype=np.float32)
-    found, first = subsequence_means(exact)
-    assert int(found.argmin()) == 8 and first[8] == 5 and found[8] == 0
+    best, first = subsequence_means(exact)
+    assert int(best.argmin()) == 8 and first[8] == 5 and best[8] == 0
     for end in range(8):
         stretch = np.ascontiguousarray(distances[:, starts[end] : end + 1])
         assert costs[end] >= path_mean(stretch) - 1e-6
@@ -98,7 +99,7 @@ def test_search_gives_places_best_first(search: WordSearch) -> None:
     """The places lie apart."""
     rng = np.random.default_rng(0)
     waveform = (0.1 * rng.standard_normal(25 * RATE)).astype(np.float32)
-    recording = search.listen((RATE, waveform))
+    recording = search.encode((RATE, waveform))
     assert recording.seconds == 25
     for posteriors in recording.log_posteriors:
         assert 25 / len(posteriors) == pytest.approx(0.04, rel=0.01)
@@ -123,12 +124,12 @@ def places_of(recording: LongRecording, phonemes: tuple[str, ...]) -> list[Place
     return [*WordSearch(words)(recording, query, limit=200).places]
 
 
-def test_place_heard_by_one_model_suffices() -> None:
-    """Where all sounds alike, the phonemes decide: each of two models hears the word once."""
+def test_place_by_one_model_suffices() -> None:
+    """Where all sounds alike, the phonemes decide: each of two models recognises the word once."""
     early, late = [0] * 100, [0] * 250
     early[20:26], late[150:156] = [1, 0, 2, 2, 0, 3], [1, 1, 2, 2, 3, 3]
-    heard = (posteriors(early), posteriors(late))
-    recording = LongRecording(np.ones(10 * RATE, np.float32), heard)
+    by_model = (posteriors(early), posteriors(late))
+    recording = LongRecording(np.ones(10 * RATE, np.float32), by_model)
     places = places_of(recording, tuple(PHONEMES[1:4]))
     assert len(places) > 2
     assert [place.score for place in places[:2]] == pytest.approx([1, 1])
@@ -141,7 +142,7 @@ def test_place_heard_by_one_model_suffices() -> None:
 def test_unlikely_places_are_not_embedded() -> None:
     """Of places with other phonemes a few are, so that the nearest can be shown."""
     symbols = [1, 0, 2, 0, 3, 0] + [4, 0, 5, 0] * 100
-    heard = LongRecording(np.ones(20 * RATE, np.float32), (posteriors(symbols, sure=0.999),))
+    recording = LongRecording(np.ones(20 * RATE, np.float32), (posteriors(symbols, sure=0.999),))
     embedded: list[int] = []
 
     def embed(parts: list[np.ndarray], once: bool) -> np.ndarray:
@@ -151,32 +152,32 @@ def test_unlikely_places_are_not_embedded() -> None:
 
     words: Any = SimpleNamespace(embed_waveforms=embed)
     query: Any = Written("", Pronunciation(tuple(PHONEMES[1:4]), "IPA"), np.ones(1))
-    places = WordSearch(words)(heard, query).places
+    places = WordSearch(words)(recording, query).places
     assert sum(embedded) == MIN_CANDIDATES
     assert places[0].score == pytest.approx(1) and places[0].start == 0 < places[1].start
     frequent: Any = Written("", Pronunciation(tuple(PHONEMES[4:6]), "IPA"), np.ones(1))
     embedded.clear()
-    WordSearch(words)(heard, frequent)
+    WordSearch(words)(recording, frequent)
     assert MIN_CANDIDATES < sum(embedded) <= MAX_CANDIDATES
 
 
 def test_frequent_phoneme_is_found_until_end() -> None:
     """Where more places are equally good than are looked at, none is preferred for being early."""
-    heard = posteriors([0, 1, 0, 2] * 2500)
-    recording = LongRecording(np.ones(400 * RATE, np.float32), (heard,))
+    log_posteriors = posteriors([0, 1, 0, 2] * 2500)
+    recording = LongRecording(np.ones(400 * RATE, np.float32), (log_posteriors,))
     starts = [place.start for place in places_of(recording, (PHONEMES[1],))]
     assert len(starts) > 50
     assert np.histogram(starts, 4, (0, 400))[0].min() > 10
 
 
-@pytest.mark.parametrize(("count", "found"), [(1, False), (2, False), (3, True)])
-def test_short_word_needs_higher_score(count: int, found: bool) -> None:
-    """One or two phonemes are said everywhere."""
+@pytest.mark.parametrize(("count", "matches"), [(1, False), (2, False), (3, True)])
+def test_short_word_needs_higher_score(count: int, matches: bool) -> None:
+    """One or two phonemes are spoken everywhere."""
     recording = LongRecording(np.ones(RATE, np.float32), (posteriors([0, 1, 2, 3, 0] * 5),))
     words: Any = SimpleNamespace(embed_waveforms=lambda parts, once: np.full((len(parts), 1), 0.35))
     query: Any = Written("", Pronunciation(tuple(PHONEMES[1 : 1 + count]), "IPA"), np.ones(1))
     places = WordSearch(words)(recording, query)
-    assert places.places and bool(places.matches) == found
+    assert places.places and bool(places.matches) == matches
 
 
 def test_word_of_too_many_phonemes_is_nowhere() -> None:
@@ -187,19 +188,19 @@ def test_word_of_too_many_phonemes_is_nowhere() -> None:
 @pytest.mark.parametrize("seconds", [0.3, 1.0])
 def test_search_in_short_recording_succeeds(search: WordSearch, seconds: float) -> None:
     tone = 0.1 * np.sin(np.arange(round(seconds * RATE)) / 5)
-    recording = search.listen((RATE, tone.astype(np.float32)))
+    recording = search.encode((RATE, tone.astype(np.float32)))
     search(recording, search.words.embed_text("extraordinarily"))
 
 
 def test_unsearchable_recording_says_why(search: WordSearch, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no recording to search in"):
-        search.listen(None)
+        search.encode(None)
     with pytest.raises(InputError, match="silent"):
-        search.listen((RATE, np.zeros(RATE, np.float32)))
+        search.encode((RATE, np.zeros(RATE, np.float32)))
     hour = tmp_path / "hour.wav"
     hour.write_bytes(wav_bytes(np.zeros(3600 * 4000, np.float32), 4000))
     with pytest.raises(InputError, match="longer than 600 s"):
-        search.listen(hour)
+        search.encode(hour)
     assert MAX_SECONDS_SEARCHED == 600
 
 

@@ -11,7 +11,7 @@ from benchmarks.support.fake_sound_encoder import FakeEncoder
 from earshot.core.errors import InputError
 from earshot.sound_index.index import SoundIndex
 from earshot.sound_index.sound import Description
-from earshot.systems.sound_search import listed
+from earshot.systems.sound_search import list_sounds
 from earshot.tabs.sound_search.collections import (
     MAX_CHARACTERS,
     MAX_COLLECTIONS,
@@ -124,7 +124,7 @@ def test_compared_sounds_share_one_time_axis(library: IndexedCatalogue) -> None:
 def test_listed_sounds_come_most_typical_first(library: IndexedCatalogue) -> None:
     """They have no votes."""
     chosen_ids = ids(library)[1:]
-    result = listed(library.index, chosen_ids, "Three", 2)
+    result = list_sounds(library.index, chosen_ids, "Three", 2)
     assert len(result.hits) == 2 and np.isfinite(result.scores).sum() == 3
     assert result.hits[0].score >= result.hits[1].score
     html = cards_value(result, result.hits, library, Search().listed("Three", chosen_ids))["html"]

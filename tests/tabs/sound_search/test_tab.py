@@ -15,7 +15,7 @@ from earshot.core.errors import InputError
 from earshot.pretrained.hub import HubPermission
 from earshot.sound_index.index import SoundIndex, read_index
 from earshot.systems.sound_search import SoundSearch
-from earshot.systems.sound_search.encoders.models import DEFAULT_MODEL
+from earshot.systems.sound_search.encoder import DEFAULT_MODEL
 from earshot.tabs import sound_search
 from earshot.tabs.components.hub_picker import HubModels
 from earshot.tabs.shared.events import reporting

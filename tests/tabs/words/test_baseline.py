@@ -9,7 +9,7 @@ import pytest
 
 from earshot.media.audio.load import load
 from earshot.systems.words import spoken_word
-from earshot.systems.words.averaged_states import AveragedStates, nearest_is_same_word
+from earshot.systems.words.comparison import AveragedStates, nearest_is_same_word
 from earshot.tabs.words.baseline import ModelComparison
 from tests.support.fake_words import RATE, SPOKEN, VOICES, FakeLibrary
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from earshot.systems.sound_search.languages import LANGUAGES
+from earshot.systems.sound_search.translation import LANGUAGES
 from tests.training.sound_search.tones import (
     ToneEncoder,
 )

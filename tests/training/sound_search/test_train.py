@@ -15,7 +15,7 @@ from earshot.models.sound_search.sound_embedder import (
     SoundEmbedderConfig,
     kind_logits,
 )
-from earshot.systems.sound_search.encoders.encoder import EarshotEncoder
+from earshot.systems.sound_search.encoder import EarshotEncoder
 from training.common.loop import save
 from training.sound_search import export, train
 from training.sound_search.batches import FLOOR, FRAMES, Shares, SoundDataset, augment, mix, window

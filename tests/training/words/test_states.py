@@ -87,14 +87,16 @@ def test_prepare_packs_what_is_heard(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert read.phonemes == [
         tuple(numbers(from_arpabet(w))) for w in ["W AH1 N"] * 2 + ["T UW1"] * 2
     ]
-    heard = prepare._hearing()(match_loudness(said[1].waveform, SAMPLE_RATE, prepare.LEVEL))
+    frames = prepare._front_end()(match_loudness(said[1].waveform, SAMPLE_RATE, prepare.LEVEL))
     start = int(read.lengths[:2].sum())
     part = slice(start, start + read.lengths[2])
     found = read.states[part] * read.step @ basis["basis"].T * basis["std"] + basis["mean"]
-    standard = [(states - basis["mean"]) / basis["std"] for states in (found, heard[:, :-2])]
+    standard = [(states - basis["mean"]) / basis["std"] for states in (found, frames[:, :-2])]
     assert np.corrcoef(standard[0].ravel(), standard[1].ravel())[0, 1] > 0.9
-    assert np.abs(read.pitch[part, 0] / prepare.OCTAVE - heard[:, -2]).max() < 0.51 / prepare.OCTAVE
-    assert (read.pitch[part, 1] == heard[:, -1]).all() and heard[:, -1].any()
+    assert (
+        np.abs(read.pitch[part, 0] / prepare.OCTAVE - frames[:, -2]).max() < 0.51 / prepare.OCTAVE
+    )
+    assert (read.pitch[part, 1] == frames[:, -1]).all() and frames[:, -1].any()
     noisy = read.states[start + read.lengths[2] :]
     assert len(noisy) == read.lengths[3] == read.lengths[2]
     assert np.corrcoef(noisy.ravel(), read.states[part].ravel())[0, 1] < 0.9

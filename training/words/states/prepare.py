@@ -21,8 +21,8 @@ from earshot.media.audio.load import match_loudness
 from earshot.media.constants import SAMPLE_RATE
 from earshot.media.text.phonemes import from_arpabet, from_pinyin, numbers
 from earshot.pretrained.recogniser import load_states
-from earshot.systems.words.dictionary import pronunciations
-from earshot.systems.words.heard import States
+from earshot.systems.words.front_end import States
+from earshot.systems.words.pronunciation import pronunciations
 from training.common.corpora import LEVEL, Item, speech_items, waveforms
 from training.common.processes import in_processes
 from training.common.sounds import TRAINING_FOLDS
@@ -90,7 +90,7 @@ def prepare(data: Path, out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
     rng = np.random.default_rng(SEED)
     sounds = noises(data, TRAINING_FOLDS)
-    _hearing()  # once, before the processes are forked
+    _front_end()  # once, before the processes are forked
     views = (view for said in _recordings(data, rng) for view in _views(said, sounds, rng))
     kinds, languages, phonemes, frames = [], [], [], []
     for view, heard in in_processes(_heard, views):
@@ -117,15 +117,15 @@ def prepare(data: Path, out: Path) -> None:
 
 
 @cache
-def _hearing() -> States:
+def _front_end() -> States:
     return States(load_states(LAYERS, device="cpu"))
 
 
 def _heard(view: Said) -> tuple[Said, np.ndarray]:
-    """Hear a view: what it is without its waveform, and its states and pitch (S, D + 2)."""
+    """Encode a view: what it is without its waveform, and its states and pitch (S, D + 2)."""
     torch.set_num_threads(1)
-    heard = _hearing()(match_loudness(view.waveform, SAMPLE_RATE, LEVEL))
-    return replace(view, waveform=np.empty(0)), heard.astype(np.float16)
+    frames = _front_end()(match_loudness(view.waveform, SAMPLE_RATE, LEVEL))
+    return replace(view, waveform=np.empty(0)), frames.astype(np.float16)
 
 
 def _recordings(data: Path, rng: np.random.Generator) -> Iterator[Said]:

@@ -1,4 +1,4 @@
-"""What the networks of words hear: log-mel frames with pitch, or states of a recogniser.
+"""The front ends of the networks of words: log-mel frames with pitch, or states of a recogniser.
 
 Shapes: T samples at 16 kHz, S frames, M numbers of a frame.
 """
@@ -28,51 +28,52 @@ CONTEXT: Final = 40  # states before and after them
 OCTAVES: Final = 7.0  # pitch is in octaves above 128 Hz, 2 ** 7
 
 
-class Hearing(ABC):
-    """A way to hear speech. views: indices of earshot.media.audio.vtlp.FACTORS over whose vectors a
-    word's is averaged; none where frames have no mel bands. margin: frames at each end by
-    which there are more than the speech is long.
+def at_level(waveform: np.ndarray) -> np.ndarray:
+    """Normalise the loudness of speech (T,), once for all front ends."""
+    return match_loudness(waveform, SAMPLE_RATE, LEVEL)
+
+
+class FrontEnd(ABC):
+    """A map from speech to the frames of a network. views: indices of
+    earshot.media.audio.vtlp.FACTORS over whose vectors a word's is averaged; none where frames have
+    no mel bands. margin: frames at each end by which there are more than the speech is long.
     """
 
     views: tuple[int, ...] = ()
     margin: int = 0
 
-    def __call__(self, waveform: np.ndarray) -> np.ndarray:
-        """Map speech (T,) → frames (S, M). Its loudness is normalised first."""
-        return self._frames(match_loudness(waveform, SAMPLE_RATE, LEVEL))
-
     @abstractmethod
-    def _frames(self, waveform: np.ndarray) -> np.ndarray:
+    def __call__(self, waveform: np.ndarray) -> np.ndarray:
         """Map speech (T,) at LEVEL → frames (S, M)."""
 
 
-class LogMel(Hearing):
+class LogMel(FrontEnd):
     """Log-mel frames every 10 ms, and after them the pitch: (S, N_MELS + 1)."""
 
     views = (3, 6, 9)
 
     def __init__(self, pitch: bool) -> None:
-        """Hear speech for a network; pitch: whether it looks at the pitch too."""
+        """Keep whether the network looks at the pitch too."""
         self._pitch = pitch
 
-    def _frames(self, waveform: np.ndarray) -> np.ndarray:
+    def __call__(self, waveform: np.ndarray) -> np.ndarray:
         if self._pitch:
             return log_mel_and_pitch(waveform)
         return np.pad(log_mel(waveform), ((0, 0), (0, 1)))
 
 
-class Grid(Hearing):
+class Grid(FrontEnd):
     """States of a speech model every 20 ms."""
 
     def __init__(self, encoder: "SpeechEncoder") -> None:
         self._encoder = encoder
 
-    def _frames(self, waveform: np.ndarray) -> np.ndarray:
+    def __call__(self, waveform: np.ndarray) -> np.ndarray:
         return self._encoder.on_grid(waveform)
 
 
-class States(Hearing):
-    """A recogniser's own states, heard between silences, and after them the pitch: octaves above
+class States(FrontEnd):
+    """A recogniser's own states, of speech between silences, and then the pitch: octaves above
     128 Hz, and whether there is a voice. One state more than the speech has at each end."""
 
     margin = 1
@@ -80,7 +81,7 @@ class States(Hearing):
     def __init__(self, recogniser: RecogniserStates) -> None:
         self._recogniser = recogniser
 
-    def _frames(self, waveform: np.ndarray) -> np.ndarray:
+    def __call__(self, waveform: np.ndarray) -> np.ndarray:
         first = SILENCE - self.margin
         last = SILENCE + ceil(len(waveform) / STATE) + self.margin
         states = self._states(np.pad(waveform, SILENCE * STATE))[first:last]
@@ -103,15 +104,15 @@ class States(Hearing):
         return np.concatenate(parts)
 
 
-def hearing_name(config: dict[str, Any]) -> str:
-    """Name what the network hears that a checkpoint's config describes."""
+def front_end_name(config: dict[str, Any]) -> str:
+    """Name the front end of the network that a checkpoint's config describes."""
     pitch = config["network"].get("pitch", False)
     layers = config.get("recogniser_layers")
     return f"layers {layers}" if layers else config.get("front_end") or f"log-mel, pitch: {pitch}"
 
 
-def hearing_of(config: dict[str, Any], device: str) -> Hearing:
-    """Make the hearing of the network that a checkpoint's config describes.
+def load_front_end(config: dict[str, Any], device: str) -> FrontEnd:
+    """Load the front end of the network that a checkpoint's config describes.
 
     Raises FileNotFoundError where the speech model that it names cannot be loaded.
     """

@@ -1,4 +1,4 @@
-"""Sounds and texts as unit vectors whose inner product is their similarity."""
+"""Encoders of sounds and texts as unit vectors, whose inner product is their similarity."""
 
 import hashlib
 import json
@@ -11,7 +11,9 @@ import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional as F
+from transformers import PreTrainedConfig
 
+from earshot.core.paths import CHECKPOINTS
 from earshot.media.audio import effects_features, sound_features
 from earshot.models.sound_search import effects_embedder
 from earshot.models.sound_search.effects_embedder import EffectsEmbedder, EffectsEmbedderConfig
@@ -22,8 +24,10 @@ from earshot.models.sound_search.sound_embedder import (
 )
 from earshot.pretrained.checkpoint import (
     choose_device,
+    is_hub_id,
     kind_of,
     load_weights,
+    local,
     locate,
     read_config,
     unusable,
@@ -34,8 +38,10 @@ from earshot.pretrained.sound_search import (
     SentenceEncoder,
     load_effects_cnn,
 )
-from earshot.sound_index.embedding import AudioEmbedding
+from earshot.sound_index.embedding import AudioEmbedding, SoundEncoder
+from earshot.systems.sound_search.clap import ClapEncoder
 
+DEFAULT_MODEL: Final = tuple(CHECKPOINTS / name for name in ("sound-cnn", "sound-effects"))
 BATCH: Final = 8  # segments
 FRAMES_PER_SECOND: Final = sound_features.SAMPLE_RATE // sound_features.HOP_LENGTH
 # The constants that vectors depend on, in the order and groups of fingerprints that indexes hold.
@@ -64,8 +70,8 @@ class LogMelMember:
     def fingerprint(self) -> bytes:
         """Name everything but the weights that vectors depend on."""
         # Indexes that were made when fields had other names remain valid.
-        told = repr(self.network.config).replace("std=", "deviation=")
-        return f"{told}{KINDS_SHARE if self.network.config.holds_kinds else ''}".encode()
+        config = repr(self.network.config).replace("std=", "deviation=")
+        return f"{config}{KINDS_SHARE if self.network.config.holds_kinds else ''}".encode()
 
 
 class EffectsMember:
@@ -73,11 +79,11 @@ class EffectsMember:
 
     def __init__(self, network: EffectsEmbedder, device: torch.device) -> None:
         """Load the encoder too. Raises CheckpointError as load_effects_cnn does."""
-        self.network, self._hear = network, EffectsEncoder(load_effects_cnn(str(device)), device)
+        self.network, self._encode = network, EffectsEncoder(load_effects_cnn(str(device)), device)
 
     def embed_audio(self, segments: np.ndarray) -> tuple[Tensor, Tensor]:
         """Embed segments (N, T'): unit vectors (N, D), and of each second (N, S, D)."""
-        whole, seconds = self._hear(segments)
+        whole, seconds = self._encode(segments)
         single = (each.flatten(0, 1)[:, None] for each in seconds)
         per_second = self.network.embed_blocks(*single)
         return self.network.embed_blocks(*whole), per_second.unflatten(0, seconds[0].shape[:2])
@@ -173,7 +179,7 @@ class EarshotEncoder:
 
 
 def _member(folder: Path, config: dict[str, Any], device: torch.device) -> Member:
-    """Load the network of a checkpoint, with what it hears by. Raises CheckpointError."""
+    """Load the network of a checkpoint, with its encoder. Raises CheckpointError."""
     try:
         if "n_groups" in config:
             network = EffectsEmbedder(EffectsEmbedderConfig(**config))
@@ -209,3 +215,31 @@ def _fingerprint(members: dict[str, Member], sentence_encoder: str) -> str:
         for weight in member.network.state_dict().values():
             digest.update(weight.cpu().contiguous().numpy().tobytes())
     return digest.hexdigest()
+
+
+def load_encoder(
+    model: str | Path | Sequence[str | Path] = DEFAULT_MODEL, device: str = "auto"
+) -> SoundEncoder:
+    """Load our checkpoints (several form an ensemble) or one CLAP model: names of shipped ones,
+    folders or hub ids.
+
+    Raises FileNotFoundError where there is no such model, CheckpointError for a checkpoint of
+    another task.
+    """
+    names = [model] if isinstance(model, str | Path) else list(model)
+    if len(names) == 1 and _is_clap(names[0]):
+        return ClapEncoder.from_pretrained(names[0], device)
+    return EarshotEncoder.from_pretrained(names, device)
+
+
+def _is_clap(name: str | Path) -> bool:
+    if folder := local(name):
+        return read_config(folder).get("model_type") == "clap"
+    if not is_hub_id(name) or len(Path(name).parts) == 3:
+        return False  # USER/REPO/NAME: a folder of a hub repository, which only ours have
+    try:
+        config, _ = PreTrainedConfig.get_config_dict(name)
+    except OSError as error:
+        message = f"{name} is neither a checkpoint folder nor a hub id that can be reached."
+        raise FileNotFoundError(message) from error
+    return config.get("model_type") == "clap"

@@ -6,10 +6,8 @@ import re
 
 import pytest
 
-from earshot.systems.sound_search.compound import parse
-from earshot.systems.sound_search.languages import translate
-from earshot.systems.sound_search.languages.dictionary import WORDS
-from earshot.systems.sound_search.languages.translation import MAX_CHARACTERS
+from earshot.systems.sound_search.query import parse
+from earshot.systems.sound_search.translation import MAX_CHARACTERS, WORDS, translate
 from training.sound_search.corpus import kinds
 from training.sound_search.languages import TRANSLATED
 from training.sound_search.test_set import QUERIES
@@ -95,6 +93,6 @@ def test_translated_queries_are_evaluation_queries() -> None:
     queries = {row["query"]: row for row in map(json.loads, lines)}
     with TRANSLATED.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    found = {(queries[r["en"]]["relevant_class"], queries[r["en"]]["style"]) for r in rows}
-    assert len(rows) == len(found) == 150
+    kinds = {(queries[r["en"]]["relevant_class"], queries[r["en"]]["style"]) for r in rows}
+    assert len(rows) == len(kinds) == 150
     assert all(cell.strip() for row in rows for cell in row.values())

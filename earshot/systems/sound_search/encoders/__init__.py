@@ -1,1 +1,0 @@
-"""Networks that embed sounds and texts: ours, and CLAP models of the hub."""
