@@ -1,23 +1,33 @@
-"""The handlers of the words tab: of its events, which return {component: value}, and of the
-endpoints for programs, which answer in JSON.
+"""What the words tab does first, find the neighbours of a word, and the endpoints for programs,
+which answer in JSON.
 """
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
 import numpy as np
-from gradio.components import Component
 
 from earshot.core.errors import InputError
-from earshot.tabs.components.map import Chart, show
-from earshot.tabs.components.timeline import File
-from earshot.tabs.shared.events import LONG_QUEUE, Update, answering, offer, say
+from earshot.tabs.components.map import Chart, show, sound_map
+from earshot.tabs.components.timeline import TEMPLATE, File
+from earshot.tabs.shared.events import (
+    HIDDEN,
+    LONG_QUEUE,
+    QUICK_QUEUE,
+    Update,
+    answering,
+    offer,
+    queued,
+    say,
+)
 from earshot.tabs.shared.gradio_internals import event_data
-from earshot.tabs.words.panel import RATE, cut_value
-from earshot.tabs.words.view import LIMIT, SPOKEN, WRITTEN, Query, view_of, word_chart
+from earshot.tabs.shared.parts import Section, chips, main_button, query_input, sound_input
+from earshot.tabs.shared.services import Drafts
+from earshot.tabs.words.panel import RATE, SCRIPT, cut_value, recorded_or_uploaded, word_cut
+from earshot.tabs.words.view import LIMIT, SPOKEN, WRITTEN, Query, draft_item, view_of, word_chart
 
 if TYPE_CHECKING:
     from earshot.systems.words import Spoken, Words
@@ -25,49 +35,76 @@ if TYPE_CHECKING:
 
 NO_WORD: Final = "Say a word into the microphone, or type one."
 GONE: Final = "This word is no longer in the library. Choose another."
+EXAMPLES: Final = ("speech", "onomatopoeia", "snorkelish", "/ʃɪp/", "北京", "سلام")
+EXAMPLE_SOUNDS: Final = ("elephant-awb", "butterfly-rms", "tree-slt", "beijing-slt")
+STEP: Final = '<h3 class="step">Say a word <span>up to 3 s</span></h3>'
+TYPE: Final = '<h3 class="step">Or type one <span>any spelling</span></h3>'
+HINT: Final = """<p class="hint">In English, Chinese or Arabic; or as IPA between slashes, as
+ARPAbet (K AE T), as pinyin with tones (bei3 jing1).</p>"""
 EXAMPLE: Final = "sheep"  # the word that is shown first
 MAX_NEIGHBOURS: Final = 100
 MAX_FILES: Final = 200
 
 
-@dataclass(frozen=True)
-class WordComponents:
-    """The components that the handlers change. query: a Query, what the result is about; recorded:
-    the waveform that the cut belongs to."""
+class WordSection(Section):
+    """A word of the visitor's, said or typed, and its neighbours.
 
-    message: gr.HTML
-    query: gr.State
-    heading: gr.HTML
-    chart: gr.HTML
-    neighbours: gr.HTML
-    cut: gr.HTML
-    recorded: gr.State
-    text: gr.Textbox
-    recording: gr.Audio
-
-    @property
-    def result(self) -> list[Component]:
-        """List the components that show a query's neighbours."""
-        return [self.query, self.heading, self.chart, self.neighbours]
-
-    @property
-    def all(self) -> list[Component]:
-        """List all components."""
-        return [*vars(self).values()]
-
-
-class WordEvents:
-    """Handlers of the tab; the layout wraps them with ``reporting``, which shows their errors."""
+    query: a Query, what the result is about; recorded: the waveform that the cut belongs to.
+    """
 
     def __init__(
         self,
         pipeline: Callable[[], "Words"],
         library: Callable[[], "WordLibrary"],
-        components: WordComponents,
+        sounds: Path,
+        drafts: Drafts | None,
     ) -> None:
-        self.pipeline = pipeline
-        self.library = library
-        self.components = components
+        """Lay it out. sounds: the folder of the library's; drafts: of listening tests."""
+        self.pipeline, self.library = pipeline, library
+        self.query = gr.State(None, time_to_live=3600)
+        self.recorded = gr.State(None, time_to_live=3600)
+        with gr.Row(elem_classes="room"):
+            with gr.Column(min_width=280, elem_classes="room-input"):
+                gr.HTML(STEP)
+                self.recording = sound_input("A word, up to 3 s")
+                self.recordings = _recorded_chips(sounds)
+                self.cut = word_cut()
+            with gr.Column(min_width=280, elem_classes="room-input"):
+                gr.HTML(TYPE)
+                with gr.Row(elem_classes="type-a-word"):
+                    self.text = query_input("Type a word", EXAMPLES[0], max_lines=1)
+                    self.find, self.stop = main_button("Find its place")
+                self.examples = list(zip(chips(EXAMPLES), EXAMPLES, strict=True))
+                gr.HTML(HINT)
+            with gr.Column(min_width=280, elem_classes="room-result"):
+                self.message = gr.HTML()
+                self.heading = _panel("word-found")
+                if drafts:
+                    drafts.button(self.query, lambda word: draft_item(word, library()))
+        self.chart = sound_map("word-map")
+        self.neighbours = _panel("word-near")
+
+    def wire(self, tab: gr.Blocks) -> None:
+        """Connect the components to their handlers."""
+        result = [self.query, self.heading, self.chart, self.neighbours]
+        outputs = [self.message, *result, self.cut, self.recorded, self.text, self.recording]
+        job: dict[str, Any] = {"progress_on": self.heading, "start": self.find, "stop": self.stop}
+        job["queue"] = QUICK_QUEUE
+        self.on(tab.load, self.first_look, None, [self.message, *result])
+        recordings: list[Callable] = recorded_or_uploaded(self.recording)
+        for chip, path in self.recordings:
+            recordings.append(chip.click(path.read_bytes, None, self.recording, **HIDDEN).then)
+        for trigger in recordings:
+            self.on_model(trigger, self.record, [self.recording], outputs, **job)
+        queries: list[Callable] = [self.find.click, self.text.submit]
+        for chip, word in self.examples:
+            queries.append(chip.click(lambda w=word: w, None, self.text, **HIDDEN).then)
+        for trigger in queries:
+            self.on_model(trigger, self.search, [self.text, self.recording], outputs, **job)
+        # Not as jobs, which run after another event, and are not told the event's data.
+        self.on(self.cut.submit, self.recut, self.recorded, outputs, **queued(self.heading))
+        for choice in (self.chart.submit, self.neighbours.edit, self.heading.edit):
+            self.on(choice, self.choose, self.query, outputs, **queued())
 
     def first_look(self) -> Update:
         """Draw the map, with a word of the library as the example that is shown first."""
@@ -88,12 +125,12 @@ class WordEvents:
             spoken = self.pipeline().embed_audio(recording)
         except CutNeededError as error:
             return {
-                self.components.message: say(str(error), "error"),
-                self.components.cut: cut_value(error.recording, *error.proposed, used=False),
-                self.components.recorded: error.recording,
-                self.components.text: "",
+                self.message: say(str(error), "error"),
+                self.cut: cut_value(error.recording, *error.proposed, used=False),
+                self.recorded: error.recording,
+                self.text: "",
             }
-        return {**self._spoken(spoken), self.components.text: ""}
+        return {**self._spoken(spoken), self.text: ""}
 
     def recut(self, recorded: np.ndarray | None, event: gr.EventData) -> Update:
         """Show another part of the same recording."""
@@ -129,9 +166,9 @@ class WordEvents:
         return self._result(self._of_library(word).after(past))
 
     def _typed(self, text: str) -> Update:
-        query, page = Query.typed(self.pipeline().embed_text(text)), self.components
-        emptied = {page.cut: "", page.recorded: None, page.recording: None}
-        return {**self._result(query), **emptied, page.text: text}
+        query = Query.typed(self.pipeline().embed_text(text))
+        emptied = {self.cut: "", self.recorded: None, self.recording: None}
+        return {**self._result(query), **emptied, self.text: text}
 
     def _of_library(self, id: str) -> Query:
         query = Query.stored(self.library(), id)
@@ -143,20 +180,20 @@ class WordEvents:
         query = Query.spoken(spoken, self.pipeline().guess(self.library(), spoken))
         return {
             **self._result(query),
-            self.components.message: say(" ".join(spoken.notices)),
-            self.components.cut: cut_value(spoken.waveform, spoken.start, spoken.end),
-            self.components.recorded: spoken.waveform,
+            self.message: say(" ".join(spoken.notices)),
+            self.cut: cut_value(spoken.waveform, spoken.start, spoken.end),
+            self.recorded: spoken.waveform,
         }
 
     def _result(self, query: Query, chart: Chart | None = None) -> Update:
         """Show a query's neighbours. chart: the map, where the page does not have it yet."""
         view = view_of(query, self.pipeline(), self.library())
         return {
-            self.components.message: "",
-            self.components.query: view.query,
-            self.components.heading: view.heading,
-            self.components.chart: show(view.marker, chart),
-            self.components.neighbours: view.neighbours,
+            self.message: "",
+            self.query: view.query,
+            self.heading: view.heading,
+            self.chart: show(view.marker, chart),
+            self.neighbours: view.neighbours,
         }
 
 
@@ -308,3 +345,24 @@ def _unit_vector(numbers: Sequence[float], dimensions: int) -> np.ndarray:
     if vector.shape != (dimensions,) or not math.isfinite(length) or length == 0:
         raise InputError(f"A vector is a list of {dimensions} numbers that are not all 0.")
     return vector / length
+
+
+def _panel(elem_id: str) -> gr.HTML:
+    """Make a panel of words, empty at first."""
+    return gr.HTML(
+        {"html": "<p>One moment …</p>", "files": []},
+        html_template=TEMPLATE,
+        css_template=Path(__file__).with_name("words.css").read_text(),
+        js_on_load=SCRIPT,
+        apply_default_css=False,
+        elem_id=elem_id,
+    )
+
+
+def _recorded_chips(sounds: Path) -> list[tuple[gr.Button, Path]]:
+    """Return buttons with recordings from the library."""
+    paths = [path for name in EXAMPLE_SOUNDS for path in sounds.glob(f"{name}.*")]
+    buttons = (
+        chips((path.stem.split("-")[0] for path in paths), "Or a recording of") if paths else []
+    )
+    return list(zip(buttons, paths, strict=True))

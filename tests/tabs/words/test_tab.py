@@ -24,7 +24,7 @@ from earshot.tabs.shared.html import macro
 from earshot.tabs.shared.services import Services
 from earshot.tabs.words import events as handlers
 from earshot.tabs.words import tab
-from earshot.tabs.words.events import WordComponents, WordEvents
+from earshot.tabs.words.events import WordSection
 from earshot.tabs.words.panel import PANELS, cut_value
 from earshot.tabs.words.view import (
     OTHER,
@@ -59,43 +59,32 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def events(folder: Path) -> WordEvents:
+def events(folder: Path) -> WordSection:
     words, library = getters(folder)
     with gr.Blocks():
-        page = WordComponents(
-            message=gr.HTML(),
-            query=gr.State(),
-            heading=gr.HTML(),
-            chart=gr.HTML(),
-            neighbours=gr.HTML(),
-            cut=gr.HTML(),
-            recorded=gr.State(),
-            text=gr.Textbox(),
-            recording=gr.Audio(),
-        )
-    return WordEvents(words, library, page)  # type: ignore[arg-type]
+        return WordSection(words, library, folder, None)  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module")
-def page(events: WordEvents) -> WordComponents:
-    return events.components
+def page(events: WordSection) -> WordSection:
+    return events
 
 
-def shown_error(events: WordEvents, handler: Any, *inputs: Any) -> str:
+def shown_error(events: WordSection, handler: Any, *inputs: Any) -> str:
     """The message of a handler that fails; nothing else may change."""
-    answer = reporting(handler, events.components.message)(*inputs)
-    assert set(answer) == {events.components.message}
-    assert 'role="alert"' in answer[events.components.message]
-    return answer[events.components.message]
+    answer = reporting(handler, events.message)(*inputs)
+    assert set(answer) == {events.message}
+    assert 'role="alert"' in answer[events.message]
+    return answer[events.message]
 
 
 @pytest.fixture(scope="module")
-def library(events: WordEvents) -> Any:
+def library(events: WordSection) -> Any:
     return events.library()
 
 
 @pytest.fixture(scope="module")
-def client(events: WordEvents, folder: Path) -> Iterator[Client]:
+def client(events: WordSection, folder: Path) -> Iterator[Client]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("earshot.tabs.words.tab.library_getter", lambda *_: events.library)
         with gr.Blocks() as page:
@@ -158,7 +147,7 @@ def test_endpoints_name_their_parameters_and_returns(client: Client) -> None:
     assert names["/compare_words"] == (["recordings", "written"], ["similarities"])
 
 
-def test_first_look_shows_a_finished_example(events: WordEvents, page: WordComponents) -> None:
+def test_first_look_shows_a_finished_example(events: WordSection, page: WordSection) -> None:
     answer = events.first_look()
     assert answer[page.message] == "" and answer[page.query].name == "sheep"
     assert "sheep" in answer[page.heading]["html"]
@@ -171,7 +160,7 @@ def test_first_look_shows_a_finished_example(events: WordEvents, page: WordCompo
 
 
 def test_recognised_recording_can_be_cut_again(
-    events: WordEvents, page: WordComponents, tmp_path: Path
+    events: WordSection, page: WordSection, tmp_path: Path
 ) -> None:
     path = str(write_word(tmp_path / "w.wav", "yellow"))
     answer = events.record(path)
@@ -187,14 +176,14 @@ def test_recognised_recording_can_be_cut_again(
     assert "too short" in shown_error(events, events.recut, recorded, short)
 
 
-def test_map_is_sent_once(events: WordEvents, page: WordComponents) -> None:
+def test_map_is_sent_once(events: WordSection, page: WordSection) -> None:
     assert "value" in events.first_look()[page.chart].constructor_args
     chart = events.search("cat", None)[page.chart]
     assert "value" not in chart.constructor_args and chart.constructor_args["marker"]
 
 
 def test_visitor_goes_back_to_own_word(
-    events: WordEvents, page: WordComponents, tmp_path: Path
+    events: WordSection, page: WordSection, tmp_path: Path
 ) -> None:
     """What was said and typed stays; from word to word of the library the way back stays too."""
     own = events.record(str(write_word(tmp_path / "w.wav", "yellow")))[page.query]
@@ -216,7 +205,7 @@ def test_certainty_is_said_in_words(probability: float, word: str) -> None:
 
 
 def test_recording_of_several_words_proposes_cut(
-    events: WordEvents, page: WordComponents, tmp_path: Path
+    events: WordSection, page: WordSection, tmp_path: Path
 ) -> None:
     times = np.arange(RATE // 2) / RATE
     parts = [np.sin(2 * np.pi * tone(word) * times) / 3 for word in ("cat", "zoo")]
@@ -235,18 +224,18 @@ def test_recording_of_several_words_proposes_cut(
     ("text", "message"), [("", "Say a word"), ("  \n", "Say a word"), ("42", "letters")]
 )
 def test_search_without_word_changes_only_message(
-    events: WordEvents, text: str, message: str
+    events: WordSection, text: str, message: str
 ) -> None:
     assert message in shown_error(events, events.search, text, None)
 
 
 @pytest.mark.parametrize("data", [{"id": "nothing"}, {}])
-def test_choose_of_missing_word_says_so(events: WordEvents, data: dict) -> None:
+def test_choose_of_missing_word_says_so(events: WordSection, data: dict) -> None:
     assert "no longer" in shown_error(events, events.choose, None, happened(**data))
 
 
 def test_choose_follows_neighbour_or_recognised_word(
-    events: WordEvents, page: WordComponents
+    events: WordSection, page: WordSection
 ) -> None:
     query = events.choose(None, happened(word="cat-slt", action="look"))[page.query]
     assert query.name == "cat" and query.about == "spoken by voice 1, synthetic"
@@ -304,7 +293,7 @@ def test_word_chart_categorises_every_point(library: Any) -> None:
 
 
 def test_example_sounds_are_in_the_library() -> None:
-    for name in tab.EXAMPLE_SOUNDS:
+    for name in handlers.EXAMPLE_SOUNDS:
         assert list((ASSETS / "words").glob(f"{name}.*")), name
 
 
