@@ -129,7 +129,7 @@ def order_systems(
     test: Test, trial: Trial, quarter: int, rng: np.random.Generator
 ) -> tuple[str, ...]:
     """Order the systems by position; quarter, 0 to 3, decides the sides of two, and X."""
-    return tuple(test.design.shown([*trial.sounds], quarter, rng))
+    return tuple(test.design.arrange([*trial.sounds], quarter, rng))
 
 
 @dataclass(frozen=True)

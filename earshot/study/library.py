@@ -85,7 +85,7 @@ class Opened:
     def sounds(self, item: Item) -> list[Copy]:
         """List what is heard in an item by position, then the open reference where there is one."""
         trial = self.test.trials[item.trial]
-        paths = [trial.sounds[system] for system in item.shown]
+        paths = [trial.sounds[system] for system in item.systems]
         return [self.copies[path] for path in [*paths, *filter(None, [trial.reference])]]
 
     def noise(self, rater: str, order: int, place: int) -> bytes:

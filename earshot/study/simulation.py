@@ -136,7 +136,7 @@ def simulate(test: Test, store: Store, raters: int = 20, seed: int = 0) -> None:
             one = _random if careless else _answer
             answers = {each.name: one(everyone, number, item, each, rng) for each in test.rated}
             answer = answers if test.by_name else answers[test.rated[0].name]
-            sounds = len(item.shown) + (test.trials[item.trial].reference is not None)
+            sounds = len(item.systems) + (test.trials[item.trial].reference is not None)
             took = (HASTE if careless else CARE) * rng.lognormal(sigma=0.4)
             plays = [int(n) for n in 1 + rng.poisson(0.3, sounds)]
             store.answer(free, token, item.order, answer, plays, round(took))
@@ -147,7 +147,7 @@ def rehearse(test: Test, seed: int = 0) -> Results:
     nothing is stored → the analysis of their answers."""
     from earshot.study.analysis import analyse  # late, for it loads statsmodels
 
-    trials = test.asked + len(test.of_kind("practice"))
+    trials = test.trial_count + len(test.of_kind("practice"))
     patience = min(max(MAX_ANSWERS // trials, MIN_RATERS), MAX_RATERS)
     store = Store(MEMORY)
     simulate(test, store, min(test.raters or RATERS, patience), seed)
@@ -158,7 +158,7 @@ def _random(everyone: Crowd, rater: int, item: Item, scale: Scale, rng: np.rando
     """Return any answer of the scale, or write that nothing was understood."""
     if scale.typed:
         return "?"
-    return everyone.test.design.random(scale.answers, len(item.shown), rng)
+    return everyone.test.design.random(scale.answers, len(item.systems), rng)
 
 
 def _answer(everyone: Crowd, rater: int, item: Item, scale: Scale, rng: np.random.Generator) -> One:
@@ -171,7 +171,7 @@ def _answer(everyone: Crowd, rater: int, item: Item, scale: Scale, rng: np.rando
     # The sounds of a check are called by their files, and none of the systems.
     scores = [
         everyone.score(rater, trial.stimulus, name) if name in test.conditions else OTHER
-        for name in item.shown
+        for name in item.systems
     ]
     if scale.typed:
         lost = np.clip((BEST_INTELLIGIBLE - scores[0]) / 8, 0.02, 0.8)
@@ -179,7 +179,7 @@ def _answer(everyone: Crowd, rater: int, item: Item, scale: Scale, rng: np.rando
         return " ".join(word for word in words if rng.random() > lost) or "?"
     if test.scales:  # what one thinks of a sound differs from scale to scale
         scores = [score + rng.normal(scale=TASTES) for score in scores]
-    answer = test.design.guess(scores, item.shown, scale.answers, rng)
+    answer = test.design.guess(scores, item.systems, scale.answers, rng)
     if trial.expected is not None and isinstance(answer, list):
-        answer[item.shown.index(next(iter(trial.sounds)))] = round(trial.expected)
+        answer[item.systems.index(next(iter(trial.sounds)))] = round(trial.expected)
     return answer

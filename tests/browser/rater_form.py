@@ -114,7 +114,7 @@ class RaterForm:
         for name in ("A", "B"):
             self.button(self.say("play.one", name=name)).click()
             expect(self.page.locator(".card.heard")).to_have_count("AB".index(name) + 1)
-        self.page.locator(".answer").nth(0 if item.shown[0].startswith(system) else 2).click()
+        self.page.locator(".answer").nth(0 if item.systems[0].startswith(system) else 2).click()
         self.next()
 
     def rate(self, scores: dict[str, int]) -> None:
@@ -122,7 +122,7 @@ class RaterForm:
         item = self.item()
         self.button("Reference").click()
         expect(self.page.locator(".pill.heard")).to_be_visible()
-        for place, system in enumerate(item.shown):
+        for place, system in enumerate(item.systems):
             slider = self.page.get_by_label(f"Sound {place + 1}", exact=True)
             expect(slider).to_be_disabled()
             expect(self.button("Next")).to_be_disabled()

@@ -83,7 +83,7 @@ def test_only_the_next_trials_are_chosen(store: Store, test: Test) -> None:
         item = rater.next
         store.answer(test, token, item.order, *any_answer(test, item), 900)
     assert rater.finished and rater.code
-    sides = Counter(item.shown[0] for item in rater.items)
+    sides = Counter(item.systems[0] for item in rater.items)
     assert sum(sides.values()) == len(rater.items)
 
 
@@ -105,7 +105,7 @@ def test_vote_behind_choices_stays(store: Store, test: Test) -> None:
     with pytest.raises(StaleAnswerError):
         store.answer(test, token, item.order, "b", [1, 1], 900, version=1)
     (log,) = [event for event in events(test, lines(test, store)) if event.voted is not None]
-    assert log.first == float(item.shown[0] == next(iter(test.trials[item.trial].sounds)))
+    assert log.first == float(item.systems[0] == next(iter(test.trials[item.trial].sounds)))
 
 
 def test_catch_trials_tell_the_choices_nothing(store: Store, test: Test) -> None:

@@ -100,8 +100,8 @@ def test_assign_gives_each_trial_once(design: str) -> None:
     assert [item.order for item in items] == list(range(len(items)))
     for item in items:
         sounds = set(test.trials[item.trial].sounds)
-        assert set(item.shown) == sounds
-        assert len(item.shown) == len(sounds) + (design == "abx")
+        assert set(item.systems) == sounds
+        assert len(item.systems) == len(sounds) + (design == "abx")
 
 
 def test_assign_balances_trials_of_rater() -> None:
@@ -121,9 +121,9 @@ def test_assign_balances_sides_and_varies_order() -> None:
     for number in range(40):
         items = assign(test, {}, number)
         scored = [item for item in items if test.trials[item.trial].kind == "trial"]
-        sides = Counter(item.shown[0] for item in scored)
+        sides = Counter(item.systems[0] for item in scored)
         assert sides["y0"] == sides["y1"] == 8
-        x = Counter((item.shown[0], item.shown[2]) for item in scored)
+        x = Counter((item.systems[0], item.systems[2]) for item in scored)
         assert len(x) == 4 and set(x.values()) == {4}
         orders.add(tuple(item.trial for item in items))
     assert len(orders) == 40
@@ -135,7 +135,7 @@ def test_assign_spreads_conditions_over_positions() -> None:
         (system, position)
         for number in range(20)
         for item in assign(test, {}, number)
-        for position, system in enumerate(item.shown)
+        for position, system in enumerate(item.systems)
     )
     mean = 20 * 13 / 5
     assert len(places) == 25 and all(0.5 * mean < n < 1.5 * mean for n in places.values())

@@ -135,7 +135,7 @@ def evaluate(test: Test, answers: Table, left_out: int = 0, scale: Scale | None 
     estimates = [*found.estimates.values()]
     if scale.null is not None:
         estimates = [at_null(each, *scale.bounds) for each in estimates]
-    power = plan(estimates, scale.wanted, scale.chance)
+    power = plan(estimates, scale.differences, scale.chance)
     least = smallest_p(estimates, scale.bounds, scale.chance)
     notes += found.notes
     if least > 1 - LEVEL and answers["rater"].nunique() > 1:

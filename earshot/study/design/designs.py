@@ -1,8 +1,7 @@
 """The designs of listening tests: one object says all that is particular to one, from what raters
 are asked to how the answers are counted. A new design is a new object in DESIGNS.
 
-More than 400 lines, so that whoever adds a design finds all others, and what they are made of,
-here.
+More than 400 lines, for all designs, and what they are made of, are one place to look at.
 
 Sources: ITU-T P.800 (ACR, DCR, CCR), ITU-R BS.1534-3 (MUSHRA), and the Voice Conversion Challenges
 (similarity).
@@ -14,6 +13,7 @@ from itertools import combinations
 from typing import ClassVar, Final, Literal, TypeVar
 
 import numpy as np
+from numpy.random import Generator
 
 # What a rater's page sends: a value of the scale, or in MUSHRA one from 0 to 100 for each position.
 One = int | str | list[int]
@@ -21,6 +21,7 @@ One = int | str | list[int]
 Answer = One | dict[str, One]
 Level = Literal["nominal", "ordinal", "interval"]
 Labels = tuple[tuple[int | str, str], ...]
+Order = Sequence[str]  # the systems of a trial by position
 Sound = TypeVar("Sound")  # of a system, whatever stands for it
 
 REFERENCE: Final = "reference"  # as a system: the hidden one, or what pairs are held against
@@ -41,10 +42,10 @@ class Scale:
     value; shares are from 0 to 1. level: of measurement, for the agreement of raters; None where
     answers are right or wrong, and right by chance in half of the cases. null: the value at which a
     pair is even; None where sounds are rated alone. counted: the answers whose share is the value,
-    where it is not their mean. wanted: differences that one may want to find, in the unit of the
-    value (of shares of a pair from EVEN), which aim says in words. found, unfound: what a report
-    says of a pair. name: by which tables and answers know it. typed: whether raters write what they
-    heard; the value is the share of word errors.
+    where it is not their mean. differences: that one may want to find, in the unit of the
+    value (of shares of a pair from EVEN), which aim has in words. significant, insignificant: what
+    a report says of a pair. name: by which tables and answers know it. typed: whether raters write
+    what they understood; the value is the share of word errors.
     """
 
     question: str
@@ -54,42 +55,42 @@ class Scale:
     level: Level | None = "ordinal"
     null: float | None = None
     counted: tuple[int, ...] = ()
-    wanted: tuple[float, ...] = (0.2, 0.3, 0.5)
+    differences: tuple[float, ...] = (0.2, 0.3, 0.5)
     decimals: int = 2
     aim: str = "A difference of {difference:g}"
-    found: str = ""
-    unfound: str = ""
+    significant: str = ""
+    insignificant: str = ""
     name: str = ""
     typed: bool = False
 
     @property
     def shares(self) -> bool:
-        """Say whether values are shares, which are printed in percent."""
+        """Whether values are shares, which are printed in percent."""
         return self.bounds == (0, 1)
 
     @property
     def chance(self) -> bool:
-        """Say whether answers are right or wrong, and half of them right by chance."""
+        """Whether answers are right or wrong, and half of them right by chance."""
         return self.level is None
 
     @property
     def of_pairs(self) -> bool:
-        """Say whether what is known is known of pairs of systems."""
+        """Whether what is known is known of pairs of systems."""
         return self.chance or self.null is not None
 
     @property
     def title(self) -> str:
-        """Write the name as a heading."""
+        """Return the name as a heading."""
         return self.name.replace("_", " ").capitalize()
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        """List the answers that are numbers, from best to worst."""
+        """Return the answers that are numbers, from best to worst."""
         return tuple(value for value, _ in self.answers if isinstance(value, int))
 
     @property
     def scores(self) -> bool:
-        """Say whether the value is a mean of scores that each sound gets."""
+        """Whether the value is a mean of scores that each sound gets."""
         return not self.of_pairs and not self.shares
 
 
@@ -129,68 +130,67 @@ class Design:
 
     @property
     def referenced(self) -> bool:
-        """Say whether raters may hear an open reference."""
+        """Whether raters may hear an open reference."""
         return self.reference in ("open", "optional")
 
     def min_systems(self, reference: bool) -> int:
-        """Count the systems that a test needs, with a reference or without."""
+        """Return how many systems a test needs, with a reference or without."""
         return 1
 
     def groups(
         self, systems: Mapping[str, Sound], reference: Sound | None, anchors: Mapping[str, Sound]
     ) -> list[dict[str, Sound]]:
-        """Divide the systems of one stimulus into trials."""
+        """Return the systems of one stimulus, divided into trials."""
         return [{name: sound} for name, sound in systems.items()]
 
     def count(self, systems: int, reference: bool) -> int:
-        """Count the trials of one stimulus."""
+        """Return how many trials one stimulus has."""
         return systems
 
-    def shown(self, systems: Sequence[str], quarter: int, rng: np.random.Generator) -> list[str]:
-        """Order the systems of a trial by position; quarter, 0 to 3, decides the sides of two."""
+    def arrange(self, systems: Sequence[str], quarter: int, rng: Generator) -> list[str]:
+        """Return the systems of a trial by position; quarter, 0 to 3, decides the sides of two."""
         return [*systems]
 
     def refusal(self, answer: object, values: Sequence[int | str], places: int) -> str | None:
-        """Say what to send in place of an answer that fits no trial of so many places."""
+        """Return what to send in place of an answer that fits no trial of so many places; None for
+        one that does."""
         # True == 1 in Python, but is no answer.
         fits = not isinstance(answer, bool | list | dict) and answer in values
         return None if fits else f"Send one of {', '.join(map(str, values))}."
 
-    def value(self, answer: One, shown: Sequence[str], system: str) -> float:
-        """Turn what the page sent into the tidy answer, told of the system (the trial's first)."""
+    def value(self, answer: One, order: Order, system: str) -> float:
+        """Return what the page sent as the tidy answer about the system (the trial's first)."""
         assert not isinstance(answer, list)
         return float(answer)
 
-    def sent(self, expected: float, shown: Sequence[str], system: str) -> One:
-        """Turn a tidy answer into what the page sends."""
+    def sent(self, expected: float, order: Order, system: str) -> One:
+        """Return a tidy answer as the page sends it."""
         return round(expected)
 
     @property
     def ends(self) -> tuple[float, float]:
-        """Find the least and the greatest answer that is a number."""
+        """Return the least and the greatest answer that is a number."""
         return min(self.scale.numbers), max(self.scale.numbers)
 
     def in_words(self, value: float, words: Labels) -> str:
-        """Say a tidy answer in the words of the scale."""
+        """Return a tidy answer in the words of the scale."""
         return dict(words).get(int(value), "")
 
     def number(self, value: int | str) -> str | None:
-        """Say how the page calls an answer by its number; None where it does not."""
+        """Return how the page calls an answer by its number; None where it does not."""
         return str(value) if self.numbered else None
 
-    def guess(
-        self, scores: Sequence[float], shown: Sequence[str], words: Labels, rng: np.random.Generator
-    ) -> One:
-        """Answer as somebody does to whom the sounds at these positions have these opinion scores,
-        from 1 to 5."""
+    def guess(self, scores: Sequence[float], order: Order, words: Labels, rng: Generator) -> One:
+        """Return the answer of a rater to whom the sounds, in this order of their systems, have
+        these opinion scores, from 1 to 5."""
         values = [int(value) for value, _ in words]
         low, high = min(values), max(values)
         step = (scores[0] - 1) / 4 * (high - low)
         best = values[0]
         return int(np.clip(round(low + step if best == high else high - step), low, high))
 
-    def random(self, words: Labels, places: int, rng: np.random.Generator) -> One:
-        """Give any answer of the scale."""
+    def random(self, words: Labels, places: int, rng: Generator) -> One:
+        """Return any answer of the scale."""
         return words[int(rng.integers(len(words)))][0]
 
 
@@ -205,7 +205,7 @@ class Pair(Design):
     def groups(
         self, systems: Mapping[str, Sound], reference: Sound | None, anchors: Mapping[str, Sound]
     ) -> list[dict[str, Sound]]:
-        """Pair every system with the reference if there is one, else make all pairs."""
+        """Return every system with the reference if there is one, else all pairs."""
         if reference is not None:
             return [{name: sound, REFERENCE: reference} for name, sound in systems.items()]
         return [dict(pair) for pair in combinations(systems.items(), 2)]
@@ -213,7 +213,7 @@ class Pair(Design):
     def count(self, systems: int, reference: bool) -> int:
         return systems if reference else systems * (systems - 1) // 2
 
-    def shown(self, systems: Sequence[str], quarter: int, rng: np.random.Generator) -> list[str]:
+    def arrange(self, systems: Sequence[str], quarter: int, rng: Generator) -> list[str]:
         return [*systems] if quarter % 2 else [*systems][::-1]
 
 
@@ -225,20 +225,18 @@ class Preference(Pair):
     expectations: ClassVar[Mapping[str, float]] = {"first": 1.0, "second": 0.0, "same": EVEN}
     IN_WORDS: ClassVar = {1.0: "preferred", 0.0: "the other preferred", EVEN: "no preference"}
 
-    def value(self, answer: One, shown: Sequence[str], system: str) -> float:
-        return EVEN if answer == SAME else float((answer == FIRST) == (shown[0] == system))
+    def value(self, answer: One, order: Order, system: str) -> float:
+        return EVEN if answer == SAME else float((answer == FIRST) == (order[0] == system))
 
-    def sent(self, expected: float, shown: Sequence[str], system: str) -> One:
+    def sent(self, expected: float, order: Order, system: str) -> One:
         if expected == EVEN:
             return SAME
-        return FIRST if (shown[0] == system) == (expected == 1) else SECOND
+        return FIRST if (order[0] == system) == (expected == 1) else SECOND
 
     def in_words(self, value: float, words: Labels) -> str:
         return self.IN_WORDS.get(value, "")
 
-    def guess(
-        self, scores: Sequence[float], shown: Sequence[str], words: Labels, rng: np.random.Generator
-    ) -> One:
+    def guess(self, scores: Sequence[float], order: Order, words: Labels, rng: Generator) -> One:
         gap = scores[0] - scores[1]
         if abs(gap) < CLOSE and SAME in dict(words):
             return SAME
@@ -246,52 +244,48 @@ class Preference(Pair):
 
 
 class Discrimination(Pair):
-    """A design that asks which of two X is: 1 where it was found, else 0. X, a third position, is
-    one of the two.
+    """A design that asks which of two X is: 1 where the rater is right, else 0. X, in a third
+    position, is one of them.
     """
 
     IN_WORDS: ClassVar = {1.0: "right", 0.0: "wrong"}
 
-    def shown(self, systems: Sequence[str], quarter: int, rng: np.random.Generator) -> list[str]:
-        pair = super().shown(systems, quarter, rng)
+    def arrange(self, systems: Sequence[str], quarter: int, rng: Generator) -> list[str]:
+        pair = super().arrange(systems, quarter, rng)
         return [*pair, systems[quarter // 2]]
 
-    def value(self, answer: One, shown: Sequence[str], system: str) -> float:
-        return float((answer == FIRST) == (shown[0] == shown[2]))
+    def value(self, answer: One, order: Order, system: str) -> float:
+        return float((answer == FIRST) == (order[0] == order[2]))
 
-    def sent(self, expected: float, shown: Sequence[str], system: str) -> One:
-        return FIRST if shown[0] == shown[2] else SECOND
+    def sent(self, expected: float, order: Order, system: str) -> One:
+        return FIRST if order[0] == order[2] else SECOND
 
     def in_words(self, value: float, words: Labels) -> str:
         return self.IN_WORDS.get(value, "")
 
-    def guess(
-        self, scores: Sequence[float], shown: Sequence[str], words: Labels, rng: np.random.Generator
-    ) -> One:
-        hears = rng.random() < 1 - np.exp(-abs(scores[0] - scores[1]))
-        first = shown[0] == shown[2] if hears else rng.random() < EVEN
+    def guess(self, scores: Sequence[float], order: Order, words: Labels, rng: Generator) -> One:
+        is_audible = rng.random() < 1 - np.exp(-abs(scores[0] - scores[1]))
+        first = order[0] == order[2] if is_audible else rng.random() < EVEN
         return FIRST if first else SECOND
 
 
 class Comparison(Pair):
-    """A design that asks how much better the second sound is than the first; tidy answers tell it
-    of the system.
+    """A design that asks how much better the second sound is than the first; tidy answers are about
+    the system.
     """
 
-    def value(self, answer: One, shown: Sequence[str], system: str) -> float:
+    def value(self, answer: One, order: Order, system: str) -> float:
         assert not isinstance(answer, list)
-        return -float(answer) if shown[0] == system else float(answer)
+        return -float(answer) if order[0] == system else float(answer)
 
-    def sent(self, expected: float, shown: Sequence[str], system: str) -> One:
+    def sent(self, expected: float, order: Order, system: str) -> One:
         value = round(expected)
-        return -value if shown[0] == system else value
+        return -value if order[0] == system else value
 
     def number(self, value: int | str) -> str | None:
         return f"{value:+d}".replace("-", "−") if value else str(value)  # a minus that is one
 
-    def guess(
-        self, scores: Sequence[float], shown: Sequence[str], words: Labels, rng: np.random.Generator
-    ) -> One:
+    def guess(self, scores: Sequence[float], order: Order, words: Labels, rng: Generator) -> One:
         return int(np.clip(round(scores[1] - scores[0]), *self.scale.bounds))
 
 
@@ -301,7 +295,7 @@ class Multiple(Design):
 
     together: ClassVar[bool] = True
     near: ClassVar[float] = 15.0  # nobody finds a number of a hundred to the point
-    SEEN: ClassVar = 90  # the least that whoever listens gives the hidden reference
+    MIN_REFERENCE: ClassVar = 90  # the least that an attentive rater gives the hidden reference
 
     def groups(
         self, systems: Mapping[str, Sound], reference: Sound | None, anchors: Mapping[str, Sound]
@@ -312,14 +306,14 @@ class Multiple(Design):
     def count(self, systems: int, reference: bool) -> int:
         return 1
 
-    def shown(self, systems: Sequence[str], quarter: int, rng: np.random.Generator) -> list[str]:
+    def arrange(self, systems: Sequence[str], quarter: int, rng: Generator) -> list[str]:
         return [systems[int(i)] for i in rng.permutation(len(systems))]
 
     def refusal(self, answer: object, values: Sequence[int | str], places: int) -> str | None:
         low, high = self.scale.bounds
-        given = answer if isinstance(answer, list) else []
-        fits = [each for each in given if type(each) is int and low <= each <= high]
-        if len(given) == len(fits) == places:
+        values = answer if isinstance(answer, list) else []
+        fits = [each for each in values if type(each) is int and low <= each <= high]
+        if len(values) == len(fits) == places:
             return None
         return f"Send {places} whole numbers from {low} to {high}."
 
@@ -328,20 +322,22 @@ class Multiple(Design):
         return self.scale.bounds
 
     def in_words(self, value: float, words: Labels) -> str:
-        """Say the interval, whose words are those of the upper ends of five."""
+        """Return the interval, whose words are those of the upper ends of five."""
         ends = sorted((float(end), word) for end, word in words)
         return next(word for end, word in ends if value <= end)
 
-    def guess(
-        self, scores: Sequence[float], shown: Sequence[str], words: Labels, rng: np.random.Generator
-    ) -> One:
+    def guess(self, scores: Sequence[float], order: Order, words: Labels, rng: Generator) -> One:
         low, high = self.scale.bounds
         return [
-            int(np.clip(round(25 * (score - 1)), self.SEEN if name == REFERENCE else low, high))
-            for name, score in zip(shown, scores, strict=True)
+            int(
+                np.clip(
+                    round(25 * (score - 1)), self.MIN_REFERENCE if name == REFERENCE else low, high
+                )
+            )
+            for name, score in zip(order, scores, strict=True)
         ]
 
-    def random(self, words: Labels, places: int, rng: np.random.Generator) -> One:
+    def random(self, words: Labels, places: int, rng: Generator) -> One:
         low, high = self.scale.bounds
         return [int(value) for value in rng.integers(low, high + 1, places)]
 
@@ -380,8 +376,8 @@ CCR: Final = Comparison(
         "CMOS",
         (-3, 3),
         null=0.0,
-        found="{one} is better than {other}, by {value} ({p}).",
-        unfound=PREFER,
+        significant="{one} is better than {other}, by {value} ({p}).",
+        insignificant=PREFER,
     ),
     tested="The mean comparison rating of a pair is tested against 0 as its interval is made.",
     cards=("A", "B"),
@@ -425,10 +421,10 @@ AB: Final = Preference(
         (0, 1),
         level="nominal",
         null=EVEN,
-        wanted=(0.05, 0.1, 0.15),
+        differences=(0.05, 0.1, 0.15),
         aim="A preference of {more} to {less}",
-        found="{one} is preferred to {other} in {value} of votes ({p}).",
-        unfound=PREFER,
+        significant="{one} is preferred to {other} in {value} of votes ({p}).",
+        insignificant=PREFER,
     ),
     tested="The share of votes for a system (no preference counts half) is tested against one "
     "half as its interval is made; the sign test next to it leaves ties out and takes all "
@@ -451,10 +447,10 @@ ABX: Final = Discrimination(
         "Right",
         (0, 1),
         level=None,
-        wanted=(0.05, 0.1, 0.15),
+        differences=(0.05, 0.1, 0.15),
         aim="{more} right where {even} is chance",
-        found="{one} and {other} can be told apart: {value} right ({p}).",
-        unfound="That {one} and {other} can be told apart is not shown: {value} right ({p}).",
+        significant="{one} and {other} can be told apart: {value} right ({p}).",
+        insignificant="That {one} and {other} can be told apart is not shown: {value} right ({p}).",
     ),
     tested="The share of right answers is tested against one half by the exact binomial test, "
     "one-sided: where nothing can be heard every answer is a toss, whoever gives it. d′ is "
@@ -475,7 +471,7 @@ MUSHRA: Final = Multiple(
         "Mean",
         (0, 100),
         level="interval",
-        wanted=(3, 5, 10),
+        differences=(3, 5, 10),
         decimals=1,
     ),
     tested="Medians and quartiles are of all ratings of a system. A difference of two systems is "
@@ -508,7 +504,7 @@ SIMILARITY: Final = Design(
         "Judged the same",
         (0, 1),
         counted=(1, 2),
-        wanted=(0.05, 0.1, 0.2),
+        differences=(0.05, 0.1, 0.2),
         aim="A difference of {points:.0f} percentage points",
     ),
     tested=f"Judged the same are answers of “same”, whether sure or not. {ALONE}",
@@ -552,7 +548,7 @@ TRANSCRIPTION: Final = Scale(
     "Word error rate",
     (0, 1),
     level="interval",
-    wanted=(0.05, 0.1, 0.2),
+    differences=(0.05, 0.1, 0.2),
     aim="A difference of {points:.0f} percentage points",
     name="transcription",
     typed=True,

@@ -47,15 +47,15 @@ class Trial:
 
 @dataclass(frozen=True)
 class Item:
-    """A place in one rater's sequence: a trial, and which system is shown at which position.
+    """A place in one rater's sequence: a trial, and its systems by position.
 
-    In abx a third position follows: X, which is one of the two. trial is UNDRAWN, and shown empty,
-    where it is still to be chosen.
+    In abx a third position follows: X, which is one of the two. Where the trial is still to be
+    chosen, it is UNDRAWN and there are no systems.
     """
 
     order: int
     trial: int
-    shown: tuple[str, ...]
+    systems: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ class Test:
         }
 
     @property
-    def asked(self) -> int:
+    def trial_count(self) -> int:
         """Return how many trials a rater is asked, practice left out."""
         others = len(self.of_kind("attention")) + len(self.of_kind("gold"))
         return self.trials_per_rater + others

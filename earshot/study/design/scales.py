@@ -117,7 +117,7 @@ def _scale(name: str, value: Value, design: Design) -> Scale:
         answers=tuple(zip(values, words, strict=True)),
         measure=base.measure if points == 5 else "Mean",
         bounds=(values[-1], values[0]),
-        wanted=tuple(round(each * (points - 1) / 4, 2) for each in base.wanted),
+        differences=tuple(round(each * (points - 1) / 4, 2) for each in base.differences),
     )
 
 

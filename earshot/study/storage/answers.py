@@ -72,7 +72,7 @@ def check(test: Test, item: Item, answer: Answer, plays: Sequence[int]) -> None:
 
     plays counts how often each position was played, and the open reference last where there is one.
     """
-    sounds = len(item.shown) + (test.trials[item.trial].reference is not None)
+    sounds = len(item.systems) + (test.trials[item.trial].reference is not None)
     if len(plays) != sounds or not all(_is_count(n) for n in plays):
         raise InputError(f"Send how often each of the {sounds} sounds was played.")
     if not test.by_name:
@@ -92,7 +92,7 @@ def _check_one(test: Test, item: Item, scale: Scale, answer: Answer) -> None:
         _check_text(answer, MAX_SENTENCE, least=1)
         return
     values = [value for value, _ in scale.answers]
-    if refusal := test.design.refusal(answer, values, len(item.shown)):
+    if refusal := test.design.refusal(answer, values, len(item.systems)):
         raise InputError(refusal)
 
 
@@ -130,16 +130,16 @@ def _scale_rows(
         expected = {systems[0]: trial.expected}
         return [
             Rating(system, "", at, answer[at], plays[at], expected.get(system), scale.name)
-            for at, system in enumerate(item.shown)
+            for at, system in enumerate(item.systems)
         ]
     system, other = systems[0], systems[1] if len(systems) > 1 else ""
-    about = (system, other, item.shown.index(system))
+    about = (system, other, item.systems.index(system))
     if scale.typed:
         text = str(answer)
         value = errors_in(text, test.sentences.get(trial.stimulus, ""))
         return [Rating(*about, value, sum(plays), None, scale.name, text)]
     wanted = trial.expected if scale.name == test.checked.name else None
-    value = test.design.value(answer, item.shown, system)
+    value = test.design.value(answer, item.systems, system)
     return [Rating(*about, value, sum(plays), wanted, scale.name)]
 
 
@@ -163,7 +163,7 @@ def expected(test: Test, item: Item) -> One | None:
     trial = test.trials[item.trial]
     if trial.expected is None or test.design.together:
         return None
-    return test.design.sent(trial.expected, item.shown, next(iter(trial.sounds)))
+    return test.design.sent(trial.expected, item.systems, next(iter(trial.sounds)))
 
 
 def lesson(test: Test, item: Item, answer: Answer) -> Lesson | None:
@@ -187,7 +187,7 @@ def _lesson_of_all(trial: Trial, item: Item, answer: Sequence[int]) -> Lesson:
     reference, where there is one.
     """
     known = {REFERENCE: 100, next(iter(trial.sounds)): round(trial.expected or 0)}
-    wanted = [known.get(system) for system in item.shown]
+    wanted = [known.get(system) for system in item.systems]
     both = zip(wanted, answer, strict=True)
     return Lesson(all(w is None or abs(w - given) <= trial.tolerance for w, given in both), wanted)
 

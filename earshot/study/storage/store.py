@@ -141,7 +141,7 @@ class Store:
             session.add(rater)
             session.flush()
             session.add_all(
-                ItemRow(rater=new, place=each.order, trial=each.trial, shown=[*each.shown])
+                ItemRow(rater=new, place=each.order, trial=each.trial, shown=[*each.systems])
                 for each in sequence
             )
 
@@ -303,7 +303,7 @@ class Store:
             if not asked.fits(reply):
                 raise InputError(NO_QUESTION)
             between = asked.when == "between"
-            if between and (trials < 1 or trials % asked.every or trials > test.asked):
+            if between and (trials < 1 or trials % asked.every or trials > test.trial_count):
                 raise InputError(NO_QUESTION)
             at = {"question": question, "trials": trials}
             same = at if between else {"question": question}  # else it is asked once

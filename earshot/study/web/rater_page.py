@@ -189,7 +189,7 @@ def about(
         "consent": said.consent,
         "agree": said.agree,
         "approval": test.approval,
-        "count": test.asked,
+        "count": test.trial_count,
         "checks": checks.HEADPHONE_TRIALS,
         "attempt": rater.attempts if rater else 0,
         "consented": rater is not None,
@@ -257,7 +257,7 @@ def _trial(test: Test, said: Wording, rater: Rater, item: Item) -> dict[str, Any
         "sentence": test.sentences.get(asked.stimulus) if asked and test.show_sentence else None,
         "practice": asked is not None and asked.kind == "practice",
         "referenced": referenced,
-        "sounds": len(item.shown) + referenced,
+        "sounds": len(item.systems) + referenced,
         "answered": item.order in rater.answered,
         "version": rater.versions.get(item.order, 0),
     }

@@ -188,7 +188,7 @@ def _standing(tests: TestLibrary, test: Test, item: Item) -> str:
     from earshot.study.analysis.estimates import estimate_row
     from earshot.study.analysis.paired_comparisons import both_ways, mean_votes
 
-    pair = list(item.shown)
+    pair = list(item.systems)
     votes = both_ways(tests.store.ratings(test))
     votes = votes[(votes["system"] == pair[0]) & (votes["other"] == pair[1])]
     estimate = estimate_row(mean_votes(votes, pair)[pair[0], pair[1]], (0, 1))

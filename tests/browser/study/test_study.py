@@ -91,7 +91,7 @@ def test_ab_is_resumed_in_second_sitting(page: Page, address: str, tests: TestLi
     form.listen(back=True)
     assert form.item() == item
     expect(page.get_by_role("radio").nth(1)).to_be_checked()
-    page.locator(".answer").nth(0 if item.shown[0].startswith("fine") else 2).click()
+    page.locator(".answer").nth(0 if item.systems[0].startswith("fine") else 2).click()
     form.next()
     for _ in range(4, trials):
         form.prefer("fine")
@@ -114,8 +114,8 @@ def test_report_shows_the_preferred_system(
             stored = tests.store.resume(test, rater.token)
             assert stored
             for item, trial in zip(stored.items, rater.session()["trials"], strict=True):
-                best = "a" if item.shown[0].startswith("fine") else "b"
-                scores = [SCORES.get(system, 0) for system in item.shown]
+                best = "a" if item.systems[0].startswith("fine") else "b"
+                scores = [SCORES.get(system, 0) for system in item.systems]
                 rater.answer(trial, best if name == "ab" else scores).raise_for_status()
     for name in ("ab", "mushra"):
         page.goto(f"{address}/results/{name}?key={tests.get(name).key}")

@@ -63,7 +63,7 @@ def test_mushra_page_is_used_by_keyboard(page: Page, address: str, tests: TestLi
     item = form.item()
     page.keyboard.press("r")
     expect(page.locator(".pill.on.heard")).to_be_visible()
-    for place in range(len(item.shown)):
+    for place in range(len(item.systems)):
         page.keyboard.press(str(place + 1))
         expect(page.locator(".switch.on")).to_have_text(str(place + 1))
         expect(page.locator(".switch.heard")).to_have_count(place + 1)

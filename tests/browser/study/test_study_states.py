@@ -52,7 +52,7 @@ def test_sound_never_coming_is_skipped(
     form.button("Next").click()
     expect(form.heading).to_have_text(form.say("missing.title"))
     stimulus = form.test.trials[lost.trial].stimulus
-    assert tests.store.missing(form.test)[stimulus, lost.shown[1]] == 1
+    assert tests.store.missing(form.test)[stimulus, lost.systems[1]] == 1
     form.button("Next").click()
     expect(page.locator(".card").first).to_be_visible()
     complaints.clear()

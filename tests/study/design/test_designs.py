@@ -26,7 +26,7 @@ HEDONIC = Design(
         tuple((value, f"Like {value}") for value in range(9, 0, -1)),
         "Liking",
         (1, 9),
-        wanted=(0.5, 1),
+        differences=(0.5, 1),
     ),
     tested=designs.ALONE,
     cards=("sound",),

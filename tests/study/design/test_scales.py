@@ -36,7 +36,7 @@ def test_scales_have_their_points_and_words(test: Test) -> None:
     assert natural.numbers == (7, 6, 5, 4, 3, 2, 1)
     assert natural.answers[0][1] == "Completely natural" and natural.answers[1][1] == ""
     assert pleasant.numbers == (*range(10, -1, -1),) and pleasant.bounds == (0, 10)
-    assert natural.wanted == (0.3, 0.45, 0.75), "of seven points as of five"
+    assert natural.differences == (0.3, 0.45, 0.75), "of seven points as of five"
     assert (pleasant.answers[0][1], pleasant.answers[-1][1]) == ("Very", "Not at all")
     assert typed.typed and test.by_name and test.checked == similar
     assert test.question == similar.question

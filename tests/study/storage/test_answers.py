@@ -112,7 +112,7 @@ def item_of(test: Test) -> Item:
 
 
 def plays_of(test: Test) -> list[int]:
-    return [1] * (len(item_of(test).shown) + (test.trials[0].reference is not None))
+    return [1] * (len(item_of(test).systems) + (test.trials[0].reference is not None))
 
 
 def test_word_errors_are_counted_quickly() -> None:

@@ -41,7 +41,7 @@ def test_export_writes_every_rater_and_rating(tmp_path: Path) -> None:
     assert sum(item["answer"] is None for item in raters[halfway.id]["items"]) == 2
     for rater in (finished, halfway):
         shown = [tuple(item["shown"]) for item in raters[rater.id]["items"]]
-        assert shown == [item.shown for item in rater.items]
+        assert shown == [item.systems for item in rater.items]
     assert raters[gone.id]["withdrawn"] and raters[gone.id]["items"] == []
 
     read, told = pd.read_csv(table, keep_default_na=False), store.ratings(test)

@@ -110,7 +110,7 @@ def test_skip_goes_on_without_answer(store: Store) -> None:
     assert code and len(store.ratings(test)) == len(rater.items) - 2
     assert set(store.ratings(test)["finished"]) == {True}
     trial = test.trials[first.trial]
-    assert store.missing(test)[trial.stimulus, first.shown[0]] >= 1
+    assert store.missing(test)[trial.stimulus, first.systems[0]] >= 1
     assert sum(store.missing(test).values()) == 2
 
 

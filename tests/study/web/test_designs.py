@@ -90,7 +90,7 @@ def test_warm_up_of_mushra_tells_scores(
     stored = tests.open("mushra")
     resumed = tests.store.resume(stored.test, rater.token)
     assert resumed
-    shown = resumed.items[0].shown
+    shown = resumed.items[0].systems
     wanted = [{"reference": 100, "rough/bird.wav": 40}.get(name) for name in shown]
     near = [50 if value is None else value - 10 for value in wanted]
     lesson = rater.answer(first, near).json()["lesson"]

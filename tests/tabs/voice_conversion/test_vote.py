@@ -26,7 +26,7 @@ def cast(tests: TestLibrary, token: str, prefer: str) -> list[Any]:
     test = tests.open(VOTE.name).test
     items = tests.store.enrol(test, token).items
     for item in items:
-        answer = "b" if item.shown[1] == prefer else "a"
+        answer = "b" if item.systems[1] == prefer else "a"
         tests.store.answer(test, token, item.order, answer, [1, 1], 5000)
     return list(items)
 
@@ -59,15 +59,15 @@ def test_standing_counts_every_vote_on_pair(tests: TestLibrary) -> None:
     """It tells an interval."""
     test = tests.open(VOTE.name).test
     items = [item for rater in range(12) for item in cast(tests, f"rater {rater}", "continuous")]
-    pair = next(item for item in items if set(item.shown) == {"continuous", "units-64"})
-    votes = sum(set(item.shown) == set(pair.shown) for item in items)
+    pair = next(item for item in items if set(item.systems) == {"continuous", "units-64"})
+    votes = sum(set(item.systems) == set(pair.systems) for item in items)
     said = _standing(tests, test, pair)
     assert f"<b>continuous content</b> is preferred in <b>100%</b> of <b>{votes}</b>" in said
-    other = next(item for item in items if set(item.shown) == {"units-512", "units-64"})
+    other = next(item for item in items if set(item.systems) == {"units-512", "units-64"})
     assert "95 % interval" in _standing(tests, test, other)
 
 
 def test_standing_of_one_vote_lacks_interval(tests: TestLibrary) -> None:
     test = tests.open(VOTE.name).test
     item = cast(tests, "somebody", "continuous")[0]
-    assert "an interval takes" in _standing(tests, test, SimpleNamespace(shown=item.shown))  # type: ignore[arg-type]
+    assert "an interval takes" in _standing(tests, test, SimpleNamespace(systems=item.systems))  # type: ignore[arg-type]

@@ -160,7 +160,7 @@ def _of_pairs(scale: Scale, pairs: Table) -> Iterator[str]:
         if np.isnan(p):
             yield f"{one} against {other}: {value}; there is too little yet to say more."
         else:
-            said = scale.found if p < ALPHA else scale.unfound
+            said = scale.significant if p < ALPHA else scale.insignificant
             yield said.format(one=one, other=other, value=value, p=_p(p))
     if len(pairs) > MAX_PAIRS:
         yield "The table has all pairs."
