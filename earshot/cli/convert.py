@@ -8,6 +8,7 @@ python -m earshot convert in.wav --reference clip.wav -o like-clip.wav
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -17,7 +18,7 @@ from earshot.core.console import explained, text_of
 from earshot.core.errors import InputError
 from earshot.core.files import write
 from earshot.core.paths import CHECKPOINTS
-from earshot.media.audio.load import load, loudness, match_loudness
+from earshot.media.audio.load import loudness, match_loudness
 from earshot.media.encode import FORMATS, encode_audio
 from earshot.systems.voice_conversion import settings
 from earshot.systems.voice_conversion.units import Units
@@ -69,20 +70,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     with explained():
         jobs = files.jobs_of(options.inputs, options.out, ENDINGS, options.overwrite)
-        keep = options.loudness == "source" or (options.loudness is None and len(jobs) > 1)
+        level = options.loudness or ("source" if len(jobs) > 1 else "level")
         if options.speecht5:
-            _by_speecht5(jobs, keep, options.speecht5, options.device)
+            _by_speecht5(jobs, options.speecht5, options.device, as_loud=level == "source")
             return
-        pipeline = _load(options.model, options.device)
-        vocoder = options.vocoder or pipeline.vocoders[0]
-        intonation = options.intonation or pipeline.intonations[0]
-        target = _voice(pipeline, options.reference) if options.reference else options.to
+        from earshot.systems.voice_conversion import VoiceConversion  # late: it loads torch
+
+        converter = VoiceConversion.from_pretrained(options.model, options.device)
+        target = _voice(converter, options.reference) if options.reference else options.to
+        choices = (target, options.vocoder, options.intonation, level)
         transcriber = _transcriber(options.device) if options.transcripts else None
-
-        def convert(job: Job) -> files.Outcome:
-            return _convert(pipeline, job, keep, target, vocoder, intonation, transcriber)
-
-        files.for_each(jobs, convert)
+        files.for_each(jobs, lambda job: _convert(converter, job, choices, transcriber))
 
 
 def _installed() -> list[str]:
@@ -94,17 +92,11 @@ def _installed() -> list[str]:
     ]
 
 
-def _load(model: str, device: str) -> "Converter":
-    from earshot.systems.voice_conversion import VoiceConversion  # late: it loads torch
-
-    return VoiceConversion.from_pretrained(model, device)
-
-
-def _voice(pipeline: "Converter", clip: Path) -> "Voice":
-    """Make the voice of a clip; what is wrong with it is said with its name."""
+def _voice(converter: "Converter", clip: Path) -> "Voice":
+    """Make the voice of a clip; an error about it names it."""
     try:
         with files.readable(Job(clip, clip.name, clip)) as job:
-            return pipeline.voice_from(job.path)
+            return converter.voice_from(job.path)
     except InputError as error:
         raise InputError(f"{clip}: {text_of(error)}") from error
 
@@ -115,67 +107,71 @@ def _transcriber(device: str) -> "Transcriber":
     return Transcriber.from_pretrained(device=device)
 
 
-def _by_speecht5(jobs: list[Job], keep: bool, voice: Path, device: str) -> None:
+def _by_speecht5(jobs: list[Job], voice: Path, device: str, as_loud: bool) -> None:
+    """Convert by SpeechT5 to the x-vector of a file; as_loud: as loud as the source."""
     from earshot.systems.voice_conversion.speecht5 import (  # late: torch
         SpeechT5Conversion,
         read_voice,
     )
 
     vector = read_voice(voice)
-    pipeline = SpeechT5Conversion.from_pretrained(device=device)
+    convert_speech = SpeechT5Conversion.from_pretrained(device=device)
 
     def convert(job: Job) -> files.Outcome:
-        result = pipeline(job.path, vector)
-        return _write(job, result.converted, keep), result.notices
+        result = convert_speech(job.path, vector)
+        source, speech = result.source, result.converted
+        if as_loud:
+            lufs = loudness(source.waveform, source.sample_rate)
+            waveform = match_loudness(speech.waveform, speech.sample_rate, lufs)
+            speech = replace(speech, waveform=waveform)
+        return _write(job, speech), result.notices
 
     files.for_each(jobs, convert)
 
 
 def _convert(
-    pipeline: "Converter",
+    converter: "Converter",
     job: Job,
-    keep: bool,
-    target: "str | Voice",
-    vocoder: str,
-    intonation: str,
-    transcriber: "Transcriber | None" = None,
+    choices: "tuple[str | Voice, str | None, str | None, str]",
+    transcriber: "Transcriber | None",
 ) -> files.Outcome:
-    """Write the speech, or the units, of one file; keep: with the loudness of its source."""
+    """Write the speech, or the units, of one file. choices: target, vocoder, intonation, loudness,
+    of which the last is that of recordings.
+    """
     assert job.out
-    heard: list[Speech] = []
-    from_units = _is_units(job.path)
-    if from_units:
-        units, notices = Units.from_json(job.path.read_text("utf-8", errors="replace")), ()
+    as_units = job.out.suffix.lower() == ".json"
+    source = speech = None
+    notices: Sequence[str] = ()
+    if _is_units(job.path):
+        units = Units.from_json(job.path.read_text("utf-8", errors="replace"))
+        if not as_units:
+            speech = converter.decode(units, *choices[:3])
+    elif as_units:
+        source, units, notices = converter.encode(job.path)
     else:
-        source, units, notices = pipeline.encode(job.path)
-        heard.append(source)
-    if job.out.suffix.lower() == ".json":
+        result = converter(job.path, *choices)
+        source, units, speech = result.source, result.units, result.converted
+        notices = result.notices
+    if speech is None:
         write(job.out, units.to_json().encode())
-        line = str(job.out)
     else:
-        speech = pipeline.decode(units, target, vocoder, intonation)
-        line = _write(job, speech, keep and not from_units)
-        heard.append(speech)
-    words = [transcriber(each).text for each in heard] if transcriber else []
-    return "\t".join([line, f"{len(units.codes)} units", *words]), notices
+        _write(job, speech)
+    words = [transcriber(each).text for each in (source, speech) if transcriber and each]
+    return "\t".join([str(job.out), f"{len(units.codes)} units", *words]), notices
 
 
 def _is_units(path: Path) -> bool:
-    """Say whether a file holds units: by its name, or, without one, by how it begins."""
+    """Whether a file holds units: by its name, or, without one, by how it begins."""
     if path.suffix:
         return path.suffix.lower() == ".json"
     with path.open("rb") as file:
         return file.read(64).lstrip().startswith(b"{")
 
 
-def _write(job: Job, speech: "Speech", keep: bool) -> str:
-    """Write speech, with the loudness of its source where that is kept → the name of the file."""
+def _write(job: Job, speech: "Speech") -> str:
+    """Write speech → the name of the file."""
     assert job.out
-    waveform, rate = speech.waveform, speech.sample_rate
-    if keep:
-        source = load(job.path, rate, settings.MAX_SECONDS).waveform
-        waveform = match_loudness(waveform, rate, loudness(source, rate))
-    write(job.out, encode_audio(waveform, rate, job.out.suffix))
+    write(job.out, encode_audio(speech.waveform, speech.sample_rate, job.out.suffix))
     return str(job.out)
 
 
