@@ -251,8 +251,8 @@ def row(case: Case) -> str:
         recording = load(case.make())
     except InputError as error:
         return f"| {case.container} | {case.codec} | | | | {error} | {case.report} | no |"
-    heard = recording.waveform
-    time, level = onset(heard, recording.sample_rate), 20 * math.log10(np.abs(heard).max())
+    waveform = recording.waveform
+    time, level = onset(waveform, recording.sample_rate), 20 * math.log10(np.abs(waveform).max())
     right = max(abs(recording.seconds - case.seconds), abs(time - case.onset)) <= 2 * TOLERANCE
     return (
         f"| {case.container} | {case.codec} | {recording.seconds:.2f} of {case.seconds:.2f} | "
@@ -272,10 +272,10 @@ def main() -> None:
     """Print the table, and write it into the document if asked to."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", action="store_true", help=f"into {DOCUMENT.name}")
-    made = f"{table()}\n{other_files.table()}"
+    tables = f"{table()}\n{other_files.table()}"
     if parser.parse_args().write:
-        write_into(DOCUMENT, made)
-    print(made, end="")
+        write_into(DOCUMENT, tables)
+    print(tables, end="")
 
 
 def write_into(document: Path, text: str) -> None:

@@ -18,7 +18,7 @@ from typing import Final
 import numpy as np
 import torch
 
-from benchmarks.sound_search import RANKED, made, made_index
+from benchmarks.sound_search import RANKED, made_index, vectors_of
 from earshot.core.paths import ASSETS, CHECKPOINTS
 from earshot.media.audio.load import load
 from earshot.media.constants import SAMPLE_RATE
@@ -70,7 +70,7 @@ def main() -> None:
 def times() -> dict[str, float]:
     """Measure the median seconds of each call in this process."""
     search = SoundSearch.from_pretrained(device="cpu")
-    index = made_index(search.encoder, made(RANKED))
+    index = made_index(search.encoder, vectors_of(RANKED))
     convert = VoiceConversion.from_pretrained(CHECKPOINTS / "any-voice", "cpu")
     words = Words.from_pretrained(CHECKPOINTS / "words", "cpu")
     example = load(ASSETS / "examples" / "woman-lighthouse.ogg").waveform

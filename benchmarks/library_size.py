@@ -38,7 +38,7 @@ def main(arguments: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         for size in SIZES:
             out = Path(folder) / f"{size}.index"
-            write_index(out, made(size), own[0])
+            write_index(out, library_of(size), own[0])
             command = [sys.executable, "-m", "benchmarks.library_size", str(out)]
             answer = subprocess.run(command, check=True, capture_output=True, cwd=ROOT)
             rows[size] = json.loads(answer.stdout.splitlines()[-1])
@@ -47,9 +47,9 @@ def main(arguments: list[str]) -> None:
     Path(__file__).with_suffix(".md").write_text(text)
 
 
-def made(count: int) -> Library:
+def library_of(count: int) -> Library:
     """Make a library of sounds with a segment each, whose vectors resemble those of our own."""
-    segments = vectors.made(count)
+    segments = vectors.vectors_of(count)
     entries = [
         Entry(
             Sound(

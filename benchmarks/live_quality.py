@@ -57,19 +57,22 @@ def main() -> None:
     name = next(n for n, its in settings.MODELS.items() if its == checkpoint.name)
     pipeline, networks = VoiceConversion.from_pretrained(name, "cpu"), load_networks(checkpoint)
     judges = Judges(Path(os.environ["EARSHOT_DATA"]), chosen.most)
-    asked = " ".join([*chosen.timings, f"--most {chosen.most}"])
-    lines = [f"`python -m benchmarks.live_quality {asked}`: {judges}, by {name} to {TARGET}.", ""]
+    arguments = " ".join([*chosen.timings, f"--most {chosen.most}"])
+    lines = [
+        f"`python -m benchmarks.live_quality {arguments}`: {judges}, by {name} to {TARGET}.",
+        "",
+    ]
     lines += [f"| system | {' | '.join(judges.columns)} |", f"|---|{'---:|' * len(judges.columns)}"]
 
     def row(system: str, convert: System, hop: int = TIMING.hop) -> None:
         lines.append(f"| {system} | {' | '.join(judges.measure(convert, hop))} |")
         print(lines[-1], flush=True)
 
-    row("original", lambda said: [(waveform, NONE) for waveform in said])
-    row("whole", lambda said: [whole(pipeline, waveform) for waveform in said])
+    row("original", lambda waveforms: [(waveform, NONE) for waveform in waveforms])
+    row("whole", lambda waveforms: [whole(pipeline, waveform) for waveform in waveforms])
     for timing in [timing_of(text) for text in chosen.timings] or [TIMING]:
         label = f"live, {1000 * timing.latency:.0f} ms: {describe(timing)}"
-        row(label, lambda said, timing=timing: lives(networks, timing, said), timing.hop)
+        row(label, lambda waveforms, timing=timing: lives(networks, timing, waveforms), timing.hop)
     text = "\n".join(lines) + "\n"
     print(text)
     Path(__file__).with_suffix(".md").write_text(text)
@@ -87,7 +90,7 @@ class Judges:
         budget = Budget(abx_speakers=0, parallel=0, sentences=most, seen_sentences=0, digits=0)
         test_set = choose(data, "test", budget)
         sentences = test_set.sentences
-        self._said = [sentence.waveform for sentence in sentences]
+        self._waveforms = [sentence.waveform for sentence in sentences]
         self._words = [sentence.words for sentence in sentences]
         self._sphinx = Sphinx(word for slot in GRID for word in slot.items())
         self._open = {
@@ -105,22 +108,22 @@ class Judges:
             f"{len(some)} recordings of {group}, {sum(len(s.words) for s in some)} words"
             for group, (some, _) in self._open.items()
         ]
-        return "; ".join([f"{len(self._said)} sentences of GRID, {words} words", *groups])
+        return "; ".join([f"{len(self._waveforms)} sentences of GRID, {words} words", *groups])
 
     def measure(self, convert: System, hop: int) -> list[str]:
         """Measure a figure for each column. The first system that has units is that of whole
         recordings.
         """
-        waveforms, units = zip(*convert(self._said), strict=True)
-        heard = [self._sphinx.words(waveform, GRID) for waveform in waveforms]
-        errors = [word_error_rate(self._words, heard)]
+        waveforms, units = zip(*convert(self._waveforms), strict=True)
+        transcripts = [self._sphinx.words(waveform, GRID) for waveform in waveforms]
+        errors = [word_error_rate(self._words, transcripts)]
         for some, judge in self._open.values():
             spoken = convert([recording.waveform for recording in some])
             words = [recording.words for recording in some]
             errors.append(word_error_rate(words, [judge.words(w) for w, _ in spoken]))
         score = naturalness.dnsmos(waveforms[:JUDGED])["dnsmos"]
         target = np.tile(self._target, (len(waveforms), 1))
-        near = nearer_to_target(self._embed(list(waveforms)), self._embed(self._said), target)
+        near = nearer_to_target(self._embed(list(waveforms)), self._embed(self._waveforms), target)
         figures = [*(f"{error:.1f}" for error in errors), f"{score:.2f}", f"{near.mean():.2f}"]
         return [*figures, self._alike(units), f"{seam(waveforms, hop):.2f}"]
 
@@ -161,11 +164,11 @@ def whole(pipeline: Converter, waveform: np.ndarray) -> Spoken:
     return conversion.converted.waveform, conversion.units.codes
 
 
-def lives(networks: LiveNetworks, timing: Timing, said: Sequence[np.ndarray]) -> list[Spoken]:
+def lives(networks: LiveNetworks, timing: Timing, waveforms: Sequence[np.ndarray]) -> list[Spoken]:
     """Convert recordings (T,), each as a stream that has heard the next before."""
     return [
         live(networks, timing, before, waveform)
-        for before, waveform in zip([*said[1:], said[0]], said, strict=True)
+        for before, waveform in zip([*waveforms[1:], waveforms[0]], waveforms, strict=True)
     ]
 
 

@@ -40,7 +40,7 @@ class Kind:
 
     what: str
     report: str
-    made: Callable[[], str]
+    outcome: Callable[[], str]
     right: str
 
 
@@ -71,12 +71,12 @@ def of_captions(content: bytes) -> str:
 def of_archive(names: Sequence[str]) -> str:
     """Describe what is found of a listening test in a zip with a recording of each name."""
     with tempfile.TemporaryDirectory() as place:
-        file, found = Path(place, "sent.zip"), Path(place, "found")
+        file, target = Path(place, "sent.zip"), Path(place, "found")
         with zipfile.ZipFile(file, "w") as archive:
             for name in names:
                 archive.writestr(name, WAV if Path(name).suffix == ".wav" else b"\0\5\x16\7")
-        folder.unpack([file], found)
-        return f"systems {', '.join(folder.systems(found))}"
+        folder.unpack([file], target)
+        return f"systems {', '.join(folder.systems(target))}"
 
 
 def of_video(content: bytes) -> str:
@@ -242,11 +242,11 @@ KINDS: Final = (
 def row(kind: Kind) -> str:
     """Write what is made of a file as a row of the table."""
     try:
-        made = kind.made()
+        outcome = kind.outcome()
     except InputError as error:
-        made = error.message
-    right = "yes" if kind.right in made else "no"
-    return f"| {kind.what} | {made} | {kind.report} | {right} |"
+        outcome = error.message
+    right = "yes" if kind.right in outcome else "no"
+    return f"| {kind.what} | {outcome} | {kind.report} | {right} |"
 
 
 def table() -> str:

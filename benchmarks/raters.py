@@ -41,7 +41,7 @@ class Raters:
         """
         self.acknowledged: dict[tuple[str, int], str] = {}
         self.replies: Counter[int] = Counter()
-        self.said: Counter[str] = Counter()
+        self.refusals: Counter[str] = Counter()
         self.times: list[float] = []
         self.longest = 0.0
         self._seconds, self._key = seconds, key
@@ -110,18 +110,18 @@ class Raters:
     def _until_stored(self, send: Callable[..., T], *content: Any) -> T:
         """Send until the server has stored what it was sent, and take its reply."""
         while True:
-            begun, status, said = time.monotonic(), httpx.codes.OK, ""
+            begun, status, sentence = time.monotonic(), httpx.codes.OK, ""
             try:
                 return send(*content)
             except httpx.HTTPStatusError as error:
-                status, said = error.response.status_code, _sentence(error.response)
+                status, sentence = error.response.status_code, _sentence(error.response)
             except httpx.TransportError:
                 status = NO_REPLY
             finally:
                 with self._lock:
                     self.replies[status] += 1
                     self.longest = max(self.longest, time.monotonic() - begun)
-                    self.said[said] += 1
+                    self.refusals[sentence] += 1
             time.sleep(AGAIN)
 
 

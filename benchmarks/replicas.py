@@ -172,8 +172,8 @@ def _kills(many: Replicas, folder: Path, database: str, chosen: argparse.Namespa
     print("|---|---|---|---|---|")
     answers = len(raters.acknowledged)
     print(f"| {len(done)} | {failures.total()} | {elsewhere.total()} | {answers:,} | {lost} |")
-    for said, number in elsewhere.items():
-        print(f"\n{number} × elsewhere, {said}")
+    for message, number in elsewhere.items():
+        print(f"\n{number} × elsewhere, {message}")
 
 
 def _all(visit: Callable[[int], None], number: int) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from transformers import ClapAudioConfig, ClapAudioModel, ClapFeatureExtractor
 
-from benchmarks.index_scale.vectors import made
+from benchmarks.index_scale.vectors import vectors_of
 from benchmarks.voice_conversion import median
 from earshot.sound_index.embedding import SoundEncoder
 from earshot.sound_index.index import SoundIndex
@@ -46,8 +46,8 @@ def main() -> None:
         f"`python -m benchmarks.sound_search`, threads: {torch.get_num_threads()}, "
         f"{platform.machine()}, torch {torch.__version__}, FAISS {faiss.__version__}.",
         "",
-        *ranking(encoder, made(RANKED), texts),
-        *searching(made(MANY), [*encoder.embed_text(texts)]),
+        *ranking(encoder, vectors_of(RANKED), texts),
+        *searching(vectors_of(MANY), [*encoder.embed_text(texts)]),
         *embedding(members),
     ]
     text = "\n".join(lines) + "\n"
@@ -147,8 +147,8 @@ def embedding(encoders: Sequence[SoundEncoder]) -> list[str]:
     sound = noise(extractor.sampling_rate)
 
     def features() -> torch.Tensor:
-        made = extractor(sound, sampling_rate=extractor.sampling_rate, return_tensors="pt")
-        return made["input_features"]
+        inputs = extractor(sound, sampling_rate=extractor.sampling_rate, return_tensors="pt")
+        return inputs["input_features"]
 
     with torch.inference_mode():
         mel = features()

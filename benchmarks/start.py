@@ -75,7 +75,7 @@ def main() -> None:
 def first_page() -> Iterator[str]:
     """Measure the page from the start of its server, and in a browser that has never seen it."""
     served: dict[str, list[float]] = {"an empty Gradio app": [], "Earshot": []}
-    shown: dict[str, list[float]] = {name: [] for name in served}
+    times_shown: dict[str, list[float]] = {name: [] for name in served}
     fetched: dict[str, float] = {}
     for _ in range(RUNS):  # in turn, so that other load on the machine affects both alike
         for name, program in (("an empty Gradio app", ("-c", EMPTY)), ("Earshot", ("app.py",))):
@@ -84,15 +84,15 @@ def first_page() -> Iterator[str]:
             try:
                 served[name].append(time.perf_counter() - start)
                 seconds, fetched[name] = show(server.address)
-                shown[name].append(seconds)
+                times_shown[name].append(seconds)
                 if name == "Earshot":
                     page = httpx.get(server.address, headers={"Accept-Encoding": "gzip"})
             finally:
                 server.kill()
-    for what, times in (("served after", served), ("shown by a browser in", shown)):
+    for what, times in (("served after", served), ("shown by a browser in", times_shown)):
         for name, seconds in times.items():
             yield f"| the page of {name} is {what} | {median(seconds):.1f} s | |"
-    empty, ours = (median(seconds) for seconds in shown.values())
+    empty, ours = (median(seconds) for seconds in times_shown.values())
     yield f"| ours, shown, next to the empty one | {ours / empty:.2f} × | ≤ 1.5 × |"
     for name, kilobytes in fetched.items():
         yield f"| the first page of {name} fetches | {kilobytes:.0f} kB | |"
@@ -160,9 +160,9 @@ def converting(address: str) -> Iterator[None]:
     thread.join()
 
 
-def live(address: str, heard: Path) -> float:
+def live(address: str, microphone: Path) -> float:
     """Return the seconds from the press on Live to the first delay that it shows."""
-    with page_of(*LIVE_FLAGS, f"--use-file-for-fake-audio-capture={heard}") as page:
+    with page_of(*LIVE_FLAGS, f"--use-file-for-fake-audio-capture={microphone}") as page:
         page.goto(address)
         switch = page.get_by_role("button", name="Live", exact=True)
         switch.wait_for(timeout=120_000)

@@ -96,9 +96,9 @@ def false_positives() -> Iterator[str]:
     yield "|---|---:|---:|"
     for seed, (name, test) in enumerate(tests.items()):
         rng = np.random.default_rng(seed)
-        found = 100 * (np.array([test(rng) for _ in range(TESTS)]) < ALPHA).mean(axis=0)
-        yield f"| {name} | {' | '.join(f'{share:.1f}' for share in found)} |" + (
-            " |" if len(found) == 1 else ""
+        rejected = 100 * (np.array([test(rng) for _ in range(TESTS)]) < ALPHA).mean(axis=0)
+        yield f"| {name} | {' | '.join(f'{share:.1f}' for share in rejected)} |" + (
+            " |" if len(rejected) == 1 else ""
         )
     yield ""
     yield (
@@ -113,13 +113,13 @@ def mos(rng: np.random.Generator, raters: int, stimuli: int, systems: int) -> np
     """Find p of all pairs of equal systems, on a scale of 1 to 5."""
     thoughts = World().draw(rng, raters, stimuli, np.full(systems, MIDDLE))
     answer, rater, stimulus, system = rows(on_scale(thoughts))
-    found = []
+    results = []
     for one in range(systems):
         for other in range(one + 1, systems):
             both = (system == one) | (system == other)
             first = system[both] == one
-            found.append(difference(answer[both], first, rater[both], stimulus[both]).p)
-    return np.array(found)
+            results.append(difference(answer[both], first, rater[both], stimulus[both]).p)
+    return np.array(results)
 
 
 def preference(
@@ -154,11 +154,11 @@ def mushra(rng: np.random.Generator, raters: int, stimuli: int, fits: float) -> 
 def looked_at(rng: np.random.Generator) -> list[float]:
     """Find the least p of two equal systems, of those after 8, 12 … 40 raters."""
     thoughts = on_scale(World().draw(rng, 40, 20, np.full(2, MIDDLE)))
-    found = []
+    results = []
     for number in range(8, 41, 4):
         answer, rater, stimulus, system = rows(thoughts[:number])
-        found.append(difference(answer, system == 0, rater, stimulus).p)
-    return [min(found)]
+        results.append(difference(answer, system == 0, rater, stimulus).p)
+    return [min(results)]
 
 
 def strengths() -> Iterator[str]:
@@ -183,11 +183,11 @@ def strengths() -> Iterator[str]:
                 "answer": answer,
             }
         )
-        found = bradley_terry(table, ranking(table)).set_index("system").loc[names]
-        rank: Any = kendalltau(found["value"], quality)
+        scale = bradley_terry(table, ranking(table)).set_index("system").loc[names]
+        rank: Any = kendalltau(scale["value"], quality)
         taus.append(rank.statistic)
         perfect += taus[-1] > 0.999
-        tables.append(found[["value", "low", "high"]].to_numpy())
+        tables.append(scale[["value", "low", "high"]].to_numpy())
     value, low, high = np.moveaxis(np.array(tables), -1, 0)
     truth = value.mean(axis=0)
     held = ((low <= truth) & (truth <= high)).mean()
@@ -206,23 +206,24 @@ def planned() -> Iterator[str]:
     yield ""
     yield "| pilot of 10 raters × 20 stimuli | wanted | size asked for (median) | found, % |"
     yield "|---|---:|---:|---:|"
-    for name, wanted, test in (
+    for name, truth, test in (
         ("MOS, two systems", 0.3, _mos_test),
         ("AB", 0.1, _ab_test),
         ("ABX", 0.1, _abx_test),
     ):
-        sizes, found = [], []
+        sizes, detected = [], []
         for seed in range(PLANNED):
             rng = np.random.default_rng(seed)
-            estimate, chance = test(rng, 10, 20, wanted)[0], name == "ABX"
-            known = at_null(estimate, 0, 1) if name == "AB" else estimate
-            row = plan([known], [wanted], chance).iloc[0]
+            estimate, chance = test(rng, 10, 20, truth)[0], name == "ABX"
+            variance = at_null(estimate, 0, 1) if name == "AB" else estimate
+            row = plan([variance], [truth], chance).iloc[0]
             if np.isnan(row["raters"]):
                 continue
             sizes.append((row["raters"], row["stimuli"]))
-            found.append(test(rng, int(row["raters"]), int(row["stimuli"]), wanted)[1] < ALPHA)
+            detected.append(test(rng, int(row["raters"]), int(row["stimuli"]), truth)[1] < ALPHA)
         raters, stimuli = np.median(sizes, axis=0)
-        yield f"| {name} | {wanted:g} | {raters:.0f} × {stimuli:.0f} | {100 * np.mean(found):.0f} |"
+        power = 100 * np.mean(detected)
+        yield f"| {name} | {truth:g} | {raters:.0f} × {stimuli:.0f} | {power:.0f} |"
     yield ""
     yield (
         f"Over {PLANNED} pilots, whose plan is for 80 %; a pilot knows its variance only so well, "
@@ -231,35 +232,35 @@ def planned() -> Iterator[str]:
 
 
 def _mos_test(
-    rng: np.random.Generator, raters: int, stimuli: int, wanted: float
+    rng: np.random.Generator, raters: int, stimuli: int, truth: float
 ) -> tuple[Estimate, float]:
-    quality = MIDDLE + np.array([wanted / 2, -wanted / 2])
+    quality = MIDDLE + np.array([truth / 2, -truth / 2])
     thoughts = World(fits=0.15).draw(rng, raters, stimuli, quality)
     answer, rater, stimulus, system = rows(on_scale(thoughts))
-    found = difference(answer, system == 0, rater, stimulus, ROUNDING)
-    return found, found.p
+    estimate = difference(answer, system == 0, rater, stimulus, ROUNDING)
+    return estimate, estimate.p
 
 
 def _ab_test(
-    rng: np.random.Generator, raters: int, stimuli: int, wanted: float
+    rng: np.random.Generator, raters: int, stimuli: int, truth: float
 ) -> tuple[Estimate, float]:
     world = World(fits=0.15)
     spread = np.sqrt(2 * (world.tastes**2 + world.fits**2 + world.noise**2))
-    quality = np.array([float(norm.ppf(0.5 + wanted)) * spread, 0])
+    quality = np.array([float(norm.ppf(0.5 + truth)) * spread, 0])
     answers = votes(world.draw(rng, raters, stimuli, quality), 0)
-    found = mean(*rows(answers[..., None])[:3], null=0.5)
-    return found, bounded(found, 0, 1)[2]
+    estimate = mean(*rows(answers[..., None])[:3], null=0.5)
+    return estimate, bounded(estimate, 0, 1)[2]
 
 
 def _abx_test(
-    rng: np.random.Generator, raters: int, stimuli: int, wanted: float
+    rng: np.random.Generator, raters: int, stimuli: int, truth: float
 ) -> tuple[Estimate, float]:
     """Test raters of whom half hear nothing, the others something."""
-    hears = 0.5 + wanted + np.where(rng.random((raters, 1)) < 0.5, wanted, -wanted)
+    hears = 0.5 + truth + np.where(rng.random((raters, 1)) < 0.5, truth, -truth)
     answers = (rng.random((raters, stimuli)) < hears) * 1.0
-    found = mean(*rows(answers[..., None])[:3], null=0.5)
+    estimate = mean(*rows(answers[..., None])[:3], null=0.5)
     p = binomtest(int(answers.sum()), answers.size, alternative="greater").pvalue
-    return found, float(p)
+    return estimate, float(p)
 
 
 if __name__ == "__main__":

@@ -95,7 +95,7 @@ def votes_of(pairing: str, seed: int) -> tuple[pd.DataFrame, np.ndarray]:
 
 def taus(votes: pd.DataFrame, strengths: np.ndarray) -> list[float]:
     """Find Kendall's τ with the true order after every LOOK votes, by the same posterior mean."""
-    won, found = np.zeros((SYSTEMS, SYSTEMS)), []
+    won, correlations = np.zeros((SYSTEMS, SYSTEMS)), []
     sides = zip(votes["system"], votes["other"], votes["answer"], strict=True)
     for number, (system, against, answer) in enumerate(sides, 1):
         one, other = (int(str(name)[-2:]) for name in (system, against))
@@ -103,8 +103,8 @@ def taus(votes: pd.DataFrame, strengths: np.ndarray) -> list[float]:
         won[other, one] += 1 - answer
         if number % LOOK == 0:
             rank: Any = kendalltau(beliefs(won).mean, strengths)
-            found.append(rank.statistic)
-    return found
+            correlations.append(rank.statistic)
+    return correlations
 
 
 def held(votes: pd.DataFrame, strengths: np.ndarray) -> np.ndarray:
@@ -125,8 +125,8 @@ def marginal(strengths: np.ndarray) -> np.ndarray:
     apart = np.subtract.outer(strengths, strengths)[..., None] + spread * NODES
     won = WITHOUT_END * (expit(apart) @ WEIGHTS)
     np.fill_diagonal(won, 0)
-    found = beliefs(won).mean
-    return found - found.mean()
+    posterior = beliefs(won).mean
+    return posterior - posterior.mean()
 
 
 def adaptive() -> Iterator[str]:

@@ -96,10 +96,10 @@ def near_ends() -> Iterator[str]:
         share = name.startswith("share")
         for raters, stimuli in sizes:
             truth, cut, ours = held_near_end(share, quality, raters, stimuli, heavy)
-            told = f"{100 * truth:.0f} %" if share else f"{truth:.2f}"
+            label = f"{100 * truth:.0f} %" if share else f"{truth:.2f}"
             size = f"{raters} × {stimuli}"
             below += [f"{name}, {size}"] if ours < floor else []
-            yield f"| {name} | {size} | {told} | {cut:.1f} | {ours:.1f} | {floor} |"
+            yield f"| {name} | {size} | {label} | {cut:.1f} | {ours:.1f} | {floor} |"
     yield ""
     yield (
         "Heavy raters heard everything, the others one sound in eight. Below its floor is "
@@ -124,17 +124,17 @@ def held_near_end(
     rng, hits = np.random.default_rng(raters * stimuli), []
     for _ in range(ENDS):
         table = answers(rng, raters, stimuli)
-        kept = rng.random(table.shape) < 1 / 8 if heavy else np.ones(table.shape, bool)
-        kept[:3] = True
-        rater, stimulus = (np.unique(each, return_inverse=True)[1] for each in np.nonzero(kept))
-        found = mean(table[kept], rater, stimulus, rounding=0 if share else ROUNDING)
-        ends = bounded(found, low, high)[:2]
-        hits.append((_holds(found, truth), ends[0] <= truth <= ends[1]))
+        rated = rng.random(table.shape) < 1 / 8 if heavy else np.ones(table.shape, bool)
+        rated[:3] = True
+        rater, stimulus = (np.unique(each, return_inverse=True)[1] for each in np.nonzero(rated))
+        estimate = mean(table[rated], rater, stimulus, rounding=0 if share else ROUNDING)
+        ends = bounded(estimate, low, high)[:2]
+        hits.append((_holds(estimate, truth), ends[0] <= truth <= ends[1]))
     return truth, *(100 * np.mean(hits, axis=0))
 
 
-def _holds(found: Estimate, truth: float) -> bool:
-    return bool(found.low <= truth <= found.high)
+def _holds(estimate: Estimate, truth: float) -> bool:
+    return bool(estimate.low <= truth <= estimate.high)
 
 
 def rivals(raters: int, stimuli: int) -> np.ndarray:

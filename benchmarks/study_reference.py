@@ -77,9 +77,9 @@ class Compared:
     in_r: str
 
 
-def _judged(kept: np.ndarray = EVERYTHING) -> Variance:
-    target, judge = np.nonzero(kept)
-    return mean(JUDGES[kept], judge, target).variance
+def _judged(rows: np.ndarray = EVERYTHING) -> Variance:
+    target, judge = np.nonzero(rows)
+    return mean(JUDGES[rows], judge, target).variance
 
 
 def _strength(journal: str) -> float:
@@ -92,8 +92,8 @@ def _strength(journal: str) -> float:
     ]
     votes = pd.DataFrame(rows, columns=["system", "other", "answer"])
     votes["rater"], votes["stimulus"] = np.arange(len(votes)), 0
-    found = bradley_terry(votes, list(JOURNALS)).set_index("system")["value"]
-    return float(found[journal] - found[JOURNALS[0]])
+    strengths = bradley_terry(votes, list(JOURNALS)).set_index("system")["value"]
+    return float(strengths[journal] - strengths[JOURNALS[0]])
 
 
 def _agreement(level: str) -> float:
@@ -226,23 +226,23 @@ def in_r() -> dict[str, str]:
         f"cat('{number}', format(as.numeric(v)[1], digits = 10), '\\n')"
         for number, each in enumerate(VALUES)
     ]
-    said = subprocess.run(
+    output = subprocess.run(
         ["Rscript", "-"], input="\n".join(lines), capture_output=True, text=True, check=True
     ).stdout
-    pairs = [line.split() for line in said.splitlines() if len(line.split()) == 2]
+    pairs = [line.split() for line in output.splitlines() if len(line.split()) == 2]
     return {VALUES[int(number)].what: value for number, value in pairs if value != "NA"}
 
 
 def main() -> None:
     """Print the table, and exit with 1 where ours is not the published value."""
-    known, wrong = in_r(), False
+    in_journals, wrong = in_r(), False
     print("| value | published | ours | R |\n|---|---:|---:|---:|")
     for each in VALUES:
         ours = each.ours()
         published = "" if np.isnan(each.published) else f"{each.published:.{each.digits}f}"
-        found = f"{ours:.{each.digits}f}"
-        wrong |= bool(published) and published != found
-        print(f"| {each.what} | {published} | {found} | {known.get(each.what, '')} |")
+        figure = f"{ours:.{each.digits}f}"
+        wrong |= bool(published) and published != figure
+        print(f"| {each.what} | {published} | {figure} | {in_journals.get(each.what, '')} |")
     sys.exit(int(wrong))
 
 

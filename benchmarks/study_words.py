@@ -23,8 +23,10 @@ def word_errors() -> Iterator[str]:
     yield "|---|---:|---:|---:|"
     for raters, sentences in SIZES:
         for rate in RATES:
-            held, found = (f"{100 * share:.1f}" for share in measured(raters, sentences, rate))
-            yield f"| {raters} raters × {sentences} | {100 * rate:.0f} | {held} | {found} |"
+            held, significant = (
+                f"{100 * share:.1f}" for share in measured(raters, sentences, rate)
+            )
+            yield f"| {raters} raters × {sentences} | {100 * rate:.0f} | {held} | {significant} |"
     yield ""
     yield (
         f"Raters and sentences have rates of their own (SD {SPREAD:g} of the rate), which two "
@@ -38,14 +40,14 @@ def measured(raters: int, sentences: int, rate: float) -> tuple[float, float]:
     with this rate that tell them apart."""
     rng = np.random.default_rng(round(1000 * rate) + raters * sentences)
     words = {f"s{k}": int(WORDS[k % len(WORDS)]) for k in range(sentences)}
-    held = found = 0
+    held = significant = 0
     for _ in range(TESTS):
         answers = scores.by_words(_answers(rng, raters, words, rate), words)
         own = scores.systems(answers, (0, 1)).set_index("system").loc["x"]
         held += own["low"] <= rate <= own["high"]
         pairs = scores.pairs(scores.differences(answers, ["x", "y"], rounding=0.0))
-        found += bool((pairs["p"] < 0.05).any())
-    return held / TESTS, found / TESTS
+        significant += bool((pairs["p"] < 0.05).any())
+    return held / TESTS, significant / TESTS
 
 
 def _answers(rng: np.random.Generator, raters: int, words: dict[str, int], rate: float) -> Table:

@@ -15,6 +15,6 @@ def rows(
     answers: np.ndarray, keep: np.ndarray | bool = True
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Turn answers (R, S, K) into columns: answer, rater, stimulus, system; only those to keep."""
-    kept = np.broadcast_to(keep, answers.shape)
-    rater, stimulus, system = np.nonzero(kept)
-    return answers[kept], rater, stimulus, system
+    rated = np.broadcast_to(keep, answers.shape)
+    rater, stimulus, system = np.nonzero(rated)
+    return answers[rated], rater, stimulus, system

@@ -77,9 +77,9 @@ def main() -> None:
         cells = [condition]
         for group in groups.values():
             changed = [change(speech) for speech in group]
-            for found in zip(*(detected(speech.waveform) for speech in changed), strict=True):
-                overlap = np.mean([*map(overlap_of, changed, found)])
-                whole = np.mean([len(segments) == 1 for segments in found])
+            for bounds in zip(*(detected(speech.waveform) for speech in changed), strict=True):
+                overlap = np.mean([*map(overlap_of, changed, bounds)])
+                whole = np.mean([len(segments) == 1 for segments in bounds])
                 cells.append(f"{overlap:.2f} / {whole:.0%}")
         rows.append(cells)
         print(*cells, sep=" | ", flush=True)
@@ -121,8 +121,8 @@ def sentences(items: Sequence[Item]) -> Iterator[Speech]:
 
 def words(items: Sequence[Item], rng: np.random.Generator) -> Iterator[Speech]:
     """Yield single words between pauses."""
-    known = [i for i in items if i.corpus in ("dspspeech20", "picovoice_wake_words")]
-    chosen = [known[number] for number in sorted(rng.permutation(len(known))[:RECORDINGS])]
+    clips = [i for i in items if i.corpus in ("dspspeech20", "picovoice_wake_words")]
+    chosen = [clips[number] for number in sorted(rng.permutation(len(clips))[:RECORDINGS])]
     for _, word in waveforms(chosen):
         power = np.mean(word[: len(word) // 160 * 160].reshape(-1, 160) ** 2, axis=1)
         loud = np.flatnonzero(10 * np.log10(power / power.max() + 1e-12) > -RANGE)
@@ -173,11 +173,11 @@ def _cut(waveform: np.ndarray, length: int, rng: np.random.Generator) -> np.ndar
 def overlap_of(speech: Speech, segments: Segments) -> float:
     """Compute how much the segments and the speech share, of all that either covers."""
     frames = round(len(speech.waveform) / SAMPLE_RATE / FRAME)
-    told, true = np.zeros(frames, bool), np.zeros(frames, bool)
-    for mask, parts in ((told, segments), (true, [(speech.start, speech.end)])):
+    predicted, true = np.zeros(frames, bool), np.zeros(frames, bool)
+    for mask, parts in ((predicted, segments), (true, [(speech.start, speech.end)])):
         for start, end in parts:
             mask[round(start / FRAME) : round(end / FRAME)] = True
-    return float(np.sum(told & true) / np.sum(told | true))
+    return float(np.sum(predicted & true) / np.sum(predicted | true))
 
 
 def document(
@@ -188,13 +188,13 @@ def document(
     head = [f"{group}: {name}" for group in counts for name in names]
     table = [["recording", *head], ["---"] * (1 + len(head)), *rows]
     how_many = " and ".join(f"{count} {name}" for name, count in counts.items())
-    said = ", ".join(f"{name} {share:.1%}" for name, share in zip(names, alarms, strict=True))
+    shares = ", ".join(f"{name} {share:.1%}" for name, share in zip(names, alarms, strict=True))
     return (
         "# Speech in quiet, noisy and spoken-over recordings\n\n`python -m "
         f"benchmarks.voice_activity` over {how_many}: the overlap with the speech, as the share of "
         "what either covers, and how often one segment is found.\n\n"
         + "\n".join(f"| {' | '.join(row)} |" for row in table)
-        + f"\n\nOf {others} sounds without a voice (ESC-50), taken for speech: {said}.\n"
+        + f"\n\nOf {others} sounds without a voice (ESC-50), taken for speech: {shares}.\n"
     )
 
 

@@ -91,26 +91,26 @@ def lines(task: Task, search: WordSearch) -> list[str]:
         "ours, typed": (find_ours, typed)
     }
     if spoken:
-        systems["ours, spoken"] = (find_ours, [said(search.words, one) for one in spoken])
+        systems["ours, spoken"] = (find_ours, [first_word(search.words, one) for one in spoken])
         frames = mfcc_frames(recording.waveform).astype(np.float32)
         systems["MFCC, subsequence DTW, spoken"] = (lambda w: warped(frames, w), spoken)
     rows = []
     for name, (find, queries) in systems.items():
         began, used = time.perf_counter(), time.process_time()
-        found = [find(query) for query in queries]
+        places = [find(query) for query in queries]
         count = len(queries)
         times[f"a query: {name}"] = (
             (time.perf_counter() - began) / count,
             (time.process_time() - used) / count,
         )
-        rows.append(row(name, task, found))
+        rows.append(row(name, task, places))
     new = sum(query.is_new for query in task.queries)
-    asked = f"{len(task.queries)} queries"
+    head = f"{len(task.queries)} queries"
     return [
         "",
         f"## {task.seconds:.0f} s {task.source}",
         "",
-        f"{asked}, {new} of them words that no training heard." if new else f"{asked}.",
+        f"{head}, {new} of them words that no training heard." if new else f"{head}.",
         "",
         f"| | TWV, β = {NIST_BETA} | at threshold | TWV, β = {own_beta(task):.0f} | at threshold "
         "| at the app's | of new words | found, no false alarm |",
@@ -123,13 +123,13 @@ def lines(task: Task, search: WordSearch) -> list[str]:
     ]
 
 
-def row(name: str, task: Task, found: Sequence[FoundPlaces]) -> str:
+def row(name: str, task: Task, ranked: Sequence[FoundPlaces]) -> str:
     """Write a row of the table."""
     new = [i for i, query in enumerate(task.queries) if query.is_new]
-    places = [each.places for each in found]
+    places = [each.places for each in ranked]
     nist, nist_at = best_value(task, places, NIST_BETA)
     own, own_at = best_value(task, places, own_beta(task))
-    app, thresholds = "–", [each.threshold for each in found]
+    app, thresholds = "–", [each.threshold for each in ranked]
     if np.isfinite(thresholds).all():
         judged = [judge(task, i, some) for i, some in enumerate(places)]
         app = f"{value(task, judged, own_beta(task), thresholds):.2f}"
@@ -206,7 +206,7 @@ def written(words: Words, word: WordType) -> Written:
     return Written(" ".join(word.phonemes), Pronunciation(word.phonemes, "dictionary"), vector)
 
 
-def said(words: Words, waveform: np.ndarray) -> Spoken:
+def first_word(words: Words, waveform: np.ndarray) -> Spoken:
     """Make the spoken query of a recording."""
     seconds = len(waveform) / SAMPLE_RATE
     return Spoken(waveform, 0.0, seconds, words.embed_waveforms([waveform])[0])

@@ -54,8 +54,12 @@ def recording(sound: Path, folder: Path) -> Path:
 
 def lines(words: Words, recordings: list[Path]) -> list[str]:
     """Measure the search, and write the lines of words.md."""
-    found = {path: waveform for path in recordings if (waveform := one_word(path)) is not None}
-    refused, recordings, spoken = len(recordings) - len(found), list(found), list(found.values())
+    recorded = {path: waveform for path in recordings if (waveform := one_word(path)) is not None}
+    refused, recordings, spoken = (
+        len(recordings) - len(recorded),
+        list(recorded),
+        list(recorded.values()),
+    )
     library = store(words.embed_waveforms(spoken))
     queries = recordings[:QUERIES]
     loaded = [load(path, SAMPLE_RATE).waveform for path in queries]
@@ -112,14 +116,14 @@ def store(vectors: np.ndarray) -> WordLibrary:
     """Make a library of STORED spoken and STORED written words with vectors similar to those
     given.
     """
-    made = resembling(vectors, 2 * STORED, np.random.default_rng(0))
+    synthetic = resembling(vectors, 2 * STORED, np.random.default_rng(0))
     words = [
         LibraryWord(str(i), str(i), (), "en", "a voice" if i < STORED else None, None)
-        for i in range(len(made))
+        for i in range(len(synthetic))
     ]
-    dimension = made.shape[1]
+    dimension = synthetic.shape[1]
     flat = Projection(np.zeros(dimension), np.eye(dimension, 2), -np.ones(2), np.ones(2))
-    return WordLibrary(words, made, flat, np.zeros((len(made), 2), np.float32), {}, "")
+    return WordLibrary(words, synthetic, flat, np.zeros((len(synthetic), 2), np.float32), {}, "")
 
 
 def time_warping(spoken: list[np.ndarray]) -> tuple[float, float]:
@@ -132,8 +136,8 @@ def time_warping(spoken: list[np.ndarray]) -> tuple[float, float]:
         blocks.append((np.concatenate(block), ends))
 
     def search(word: np.ndarray) -> np.ndarray:
-        found = [path_means(1 - stored @ word.T, ends) for stored, ends in blocks]
-        return np.argpartition(np.concatenate(found), 10)[:10]
+        distances = [path_means(1 - stored @ word.T, ends) for stored, ends in blocks]
+        return np.argpartition(np.concatenate(distances), 10)[:10]
 
     return percentiles(search, frames[:DTW_QUERIES])
 

@@ -40,11 +40,11 @@ VISIT: Final = "tests/browser/test_embedded.py"
 def main() -> None:
     """Run every check in turn; the first that fails ends with a sentence."""
     uv = find_uv()
-    told = front_matter(ROOT / "README.md")
+    front = front_matter(ROOT / "README.md")
     check_files()
-    check_front_matter(told)
+    check_front_matter(front)
     for torch in TORCHES:
-        versions = resolve(uv, told["sdk_version"], torch)
+        versions = resolve(uv, front["sdk_version"], torch)
         print(f"Python {PYTHON}, torch {torch}: {len(versions)} packages fit together")
     python = find_python(uv)
     with tempfile.TemporaryDirectory(prefix="space-") as folder:
@@ -64,15 +64,15 @@ def main() -> None:
 
 def find_uv() -> str:
     """Find the resolver of requirements-dev.txt."""
-    found = shutil.which("uv", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
-    return found or sys.exit("uv is missing: pip install -r requirements-dev.txt")
+    path = shutil.which("uv", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+    return path or sys.exit("uv is missing: pip install -r requirements-dev.txt")
 
 
 def find_python(uv: str) -> str | None:
     """Find a Python 3.12 of this machine; None where there is none."""
-    found = subprocess.run([uv, "python", "find", PYTHON], capture_output=True, text=True)
-    if found.returncode == 0:
-        return found.stdout.strip()
+    run = subprocess.run([uv, "python", "find", PYTHON], capture_output=True, text=True)
+    if run.returncode == 0:
+        return run.stdout.strip()
     # uv stops at a shim of pyenv for a version that is installed and not chosen.
     installed = Path.home().glob(f".pyenv/versions/{PYTHON}.*/bin/python")
     return next(map(str, installed), None)
@@ -93,24 +93,24 @@ def check_files() -> None:
     print(f"{len(sizes)} files, {sum(sizes.values()) / 2**20:.0f} MB, none over 10 MB")
 
 
-def check_front_matter(told: dict[str, Any]) -> None:
+def check_front_matter(front: dict[str, Any]) -> None:
     """Check that the README's front matter agrees with the requirements, and that Spaces know its
     values.
     """
     requirements = (ROOT / "requirements.txt").read_text()
     pinned = re.search(r"^gradio==(\S+)", requirements, re.M)
-    thumbnail = THUMBNAIL.fullmatch(told["thumbnail"])
+    thumbnail = THUMBNAIL.fullmatch(front["thumbnail"])
     wrong = [
         sentence
         for sentence, applies in {
-            "sdk_version is not the pinned gradio": not pinned or pinned[1] != told["sdk_version"],
-            f"python_version is none of {PYTHONS}": told["python_version"] not in PYTHONS,
-            "app_file is not there": not (ROOT / told["app_file"]).is_file(),
-            "header is neither mini nor default": told["header"] not in ("mini", "default"),
-            "suggested_hardware is not free": told["suggested_hardware"] not in FREE,
+            "sdk_version is not the pinned gradio": not pinned or pinned[1] != front["sdk_version"],
+            f"python_version is none of {PYTHONS}": front["python_version"] not in PYTHONS,
+            "app_file is not there": not (ROOT / front["app_file"]).is_file(),
+            "header is neither mini nor default": front["header"] not in ("mini", "default"),
+            "suggested_hardware is not free": front["suggested_hardware"] not in FREE,
             "thumbnail is no address of a file here": not thumbnail
             or not (ROOT / thumbnail[1]).is_file(),
-            "short_description has over 60 characters": len(told["short_description"]) > 60,
+            "short_description has over 60 characters": len(front["short_description"]) > 60,
         }.items()
         if applies
     ]

@@ -122,7 +122,7 @@ def test_convert_is_encode_and_decode(address: str) -> None:
     again = answer(address, "decode", units=units, target="SM1")
     decoded = answer(address, "decode", units=encoded["units"], target="SM1")
     assert again["speech"] == decoded["speech"]
-    sounds = [httpx.get(made["speech"]).content for made in (converted, decoded)]
+    sounds = [httpx.get(document["speech"]).content for document in (converted, decoded)]
     assert sounds[0] == sounds[1]
     assert sounds[0].startswith(b"RIFF")
 
@@ -133,8 +133,8 @@ def test_agents_hear_of_early_end(address: str, tmp_path: Path) -> None:
     (tmp_path / "cut.wav").write_bytes(wav_bytes(noise, 16_000)[:32_000])
     speech = data_url(tmp_path / "cut.wav", "audio/wav")
     for tool, more in (("convert", {"target": "SM1"}), ("encode", {})):
-        said = answer(address, tool, audio=speech, model="vqvae-64", **more)["notices"]
-        assert any("ends early" in sentence for sentence in said), tool
+        notices = answer(address, tool, audio=speech, model="vqvae-64", **more)["notices"]
+        assert any("ends early" in sentence for sentence in notices), tool
 
 
 def test_convert_answers_in_two_kilobytes(
@@ -145,8 +145,8 @@ def test_convert_answers_in_two_kilobytes(
     converted = call(address, "convert", audio=speech, target="TF2")
     assert isinstance(converted.content[0], TextContent) and not converted.isError
     assert len(converted.content[0].text) <= 2000
-    made = json.loads(converted.content[0].text)
-    again = answer(address, "convert", audio=made["speech"], target="SF1")
+    document = json.loads(converted.content[0].text)
+    again = answer(address, "convert", audio=document["speech"], target="SF1")
     assert httpx.get(again["speech"]).content.startswith(b"RIFF")
 
 
@@ -183,7 +183,7 @@ def test_lips_are_read_without_state(address: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("tool", "arguments", "said"),
+    ("tool", "arguments", "message"),
     [
         ("search_sounds", {"text": " "}, "Type what you would like to hear"),
         ("decode", {"units": {"codes": "no"}, "target": "SM1"}, "not a units file"),
@@ -200,12 +200,12 @@ def test_lips_are_read_without_state(address: str) -> None:
     ],
 )
 def test_mistaken_call_is_answered_by_sentence(
-    address: str, tool: str, arguments: dict, said: str
+    address: str, tool: str, arguments: dict, message: str
 ) -> None:
     result = call(address, tool, **arguments)
     assert result.isError
     assert isinstance(result.content[0], TextContent)
-    assert said in result.content[0].text
+    assert message in result.content[0].text
 
 
 def test_manual_for_agents_lists_every_tool(address: str) -> None:

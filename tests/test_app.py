@@ -45,11 +45,11 @@ def test_sigterm_ends_app_and_deletes_files() -> None:
     """The app deletes what it kept."""
     running = subprocess.Popen([sys.executable, "-c", WAITS], cwd=ROOT, stdout=subprocess.PIPE)
     assert running.stdout
-    kept = Path(running.stdout.readline().decode().strip())
-    assert kept.exists()
+    folder = Path(running.stdout.readline().decode().strip())
+    assert folder.exists()
     running.terminate()
     running.wait(timeout=30)
-    assert not kept.exists()
+    assert not folder.exists()
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux only")
@@ -157,8 +157,8 @@ def test_switch_in_environment_can_be_off(value: str) -> None:
 )
 def test_options_name_what_writes_transcripts(value: str, name: str | None) -> None:
     assert launch.options([], {"EARSHOT_TRANSCRIPTS": value}).transcripts == name
-    given = [] if name is None else ["--transcripts", *filter(None, [name])]
-    assert launch.options(given, {}).transcripts == name
+    arguments = [] if name is None else ["--transcripts", *filter(None, [name])]
+    assert launch.options(arguments, {}).transcripts == name
 
 
 def test_options_lend_voices_where_asked_only() -> None:
@@ -234,11 +234,11 @@ def test_launch_forgets_pages_of_old_visits(
             visit = {"session_hash": f"visit-{number}"}
             body = {"data": [], "fn_index": 0, **visit}
             httpx.post(f"{address}gradio_api/queue/join", json=body).raise_for_status()
-            told = httpx.get(f"{address}gradio_api/queue/data", params=visit, timeout=60)
-            assert "process_completed" in told.text
+            stream = httpx.get(f"{address}gradio_api/queue/data", params=visit, timeout=60)
+            assert "process_completed" in stream.text
         gc.collect()
-        kept = [each for each in gc.get_objects() if type(each) is SessionState]
-        assert sum(each.blocks_config.root_block is page for each in kept) == 3
+        states = [each for each in gc.get_objects() if type(each) is SessionState]
+        assert sum(each.blocks_config.root_block is page for each in states) == 3
         assert page._queue.event_analytics == {}
     finally:
         close(page)
@@ -278,17 +278,17 @@ def test_waiting_jobs_are_limited() -> None:
 
 def test_session_has_no_page_copy() -> None:
     with gr.Blocks() as page:
-        kept, shown = gr.State(0), gr.Number()
-        gr.Button().click(lambda n: (n + 1, n + 1), kept, [kept, shown])
+        counter, output = gr.State(0), gr.Number()
+        gr.Button().click(lambda n: (n + 1, n + 1), counter, [counter, output])
     address = launch.launch(page, launch.options([], {}), block=False)
     try:
-        for told in (1, 2):
+        for number in (1, 2):
             body = {"data": [None], "fn_index": 0, "session_hash": "a"}
             httpx.post(f"{address}gradio_api/queue/join", json=body).raise_for_status()
             seen = {"session_hash": "a"}
             reply = httpx.get(f"{address}gradio_api/queue/data", params=seen, timeout=60)
-            assert f'"data":[null,{told}]' in reply.text.replace(" ", "")
-        assert page.state_holder["a"].config_values.keys() <= {kept._id}
+            assert f'"data":[null,{number}]' in reply.text.replace(" ", "")
+        assert page.state_holder["a"].config_values.keys() <= {counter._id}
     finally:
         close(page)
 
@@ -305,8 +305,8 @@ def test_programs_keep_few_sessions(
         for _ in range(30):
             joined = httpx.post(f"{address}gradio_api/call/keep", json={"data": []})
             event = joined.raise_for_status().json()["event_id"]
-            told = httpx.get(f"{address}gradio_api/call/keep/{event}", timeout=60)
-            assert "event: complete" in told.text
+            stream = httpx.get(f"{address}gradio_api/call/keep/{event}", timeout=60)
+            assert "event: complete" in stream.text
         assert len(page.state_holder.session_data) == 3
         assert len(page._queue.pending_messages_per_session) <= MAX_SESSIONS
         assert len(page._queue.pending_event_ids_session) <= MAX_SESSIONS
@@ -318,13 +318,16 @@ def test_omitted_parameters_have_first_values() -> None:
     """A program that was written before later parameters were added has their first values."""
     with gr.Blocks() as page:
         inputs = [gr.Textbox(), gr.State(1), gr.Radio(["neural", "old"], value="neural")]
-        gr.Button().click(lambda *given: str(given), inputs, gr.Textbox(), api_name="say")
+        gr.Button().click(lambda *argumentss: str(argumentss), inputs, gr.Textbox(), api_name="say")
     address = launch.launch(page, launch.options([], {}), block=False)
     try:
-        for given, said in ((["a"], "('a', 1, 'neural')"), (["a", "old"], "('a', 1, 'old')")):
-            joined = httpx.post(f"{address}gradio_api/call/say", json={"data": given})
+        for argumentss, answer in (
+            (["a"], "('a', 1, 'neural')"),
+            (["a", "old"], "('a', 1, 'old')"),
+        ):
+            joined = httpx.post(f"{address}gradio_api/call/say", json={"data": argumentss})
             event = joined.raise_for_status().json()["event_id"]
-            assert said in httpx.get(f"{address}gradio_api/call/say/{event}", timeout=60).text
+            assert answer in httpx.get(f"{address}gradio_api/call/say/{event}", timeout=60).text
     finally:
         close(page)
 

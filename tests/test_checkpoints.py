@@ -138,10 +138,10 @@ def test_shipped_vqvae_converts_an_example(folder: Path) -> None:
     example = ROOT.parent / "assets" / "examples" / "woman-lighthouse.ogg"
     result = pipeline(example, target="SM1", vocoder=pipeline.vocoders[0])
     assert len(result.converted.waveform) == len(result.source.waveform)
-    source, made = (s.log_mel.mean(axis=1) for s in (result.source, result.converted))
+    source, converted = (s.log_mel.mean(axis=1) for s in (result.source, result.converted))
     # The syllables fall in the same places.
-    correlation = float(((source - source.mean()) * (made - made.mean())).mean())
-    assert correlation / float(source.std() * made.std()) > 0.7
+    correlation = float(((source - source.mean()) * (converted - converted.mean())).mean())
+    assert correlation / float(source.std() * converted.std()) > 0.7
     assert len(set(result.units.codes.tolist())) > 20
 
 
@@ -190,11 +190,11 @@ def test_search_by_text_finds_kind(
 def test_search_by_sound_finds_kind(search: SoundSearch, library: SoundIndex) -> None:
     """A sound of the library mostly finds the same kind."""
     count = Counter(sound.kind for sound in library.sounds)
-    asked = [sound for sound in library.sounds if count[sound.kind] > 1][::5]
-    found = [search(library, like=sound.id, limit=3).hits for sound in asked]
+    queries = [sound for sound in library.sounds if count[sound.kind] > 1][::5]
+    results = [search(library, like=sound.id, limit=3).hits for sound in queries]
     same = [
         sound.kind in {hit.sound.kind for hit in hits}
-        for sound, hits in zip(asked, found, strict=True)
+        for sound, hits in zip(queries, results, strict=True)
     ]
     assert np.mean(same) > 0.6
 
@@ -215,8 +215,8 @@ def test_noise_and_beeps_are_told_apart(search: SoundSearch) -> None:
     beeps = 0.3 * np.sin(2 * np.pi * 900 * time) * (time % 0.5 < 0.2)
     segments = [search.encoder.segments(sound.astype(np.float32)) for sound in (noise, beeps)]
     sounds = np.concatenate([search.encoder.embed_audio(sound).vectors for sound in segments])
-    found = search.encoder.embed_text(["white noise", "a beep"]) @ sounds.T
-    assert ((found > search.encoder.own_threshold) == np.eye(2, dtype=bool)).all()
+    scores = search.encoder.embed_text(["white noise", "a beep"]) @ sounds.T
+    assert ((scores > search.encoder.own_threshold) == np.eye(2, dtype=bool)).all()
 
 
 def test_finished_search_has_match() -> None:
@@ -227,11 +227,11 @@ def test_finished_search_has_match() -> None:
 @pytest.mark.slow
 def test_finished_lips_are_of_shipped_weights() -> None:
     """What the page shows before the first video is what it would show after it."""
-    shown = read_finished()
-    assert shown
+    example = read_finished()
+    assert example
     reading = LipToSpeech.from_pretrained(ROOT / "lip-to-speech", "cpu").encode(SOURCE)
     expected = [(word.start, word.confidence) for word in reading.caption]
-    stored = [(word.start, word.confidence) for word in shown.words]
+    stored = [(word.start, word.confidence) for word in example.words]
     np.testing.assert_allclose(stored, expected, atol=0.02)
 
 
@@ -249,8 +249,8 @@ def test_embedded_batch_equals_single_sounds(search: SoundSearch) -> None:
     [("blorft", "b l ɔ ɹ f t"), ("tiktok", "t ɪ k t ɑ k"), ("earshotting", "ɪ ɹ ʃ ɑ t ɪ ŋ")],
 )
 def test_pronouncer_predicts_invented_words(word: str, phonemes: str) -> None:
-    said = Pronouncer.from_pretrained(ROOT / "g2p")(word)
-    assert (" ".join(said.phonemes), said.source) == (phonemes, "guess")
+    pronunciation = Pronouncer.from_pretrained(ROOT / "g2p")(word)
+    assert (" ".join(pronunciation.phonemes), pronunciation.source) == (phonemes, "guess")
 
 
 @pytest.mark.slow

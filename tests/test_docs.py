@@ -77,14 +77,14 @@ def test_pictures_show_every_tab(tmp_path: Path) -> None:
     """Fails when a tab was added or renamed after `python -m scripts.screenshots` was last run."""
     page = site.build(Services(device="cpu", tests=listening_tests.opened(tmp_path, None)))
     tabs = next(block for block in page.blocks.values() if isinstance(block, gr.Tabs))
-    shown = json.loads((ASSETS / "screenshots" / "tabs.json").read_text())
-    assert shown == [tab.label for tab in tabs.children if isinstance(tab, gr.Tab)]
+    names_shown = json.loads((ASSETS / "screenshots" / "tabs.json").read_text())
+    assert names_shown == [tab.label for tab in tabs.children if isinstance(tab, gr.Tab)]
 
 
 def _numbers(section: str) -> set[int]:
     """The n of every Eq. (n) and of ranges Eq. (n)–(m) in the first column."""
-    found: set[int] = set()
+    equations: set[int] = set()
     for row in re.findall(r"^\| (Eq\. [^|]*)\|", section, re.M):
         numbers = [int(n) for n in re.findall(r"\((\d+)\)", row)]
-        found |= set(range(numbers[0], numbers[-1] + 1))
-    return found
+        equations |= set(range(numbers[0], numbers[-1] + 1))
+    return equations

@@ -69,32 +69,32 @@ def test_page_is_made_once_per_name(address: str, monkeypatch: pytest.MonkeyPatc
 
 
 def test_pages_that_are_kept_are_few() -> None:
-    made: list[int] = []
+    answers: list[int] = []
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
-        made.append(1)
+        answers.append(1)
         await PlainTextResponse("a")(scope, receive, send)
 
     client = TestClient(FrontPage(answer, threading.Event()))
     for number in range(2 * MAX_KEPT):
         assert client.get(f"/config?{number}").text == "a"
     client.get(f"/config?{2 * MAX_KEPT - 1}")
-    assert len(made) == 2 * MAX_KEPT
+    assert len(answers) == 2 * MAX_KEPT
     client.get("/config?0")  # it was let go
-    assert len(made) == 2 * MAX_KEPT + 1
+    assert len(answers) == 2 * MAX_KEPT + 1
 
 
 @pytest.mark.parametrize("paths", [("/", "/?1", "/?__theme=dark"), ("/config", "/config/")])
 def test_page_is_one_for_any_query(paths: tuple[str, ...]) -> None:
-    made: list[str] = []
+    answers: list[str] = []
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
-        made.append(Request(scope).url.path)
+        answers.append(Request(scope).url.path)
         await PlainTextResponse("a")(scope, receive, send)
 
     client = TestClient(FrontPage(answer, threading.Event()))
     assert [client.get(path).text for path in paths] == ["a"] * len(paths)
-    assert made == [paths[0]]
+    assert answers == [paths[0]]
 
 
 def test_pages_made_for_address_are_limited() -> None:
@@ -105,8 +105,8 @@ def test_pages_made_for_address_are_limited() -> None:
         assert visitor.get("/", headers={"Host": f"{number}.example"}).text == "a"
     refused = visitor.get("/", headers={"Host": "more.example"})
     assert (refused.status_code, "Try again" in refused.text) == (429, True)
-    kept = visitor.get("/", headers={"Host": f"{burst - 1}.example"})
-    assert (kept.text, other.get("/").text) == ("a", "a")
+    answer = visitor.get("/", headers={"Host": f"{burst - 1}.example"})
+    assert (answer.text, other.get("/").text) == ("a", "a")
 
 
 def test_info_names_server_as_asked() -> None:
@@ -114,9 +114,9 @@ def test_info_names_server_as_asked() -> None:
         gr.Button().click(lambda: None, api_name="say")
     address = launch.launch(page, launch.options([], {}), block=False)
     try:
-        asked = f"{address}gradio_api/info"
-        theirs = httpx.get(asked, headers={"Host": "theirs.example"}).text
-        ours = httpx.get(asked).text
+        path = f"{address}gradio_api/info"
+        theirs = httpx.get(path, headers={"Host": "theirs.example"}).text
+        ours = httpx.get(path).text
     finally:
         close(page)
     assert "theirs.example" in theirs and "theirs.example" not in ours
@@ -155,12 +155,14 @@ def test_kiosk_keeps_files_for_minutes_only(tmp_path: Path) -> None:
 
 
 def test_files_go_within_asked_time(tmp_path: Path) -> None:
-    asked = launch.options(["--delete-after", "10m"], {}).delete_after
-    often, age = site.build(Services(device="cpu"), tmp_path, delete_after=asked).delete_cache or (
+    seconds = launch.options(["--delete-after", "10m"], {}).delete_after
+    often, age = site.build(
+        Services(device="cpu"), tmp_path, delete_after=seconds
+    ).delete_cache or (
         0,
         0,
     )
-    assert often + age == asked == 600
+    assert often + age == seconds == 600
 
 
 @pytest.mark.parametrize("time", ["soon", "10", "0m", "2h"])

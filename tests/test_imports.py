@@ -113,13 +113,13 @@ def test_no_system_imports_another(package: str) -> None:
     """Nor do the folders that systems share import one."""
     root = ROOT / package.replace(".", "/")
     rooms = {path.parent.name for path in root.glob("*/__init__.py")}
-    found = {
+    wrong = {
         str(path.relative_to(ROOT)): sorted(others)
         for room in rooms
         for path in (root / room).rglob("*.py")
         if (others := (rooms_in(package, path) & rooms) - SHARED[package] - {room})
     }
-    assert found == {}
+    assert wrong == {}
 
 
 def test_what_training_shares_knows_no_judge() -> None:
@@ -150,12 +150,12 @@ def test_long_module_says_why() -> None:
 
 @pytest.mark.parametrize("package", ["training", "pretrained", "systems", "tabs"])
 def test_package_names_its_sampling_constants(package: str) -> None:
-    found = [
+    wrong = [
         f"{path.relative_to(ROOT)}:{line}"
         for path in sources(package)
         for line in bare_constants(ast.parse(path.read_text()))
     ]
-    assert found == []
+    assert wrong == []
 
 
 def bare_constants(tree: ast.AST) -> Iterator[int]:

@@ -12,24 +12,24 @@ from earshot.core.paths import ROOT
 from scripts import space_check
 
 NO_INDEX = re.compile("Failed to fetch|error sending request|dns error", re.I)
-TOLD = space_check.front_matter(ROOT / "README.md")
+MATTER = space_check.front_matter(ROOT / "README.md")
 
 
 def test_front_matter_is_what_spaces_know(capsys: pytest.CaptureFixture[str]) -> None:
-    space_check.check_front_matter(TOLD)
+    space_check.check_front_matter(MATTER)
     space_check.check_files()
     assert "none over 10 MB" in capsys.readouterr().out
 
 
 def test_thumbnail_has_shape_of_link() -> None:
     """The thumbnail takes the name of the Space."""
-    address = space_check.THUMBNAIL.fullmatch(TOLD["thumbnail"])
+    address = space_check.THUMBNAIL.fullmatch(MATTER["thumbnail"])
     assert address
     with Image.open(ROOT / address[1]) as picture:
         assert picture.size == (1200, 630)
     sync = (ROOT / ".github" / "workflows" / "hub-sync.yml").read_text()
     (placeholder,) = re.findall(r"/\^thumbnail:/s\|(.+?)\|\$SPACE\|", sync)
-    assert f"/spaces/{placeholder}/" in TOLD["thumbnail"]
+    assert f"/spaces/{placeholder}/" in MATTER["thumbnail"]
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_thumbnail_has_shape_of_link() -> None:
 def test_wrong_front_matter_is_refused(name: str, value: str, sentence: str) -> None:
     """A Space would not take the value."""
     with pytest.raises(SystemExit, match=sentence):
-        space_check.check_front_matter(TOLD | {name: value})
+        space_check.check_front_matter(MATTER | {name: value})
 
 
 @pytest.mark.slow
@@ -51,9 +51,9 @@ def test_wrong_front_matter_is_refused(name: str, value: str, sentence: str) -> 
 def test_requirements_fit_zero_gpu(torch: str) -> None:
     """Requirements fit the Python and the torch of ZeroGPU."""
     try:
-        versions = space_check.resolve(space_check.find_uv(), TOLD["sdk_version"], torch)
+        versions = space_check.resolve(space_check.find_uv(), MATTER["sdk_version"], torch)
     except SystemExit as error:
         if NO_INDEX.search(str(error)):
             pytest.skip("needs the package index")
         raise
-    assert {f"torch=={torch}", f"gradio=={TOLD['sdk_version']}"} <= set(versions)
+    assert {f"torch=={torch}", f"gradio=={MATTER['sdk_version']}"} <= set(versions)

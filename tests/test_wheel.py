@@ -71,8 +71,8 @@ def test_wheel_requires_what_requirements_txt_names(wheel: Path) -> None:
     required = {line.split(": ")[1] for line in metadata.splitlines() if "Requires-Dist" in line}
     required = {line for line in required if "extra ==" not in line}
     lines = (ROOT / "requirements.txt").read_text().splitlines()
-    wanted = {line.split("#")[0].strip() for line in lines if line.split("#")[0].strip()}
-    assert {_name(line) for line in required} == {_name(line) for line in wanted}
+    requirements = {line.split("#")[0].strip() for line in lines if line.split("#")[0].strip()}
+    assert {_name(line) for line in required} == {_name(line) for line in requirements}
     assert "earshot = earshot.__main__:main" in scripts
     assert callable(launch.main)
 

@@ -160,12 +160,14 @@ def _outcome(
     fault: str, raters: Raters, place: Path, served: Served, database: str | None = None
 ) -> Outcome:
     lost = raters.lost(place, database, served.address)
-    seen = [f"{number:,} × “{said}”" for said, number in raters.said.items() if said]
+    seen = [
+        f"{number:,} × “{sentence}”" for sentence, number in raters.refusals.items() if sentence
+    ]
     if gone := raters.replies[NO_REPLY]:
         seen.append(f"{gone:,} × no reply")
     after = f"{len(raters.acknowledged):,} acknowledged, {lost} lost; "
     after += f"longest wait {raters.longest:.1f} s"
-    foreseen = {*raters.said} <= {"", NOT_STORED, BUSY}
+    foreseen = {*raters.refusals} <= {"", NOT_STORED, BUSY}
     return Outcome(fault, "; ".join(seen) or "nothing", after, foreseen and not lost)
 
 

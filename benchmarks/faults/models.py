@@ -67,15 +67,19 @@ def damaged(place: Path, task: str) -> Outcome:
     served = Served(str(PROGRAM), str(folder), str(ASSETS / "sounds.index"))
     try:
         visitor = Visitor(served.address)
-        said = {each: _said(visitor, each) for each in NEEDED}
+        errors = {each: _error_of(visitor, each) for each in NEEDED}
     finally:
         served.kill()
-    working = [each for each in NEEDED if said[each] is None]
-    told = said[task] or "nothing"
-    holds = len(working) == len(NEEDED) - 1 and NEEDED[task] in told and "Traceback" not in told
+    working = [each for each in NEEDED if errors[each] is None]
+    message = errors[task] or "nothing"
+    holds = (
+        len(working) == len(NEEDED) - 1 and NEEDED[task] in message and "Traceback" not in message
+    )
     after = f"{', '.join(working)} work"
-    after += "".join(f"; {each}: “{text}”" for each, text in said.items() if text and each != task)
-    return Outcome(f"{KINDS[task]} of {NEEDED[task]}", f"“{told}”", after, holds)
+    after += "".join(
+        f"; {each}: “{text}”" for each, text in errors.items() if text and each != task
+    )
+    return Outcome(f"{KINDS[task]} of {NEEDED[task]}", f"“{message}”", after, holds)
 
 
 def index_swapped(place: Path) -> Outcome:
@@ -100,20 +104,20 @@ def index_swapped(place: Path) -> Outcome:
     swapping.start()
     try:
         visitor = Visitor(served.address)
-        said = [_said(visitor, "search_sounds") for _ in range(SEARCHES)]
+        errors = [_error_of(visitor, "search_sounds") for _ in range(SEARCHES)]
     finally:
         ended.set()
         swapping.join()
         served.kill()
-    told = {each for each in said if each}
-    found = sum(each is None for each in said)
-    seen = "; ".join(f"“{each}”" for each in sorted(told)) or "nothing"
-    holds = said[-1] is None and all("no index" in each for each in told)
-    after = f"{found} of {SEARCHES} searches found sounds, {next(swaps)} exchanges"
+    messages = {each for each in errors if each}
+    answered = sum(each is None for each in errors)
+    seen = "; ".join(f"“{each}”" for each in sorted(messages)) or "nothing"
+    holds = errors[-1] is None and all("no index" in each for each in messages)
+    after = f"{answered} of {SEARCHES} searches found sounds, {next(swaps)} exchanges"
     return Outcome("the folder of the index is exchanged under searches", seen, after, holds)
 
 
-def _said(visitor: Visitor, task: str) -> str | None:
+def _error_of(visitor: Visitor, task: str) -> str | None:
     """Read what the visitor is told where the task fails; None where it works."""
     try:
         visitor.call(task)

@@ -20,11 +20,11 @@ def peak_above(work: Callable[[], T]) -> tuple[int, T]:
     ctypes.CDLL(None).malloc_trim(0)  # what others have freed would else be used again, unseen
     (PROCESS / "clear_refs").write_text("5")  # forgets the peak so far
     before = _resident("VmRSS")
-    made = work()
-    return _resident("VmHWM") - before, made
+    result = work()
+    return _resident("VmHWM") - before, result
 
 
 def _resident(name: str) -> int:
-    found = re.search(rf"{name}:\s+(\d+) kB", (PROCESS / "status").read_text())
-    assert found  # on every Linux
-    return 1024 * int(found[1])
+    match = re.search(rf"{name}:\s+(\d+) kB", (PROCESS / "status").read_text())
+    assert match  # on every Linux
+    return 1024 * int(match[1])

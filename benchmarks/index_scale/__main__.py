@@ -65,11 +65,11 @@ def _row(folder: Path, engine: str, size: int, kills: int) -> str:
     began = time.monotonic()
     _process("write", engine, place, size).wait()
     seconds = time.monotonic() - began
-    found = json.loads(_process("search", engine, place, size).communicate()[0].splitlines()[-1])
+    answers = json.loads(_process("search", engine, place, size).communicate()[0].splitlines()[-1])
     used = sum(path.stat().st_size for path in place.rglob("*") if path.is_file()) / 1e9
     survived = _kills(folder, engine, int(size * KILLED_SIZE), kills)
-    numbers = f"{found['recall']:.3f} | {found['p50']:.1f} | {found['p95']:.1f} | "
-    numbers += f"{found['resident']:.2f} | {found['before']:.2f}"
+    numbers = f"{answers['recall']:.3f} | {answers['p50']:.1f} | {answers['p95']:.1f} | "
+    numbers += f"{answers['resident']:.2f} | {answers['before']:.2f}"
     shutil.rmtree(place)
     return f"| {size:,} | {engine} | {seconds:.0f} | {used:.1f} | {numbers} | {survived} |"
 
@@ -120,9 +120,9 @@ def _step(do: str, engine: str, place: Path, size: int) -> None:
     times, right = [], 0
     for query, rows in zip(queries, exact, strict=True):
         began = time.perf_counter()
-        found = search(query)
+        answer = search(query)
         times.append(1e3 * (time.perf_counter() - began))
-        right += len(set(found) & {sound_id(row) for row in rows})
+        right += len(set(answer) & {sound_id(row) for row in rows})
     result: dict[str, Any] = {"recall": right / exact.size, "resident": _resident()}
     result |= {"p50": np.percentile(times, 50), "p95": np.percentile(times, 95)}
     print(json.dumps({**result, "before": before}))

@@ -82,8 +82,8 @@ def write_lance(folder: Path, pieces: Iterator[np.ndarray]) -> None:
     def batches() -> Iterator[Any]:
         nonlocal number
         for piece in pieces:
-            known = [fields(number + i) for i in range(len(piece))]
-            columns = {name: [row[name] for row in known] for name in known[0]}
+            rows = [fields(number + i) for i in range(len(piece))]
+            columns = {name: [row[name] for row in rows] for name in rows[0]}
             flat = pa.array(piece.ravel())
             vectors = pa.FixedSizeListArray.from_arrays(flat, piece.shape[1])
             number += len(piece)

@@ -28,7 +28,7 @@ def pieces(count: int, seed: int = 0, noise: float = NOISE) -> Iterator[np.ndarr
         yield resembling(vectors, min(PIECE, count - begin), generator, noise)
 
 
-def made(count: int) -> np.ndarray:
+def vectors_of(count: int) -> np.ndarray:
     """Make unit vectors: (count, D)."""
     return np.concatenate([*pieces(count)])
 
@@ -46,10 +46,10 @@ def resembling(
     one, other = generator.integers(len(vectors), size=(2, count))
     share = generator.uniform(0, 0.5, (count, 1)).astype(np.float32)
     weights = generator.standard_normal((count, len(spread)), np.float32)
-    made = vectors[one] * (1 - share) + vectors[other] * share
+    mixed = vectors[one] * (1 - share) + vectors[other] * share
     moved = weights @ spread
-    made += noise * moved / np.linalg.norm(moved, axis=1, keepdims=True)
-    return made / np.linalg.norm(made, axis=1, keepdims=True)
+    mixed += noise * moved / np.linalg.norm(moved, axis=1, keepdims=True)
+    return mixed / np.linalg.norm(mixed, axis=1, keepdims=True)
 
 
 def questions(folder: Path, count: int) -> tuple[np.ndarray, np.ndarray]:

@@ -56,9 +56,9 @@ def main() -> None:
     ]
     for part in chosen.parts:
         before = os.getloadavg()[0]
-        found = measures[part]()
+        part_lines = measures[part]()
         load_average = f"Load average {before:.1f} before and {os.getloadavg()[0]:.1f} after."
-        lines += ["", *found, "", load_average]
+        lines += ["", *part_lines, "", load_average]
     text = "\n".join(lines) + "\n"
     print(text)
     Path(__file__).parent.with_suffix(".md").write_text(text)
@@ -73,9 +73,9 @@ def speech(seconds: float) -> np.ndarray:
 def algorithm() -> list[str]:
     """Measure a: the delay of the algorithm."""
     networks = load_networks(MODEL)
-    said = speech(10)
+    sentence = speech(10)
     conversion = LiveConversion(networks)
-    spoken = conversion.push(said)
+    spoken = conversion.push(sentence)
     session = LiveSession(networks, RATE, Choice())
     chunk = np.zeros(round(CHUNK * RATE), np.float32)
     spoken_late = [session.push(chunk).behind for _ in range(100)]
@@ -86,16 +86,16 @@ def algorithm() -> list[str]:
         f"| by construction: frames ahead, half a window | {1000 * TIMING.delay:.0f} |",
         f"| the same, and until a hop is full | {1000 * TIMING.latency:.0f} |",
         f"| the same, and both resamplers, {RATE // 1000} kHz | {1000 * resampled:.0f} |",
-        f"| between the envelopes, without the wait | {1000 * lag(said, spoken):.0f} |",
+        f"| between the envelopes, without the wait | {1000 * lag(sentence, spoken):.0f} |",
     ]
 
 
-def lag(said: np.ndarray, spoken: np.ndarray) -> float:
+def lag(source: np.ndarray, spoken: np.ndarray) -> float:
     """Find the seconds at which the levels of the two, in dB, correlate best."""
-    heard, made = envelope(said), envelope(spoken)
+    of_source, of_spoken = envelope(source), envelope(spoken)
     lags = range(round(0.6 / STEP))
-    length = min(len(heard), len(made)) - len(lags)
-    likeness = [np.corrcoef(heard[:length], made[k : k + length])[0, 1] for k in lags]
+    length = min(len(of_source), len(of_spoken)) - len(lags)
+    likeness = [np.corrcoef(of_source[:length], of_spoken[k : k + length])[0, 1] for k in lags]
     return int(np.argmax(likeness)) * STEP
 
 
@@ -140,14 +140,14 @@ def row(name: str, processes: list[LiveProcess], seconds: float) -> str:
 
     def speak(process: LiveProcess) -> None:
         process.begin(SAMPLE_RATE, Choice())
-        said, hop = speech(seconds), round(HOP * SAMPLE_RATE)
+        sentence, hop = speech(seconds), round(HOP * SAMPLE_RATE)
         began = time.monotonic()
-        for number in range(len(said) // hop):
+        for number in range(len(sentence) // hop):
             due = began + (number + 1) * HOP
             time.sleep(max(0.0, due - time.monotonic()))
-            hopful = said[number * hop : (number + 1) * hop]
-            told, _ = process.push(hopful, Choice())
-            taken.append(told["seconds"])
+            hopful = sentence[number * hop : (number + 1) * hop]
+            answer, _ = process.push(hopful, Choice())
+            taken.append(answer["seconds"])
             missed.append(time.monotonic() > due + HOP)
 
     threads = [threading.Thread(target=speak, args=[process]) for process in processes]

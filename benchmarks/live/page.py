@@ -101,33 +101,34 @@ def page(seconds: float) -> list[str]:
 def row(name: str, seconds: float, sessions: int = 1) -> str:
     """Measure what visitors meet who speak for so long, at the same time."""
     with visitors(sessions) as pages:
-        lines = [found.locator(".live-line") for found in pages]
+        lines = [page.locator(".live-line") for page in pages]
         for line in lines:
             line.filter(has_text="ms delay").wait_for(timeout=300_000)
-        shown = []
+        readings = []
         for _ in range(round(seconds)):
             pages[0].wait_for_timeout(1000)
-            shown += [int(line.inner_text().split(" ms delay")[0]) for line in lines]
+            readings += [int(line.inner_text().split(" ms delay")[0]) for line in lines]
         dropouts = [int(line.inner_text().split(" · ")[1].split(" ")[0]) for line in lines]
-        recorded = [found.evaluate("recorded()") for found in pages]
+        recorded = [page.evaluate("recorded()") for page in pages]
     late = 1000 * np.concatenate([delays(*map(np.array, buses)) for buses in recorded])
     p50, p95, longest = np.percentile(late, [50, 95, 100]) if len(late) else [np.nan] * 3
     return (
         f"| {name} | {len(late)} | {p50:.0f} | {p95:.0f} | {longest:.0f} "
-        f"| {np.median(shown):.0f} | {' and '.join(f'{60 * n / seconds:.0f}' for n in dropouts)} |"
+        f"| {np.median(readings):.0f} "
+        f"| {' and '.join(f'{60 * n / seconds:.0f}' for n in dropouts)} |"
     )
 
 
-def delays(heard: np.ndarray, played: np.ndarray) -> np.ndarray:
+def delays(recording: np.ndarray, played: np.ndarray) -> np.ndarray:
     """Measure the seconds between the loudest places of a click on one bus, and on the other before
     the next.
 
     heard, played: peaks in steps of STEP, (N,) each.
     """
     width, window = round(2 * CLICK / STEP), round(0.9 * EVERY / STEP)
-    loud, late = np.flatnonzero(heard > LOUD / 4), []
+    loud, late = np.flatnonzero(recording > LOUD / 4), []
     while len(loud) and loud[0] + window <= len(played):
-        place = loud[0] + heard[loud[0] : loud[0] + width].argmax()
+        place = loud[0] + recording[loud[0] : loud[0] + width].argmax()
         after = played[place : place + window]
         if after.max() > 0:
             late.append(after.argmax() * STEP)
@@ -150,18 +151,18 @@ def visitors(sessions: int) -> Iterator[list[Page]]:
     built = site.build(Services(device="cpu"))
     address = launch.launch(built, launch.options([], {}), block=False)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        (said := Path(folder) / "clicks.wav").write_bytes(wav_bytes(clicks(20), RATE))
+        (microphone := Path(folder) / "clicks.wav").write_bytes(wav_bytes(clicks(20), RATE))
         browser = playwright.chromium.launch(
             executable_path=os.environ.get("CHROMIUM", "/usr/bin/chromium"),
-            args=[*FLAGS, f"--use-file-for-fake-audio-capture={said}"],
+            args=[*FLAGS, f"--use-file-for-fake-audio-capture={microphone}"],
         )
         pages = []
         for _ in range(sessions):
-            found = browser.new_context(permissions=["microphone"]).new_page()
-            found.add_init_script(TAP)
-            found.goto(address)
-            found.get_by_role("button", name="Live", exact=True).click(timeout=120_000)
-            pages.append(found)
+            page = browser.new_context(permissions=["microphone"]).new_page()
+            page.add_init_script(TAP)
+            page.goto(address)
+            page.get_by_role("button", name="Live", exact=True).click(timeout=120_000)
+            pages.append(page)
         yield pages
         browser.close()
     built.close()

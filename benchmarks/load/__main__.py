@@ -75,7 +75,7 @@ def _room(served: Served, folder: Path, chosen: argparse.Namespace) -> None:
     refused = sum(number for status, number in raters.replies.items() if status != 200)
     answers = len(raters.acknowledged)
     print(f"| a rater's answer | {answers} | {p50:.2f} | {p95:.2f} | {longest:.2f} | {refused} |")
-    raters_told = [said for said in raters.said if said]
+    raters_told = [sentence for sentence in raters.refusals if sentence]
     for task, messages in [*times.failures.items(), ("a rater's answer", raters_told)]:
         if messages:
             print(f"\n{task}: {', '.join(sorted({*messages}))}")

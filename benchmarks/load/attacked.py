@@ -47,7 +47,7 @@ QUIET: Final = "quiet"
 ATTACKED: Final = "attacked"
 ELSEWHERE: Final = "another app attacked"
 PHASES: Final = (QUIET, ATTACKED, ELSEWHERE)  # in turn
-SHOWN: Final = (QUIET, ELSEWHERE, ATTACKED)  # in the table
+COLUMNS: Final = (QUIET, ELSEWHERE, ATTACKED)  # in the table
 TICKS: Final = os.sysconf("SC_CLK_TCK")
 
 
@@ -126,8 +126,8 @@ def measure(file: Path, minutes: float, turn: float, visitors: int, raters: int)
             write_test(tests / TEST, TEST, SOUND, STIMULI)
             apps[phase] = Served("app.py", "--preload", "--studies", str(tests))
             going[phase] = spawn.Event()
-            given = [apps[phase].address, going[phase], _attackers_file(file, phase)]
-            attackers.append(spawn.Process(target=attack, args=given, daemon=True))
+            arguments = [apps[phase].address, going[phase], _attackers_file(file, phase)]
+            attackers.append(spawn.Process(target=attack, args=arguments, daemon=True))
             attackers[-1].start()
         served, record = apps[ATTACKED], Record(file, turn)
         key = library(Path(place) / ATTACKED).open(TEST).key
@@ -162,23 +162,23 @@ def table(file: Path, since: float = 0) -> str:
                 failed[place].append(row["failed"])
             else:
                 seconds[place].append(row["seconds"])
-    heads = " | ".join(f"{phase}: done | p50 s | p95 s" for phase in SHOWN)
+    heads = " | ".join(f"{phase}: done | p50 s | p95 s" for phase in COLUMNS)
     lines = [
         f"| request | {heads} | p95, attacked / quiet | attacked / another app | failed |",
-        "|---" * (4 + 3 * len(SHOWN)) + "|",
+        "|---" * (4 + 3 * len(COLUMNS)) + "|",
     ]
     for kind in dict.fromkeys(kind for kind, _ in seconds):
-        took = {phase: np.array(seconds[kind, phase] or [np.nan]) for phase in SHOWN}
+        took = {phase: np.array(seconds[kind, phase] or [np.nan]) for phase in COLUMNS}
         p95 = {phase: np.percentile(each, 95) for phase, each in took.items()}
         cells = [
             f"{len(each):,} | {np.median(each):.3f} | {p95[phase]:.3f}"
             for phase, each in took.items()
         ]
         times = [f"{p95[ATTACKED] / p95[phase]:.2f}" for phase in (QUIET, ELSEWHERE)]
-        lost = " / ".join(str(len(failed.get((kind, phase), ""))) for phase in SHOWN)
+        lost = " / ".join(str(len(failed.get((kind, phase), ""))) for phase in COLUMNS)
         lines.append(f"| {' | '.join([kind, *cells, *times, lost])} |")
-    for (kind, phase), said in failed.items():
-        lines.append(f"\nFailed, {kind}, {phase}: {'; '.join(sorted({*said}))}")
+    for (kind, phase), messages in failed.items():
+        lines.append(f"\nFailed, {kind}, {phase}: {'; '.join(sorted({*messages}))}")
     return "\n".join([*lines, "", *_course(rows), "", *_attempts(_attackers_file(file, ATTACKED))])
 
 
@@ -190,15 +190,15 @@ def _course(rows: list[dict[str, Any]]) -> list[str]:
     if not minutes:
         return []
     begins, ends = (minutes[end]["at"] for end in (0, -1))
-    wanted = [*np.arange(begins, ends - 60, 1800), ends]
-    shown = [min(minutes, key=lambda row, at=at: abs(row["at"] - at)) for at in wanted]
+    times = [*np.arange(begins, ends - 60, 1800), ends]
+    columns = [min(minutes, key=lambda row, at=at: abs(row["at"] - at)) for at in times]
     lines = [
-        "| after | " + " | ".join(f"{row['at'] / 60:.0f} min" for row in shown) + " |",
-        "|---" * (len(shown) + 1) + "|",
-        "| memory, MB | " + " | ".join(f"{row['memory']:,.0f}" for row in shown) + " |",
+        "| after | " + " | ".join(f"{row['at'] / 60:.0f} min" for row in columns) + " |",
+        "|---" * (len(columns) + 1) + "|",
+        "| memory, MB | " + " | ".join(f"{row['memory']:,.0f}" for row in columns) + " |",
         "",
     ]
-    for phase in SHOWN:
+    for phase in COLUMNS:
         cores = [row["cores"] for row in minutes if row["phase"] == phase and "cores" in row]
         load = [row["load"] for row in minutes if row["phase"] == phase]
         if cores:
@@ -215,10 +215,10 @@ def _attempts(file: Path) -> list[str]:
         return []
     lines = ["| attacker | tries | what came of them |", "|---|---|---|"]
     for kind, came in json.loads(file.read_text()).items():
-        said = "; ".join(
+        summary = "; ".join(
             f"{number:,} × {what}" for what, number in sorted(came.items(), key=lambda it: -it[1])
         )
-        lines.append(f"| {kind} | {sum(came.values()):,} | {said} |")
+        lines.append(f"| {kind} | {sum(came.values()):,} | {summary} |")
     return lines
 
 

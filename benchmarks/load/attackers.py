@@ -68,7 +68,7 @@ def addresses(attacker: Visitor) -> Iterator[Came]:
     """Send addresses in place of files, to the page's endpoint and to the tool of agents."""
     file = {"path": NOWHERE, "url": NOWHERE, "meta": {"_type": "gradio.FileData"}}
     while True:
-        yield _told(attacker.ask, "convert", [file, *CHOICES])
+        yield _outcome_of(attacker.ask, "convert", [file, *CHOICES])
         yield _tool(attacker, "convert", audio=NOWHERE)
 
 
@@ -78,7 +78,7 @@ def own_voice(attacker: Visitor) -> Iterator[Came]:
     while True:
         attacker.open_page()
         recording = attacker.upload(SPEECH)
-        yield _told(attacker.event, recorder, {recorder: recording})
+        yield _outcome_of(attacker.event, recorder, {recorder: recording})
 
 
 def never_fetched(attacker: Visitor) -> Iterator[Came]:
@@ -98,7 +98,7 @@ def reports(attacker: Visitor) -> Iterator[Came]:
     with ThreadPoolExecutor(REPORTS) as pool:
 
         def report(_: int) -> Came:
-            return _asked(attacker, f"/results/{name}/report.pdf", key=key)
+            return _answer_to(attacker, f"/results/{name}/report.pdf", key=key)
 
         while True:
             with suppress(httpx.HTTPStatusError):  # too many of an address
@@ -116,7 +116,7 @@ def units(attacker: Visitor) -> Iterator[Came]:
             yield Came([f"{sent.status_code} to the upload"])
             continue
         file = {"path": sent.json()[0], "meta": {"_type": "gradio.FileData"}}
-        yield _told(attacker.event, button, {button: file})
+        yield _outcome_of(attacker.event, button, {button: file})
 
 
 def uploads(attacker: Visitor) -> Iterator[Came]:
@@ -168,7 +168,7 @@ def forged(attacker: Visitor) -> Iterator[Came]:
 def openings(attacker: Visitor) -> Iterator[Came]:
     """Open tests to raters, each in a new session."""
     while True:
-        yield _told(_opened, attacker)
+        yield _outcome_of(_opened, attacker)
 
 
 def agents(attacker: Visitor) -> Iterator[Came]:
@@ -186,7 +186,7 @@ def agents(attacker: Visitor) -> Iterator[Came]:
 def foreign_files(attacker: Visitor) -> Iterator[Came]:
     """Ask for files of the server."""
     for name in itertools.cycle(FILES):
-        yield _asked(attacker, f"/gradio_api/file={ROOT / name}")
+        yield _answer_to(attacker, f"/gradio_api/file={ROOT / name}")
 
 
 # By what they do, with the seconds between two tries.
@@ -225,12 +225,12 @@ def attack(address: str, going: Event, record: Path) -> None:
 
 
 def _attack(address: str, kind: str, number: int, going: Event, came: Came) -> None:
-    made, pause = KINDS[kind]
+    attack_once, pause = KINDS[kind]
     going.wait()
     while True:
         try:
-            for found in made(Visitor(address, source=f"127.0.3.{number + 1}")):
-                came.update(found)
+            for outcome in attack_once(Visitor(address, source=f"127.0.3.{number + 1}")):
+                came.update(outcome)
                 time.sleep(pause)
                 going.wait()
         except (httpx.HTTPError, RuntimeError, OSError) as error:  # it begins anew
@@ -243,7 +243,7 @@ def _sent(attacker: Visitor, path: str, **request: Any) -> Came:
     return _answered(lambda: attacker.client.post(path, **request))
 
 
-def _asked(attacker: Visitor, path: str, **query: str) -> Came:
+def _answer_to(attacker: Visitor, path: str, **query: str) -> Came:
     return _answered(lambda: attacker.client.get(path, params=query))
 
 
@@ -254,10 +254,10 @@ def _answered(send: Callable[[], httpx.Response]) -> Came:
         return Came(["cut off"])
 
 
-def _told(do: Callable[..., object], *given: Any) -> Came:
+def _outcome_of(do: Callable[..., object], *arguments: Any) -> Came:
     """Find what the attacker is told of what they do: by an error, or by a message of the page."""
     try:
-        done = do(*given)
+        done = do(*arguments)
     except (RuntimeError, httpx.HTTPError) as error:
         return Came([f"“{str(error)[:90]}”"])
     message = _message(json.dumps(done, ensure_ascii=False))
@@ -287,10 +287,10 @@ def _opened(attacker: Visitor) -> tuple[str, str]:
         file = shutil.make_archive(f"{place}/test", "zip", written)
         sounds = attacker.upload(Path(file))
     attacker.event(SOUNDS, {SOUNDS: [sounds]})
-    shown = json.dumps(attacker.event(OPENING, {YAML: yaml}), ensure_ascii=False)
-    if found := KEY.search(unescape(shown)):
-        return found[1], found[2]
-    raise RuntimeError(_message(shown) or "It was not opened.")
+    answer = json.dumps(attacker.event(OPENING, {YAML: yaml}), ensure_ascii=False)
+    if key_match := KEY.search(unescape(answer)):
+        return key_match[1], key_match[2]
+    raise RuntimeError(_message(answer) or "It was not opened.")
 
 
 def _end(connection: socket.socket) -> str:
@@ -306,5 +306,5 @@ def _end(connection: socket.socket) -> str:
 
 def _message(outputs: str) -> str:
     """Find the message in the outputs of an event, as JSON; "" where there is none."""
-    found = MESSAGE.search(outputs)
-    return unescape(TAGS.sub("", found[1])).strip() if found else ""
+    message = MESSAGE.search(outputs)
+    return unescape(TAGS.sub("", message[1])).strip() if message else ""

@@ -32,12 +32,12 @@ async def ask_until(ends: float, pause: float, port: int, source: str, path: str
     """Ask for one path on a connection from an address of this machine → seconds that each answer
     took. An HTTP client would take longer than the server."""
     took = []
-    asked = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode()
+    request = f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n".encode()
     reader, writer = await asyncio.open_connection("127.0.0.1", port, local_addr=(source, 0))
     with closing(writer):
         while time.monotonic() < ends:
             began = time.monotonic()
-            writer.write(asked)
+            writer.write(request)
             head = (await reader.readuntil(b"\r\n\r\n")).decode()
             if length := LENGTH.search(head):
                 await reader.readexactly(int(length[1]))
@@ -52,8 +52,8 @@ def flood(port: int, connections: int, seconds: float) -> None:
     ends = time.monotonic() + seconds
 
     async def together() -> None:
-        given = (ends, 0, port, "127.0.3.1", f"/results/{TEST}?key=x")
-        await asyncio.gather(*(ask_until(*given) for _ in range(connections)))
+        arguments = (ends, 0, port, "127.0.3.1", f"/results/{TEST}?key=x")
+        await asyncio.gather(*(ask_until(*arguments) for _ in range(connections)))
 
     asyncio.run(together())
 
@@ -67,8 +67,8 @@ def main() -> None:
         try:
             print("| connections that flood | pages | p50 ms | p95 ms |\n|---|---|---|---|")
             for number in CONNECTIONS:
-                given = (served.port, number, STARTING + SECONDS)
-                other = spawn.Process(target=flood, args=given, daemon=True)
+                arguments = (served.port, number, STARTING + SECONDS)
+                other = spawn.Process(target=flood, args=arguments, daemon=True)
                 other.start()
                 time.sleep(STARTING)
                 rater = (served.port, "127.0.2.1", f"/listen/{TEST}")

@@ -41,24 +41,24 @@ def measure() -> list[str]:
 
 
 def _full_queue(address: str) -> str:
-    said: list[str] = []
+    messages: list[str] = []
 
     def convert(number: int) -> None:
         try:
             Visitor(address, number).call("convert")
-            said.append("done")
+            messages.append("done")
         except RuntimeError as error:  # a busy machine's may also fail
-            said.append(str(error))
+            messages.append(str(error))
 
     threads = [threading.Thread(target=convert, args=[n]) for n in range(AT_ONCE)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    refused = [each for each in said if each != "done"]
-    told = " / ".join(sorted({*refused}))
+    refused = [each for each in messages if each != "done"]
+    refusals = " / ".join(sorted({*refused}))
     what = f"{AT_ONCE} conversions at once with --max-queue {QUEUE}"
-    return f"| {what} | {len(said) - len(refused)} done, {len(refused)} told “{told}” |"
+    return f"| {what} | {len(messages) - len(refused)} done, {len(refused)} told “{refusals}” |"
 
 
 def _stalled(port: int, temporary: Path) -> str:

@@ -18,14 +18,14 @@ def megabytes(process: int) -> float:
 
 def growth(address: str, process: int, counts: Sequence[int]) -> dict[int, float]:
     """Measure the memory in MB after each of these numbers of requests."""
-    visitor, found, done = Visitor(address), {}, 0
+    visitor, sizes, done = Visitor(address), {}, 0
     for count in counts:
         while done < count:
             visitor.open_page()
             visitor.call(MIX[done % len(MIX)])
             done += 1
-        found[count] = megabytes(process)
-    return found
+        sizes[count] = megabytes(process)
+    return sizes
 
 
 def files(folder: Path) -> list[Path]:

@@ -85,8 +85,12 @@ class Visitor:
                     data = line.removeprefix("data: ")
                     break
         if event != "complete":
-            said = json.loads(data)
-            raise RuntimeError(said.get("error") if isinstance(said, dict) else said or "no result")
+            event_data = json.loads(data)
+            raise RuntimeError(
+                event_data.get("error")
+                if isinstance(event_data, dict)
+                else event_data or "no result"
+            )
 
     def reading(self, name: str) -> dict[str, Any]:
         """Find the page's own event that reads the component of this name, in its queue."""
@@ -96,7 +100,7 @@ class Visitor:
             if each["queue"] and name in map(self._name, each["inputs"])
         )
 
-    def event(self, name: str, given: Mapping[str, Any]) -> list[Any]:
+    def event(self, name: str, values: Mapping[str, Any]) -> list[Any]:
         """Run the page's own event that reads the component of this name, and wait → its outputs.
 
         given: values by the name of a component, its label or else its id in the page; the others
@@ -104,7 +108,7 @@ class Visitor:
         it is refused or fails.
         """
         event = self.reading(name)
-        data = [given.get(self._name(n), self._props[n].get("value")) for n in event["inputs"]]
+        data = [values.get(self._name(n), self._props[n].get("value")) for n in event["inputs"]]
         body = {"data": data, "fn_index": event["id"], "session_hash": self.session}
         joined = self.client.post("/gradio_api/queue/join", json=body)
         if joined.status_code != httpx.codes.OK:

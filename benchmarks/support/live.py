@@ -99,7 +99,7 @@ class ServedLive:
         self._thread.join()
 
 
-def told(socket: ClientConnection) -> dict[str, Any]:
+def message_of(socket: ClientConnection) -> dict[str, Any]:
     """Read the next message in words."""
     while True:
         message = socket.recv(timeout=PATIENCE)

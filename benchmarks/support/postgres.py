@@ -28,7 +28,7 @@ class Postgres:
             raise FileNotFoundError("There is no PostgreSQL here.")
         # The server refuses to be root, and its user could not enter pytest's folders.
         users = ("postgres", "nobody") if os.getuid() == 0 else ()
-        self._user = next(filter(_known, users), None)
+        self._user = next(filter(_exists, users), None)
         self._folder = Path(tempfile.mkdtemp(prefix="postgres-"))
         if self._user:
             shutil.chown(self._folder, self._user)
@@ -90,5 +90,5 @@ class Postgres:
         )
 
 
-def _known(user: str) -> bool:
+def _exists(user: str) -> bool:
     return any(each.pw_name == user for each in pwd.getpwall())

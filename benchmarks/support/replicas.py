@@ -86,7 +86,7 @@ def until_healthy(served: Served) -> None:
     end = time.monotonic() + PATIENCE
     while httpx.get(served.address + HEALTH, timeout=PATIENCE).status_code != httpx.codes.OK:
         if time.monotonic() > end or served.process.poll() is not None:
-            raise RuntimeError(f"A process is not healthy: {served.said()[-2000:]}")
+            raise RuntimeError(f"A process is not healthy: {served.printed()[-2000:]}")
         time.sleep(0.2)
 
 

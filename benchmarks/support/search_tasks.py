@@ -34,7 +34,7 @@ class Task:
 
     source: str
     waveform: np.ndarray
-    said: Sequence[tuple[WordType, float, float]]
+    places: Sequence[tuple[WordType, float, float]]
     queries: Sequence[Query]
 
     @property
@@ -43,7 +43,7 @@ class Task:
 
     def middles(self, word: WordType) -> list[float]:
         """Find the middle of each time that the word is said, in seconds."""
-        return [(start + end) / 2 for said, start, end in self.said if said == word]
+        return [(start + end) / 2 for other, start, end in self.places if other == word]
 
 
 def string_together(test_set: TestSet, seconds: float, zero_shot_too: bool = True) -> Task:
@@ -54,7 +54,7 @@ def string_together(test_set: TestSet, seconds: float, zero_shot_too: bool = Tru
     rng = np.random.default_rng(0)
     chosen = np.flatnonzero(zero_shot_too | ~test_set.zero_shot[test_set.labels])
     order = [test_set.recordings[i] for i in rng.permutation(chosen)]
-    parts, said, position = [], [], 0
+    parts, places, position = [], [], 0
     rest: list[Recording] = []
     for recording in order:
         if position > seconds * SAMPLE_RATE:
@@ -64,20 +64,20 @@ def string_together(test_set: TestSet, seconds: float, zero_shot_too: bool = Tru
         pause = np.zeros(round(rng.uniform(*PAUSES) * SAMPLE_RATE), np.float32)
         start = position + len(pause)
         position = start + len(word)
-        said.append((recording, start / SAMPLE_RATE, position / SAMPLE_RATE))
+        places.append((recording, start / SAMPLE_RATE, position / SAMPLE_RATE))
         parts += [pause, word]
     new = {
         w for w, held_out in zip(test_set.vocabulary, test_set.zero_shot, strict=True) if held_out
     }
     queries: dict[WordType, Query] = {}
     for recording in rest:
-        speakers = {r.speaker for r, _, _ in said if r.word == recording.word}
+        speakers = {r.speaker for r, _, _ in places if r.word == recording.word}
         if speakers and recording.speaker not in speakers and len(queries) < QUERIES:
             word = recording.word
             queries.setdefault(word, Query(word, recording.waveform, word in new))
     waveform = np.concatenate(parts)[: round(seconds * SAMPLE_RATE)]
-    times = [(r.word, start, end) for r, start, end in said]
-    source = f"strung together from {len(said)} words by speakers that no training heard"
+    times = [(r.word, start, end) for r, start, end in places]
+    source = f"strung together from {len(places)} words by speakers that no training heard"
     return Task(source, waveform, times, list(queries.values()))
 
 
@@ -88,7 +88,7 @@ def fluent(utterances: Iterable[AlignedUtterance], seconds: float) -> Task:
     Raises SystemExit where there is none.
     """
     rng = np.random.default_rng(0)
-    parts, said, position, speakers = [], [], 0, set()
+    parts, places, position, speakers = [], [], 0, set()
     for utterance in utterances:
         pause = np.zeros(round(rng.uniform(*PAUSES) * SAMPLE_RATE), np.float32)
         start = position + len(pause)
@@ -98,12 +98,12 @@ def fluent(utterances: Iterable[AlignedUtterance], seconds: float) -> Task:
         speakers.add(utterance.item.speaker)
         for word in utterance.words:
             times = (start / SAMPLE_RATE + each for each in (word.start, word.end))
-            said.append((WordType("en", word.phonemes), *times))
+            places.append((WordType("en", word.phonemes), *times))
         parts += [pause, match_loudness(utterance.waveform, SAMPLE_RATE, LEVEL)]
-    if not said:
+    if not places:
         raise SystemExit("There is no fluent speech whose words are known, or it is too long.")
-    words = sorted({word.phonemes for word, _, _ in said if len(word.phonemes) >= MIN_PHONEMES})
+    words = sorted({word.phonemes for word, _, _ in places if len(word.phonemes) >= MIN_PHONEMES})
     drawn = rng.permutation(len(words))[:FLUENT_QUERIES]
     queries = [Query(WordType("en", words[i])) for i in drawn]
-    source = f"fluent English, {len(said)} words by {len(speakers)} speakers"
-    return Task(source, np.concatenate(parts), said, queries)
+    source = f"fluent English, {len(places)} words by {len(speakers)} speakers"
+    return Task(source, np.concatenate(parts), places, queries)

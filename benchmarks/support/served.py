@@ -45,7 +45,7 @@ class Served:
         self._command = [python, *program, "--port", str(self.port)]
         self._environment = {**os.environ, **environment}
         self._path = path
-        self._said = tempfile.TemporaryFile()  # noqa: SIM115  (for the life of the process)
+        self._output = tempfile.TemporaryFile()  # noqa: SIM115  (for the life of the process)
         self.start()
 
     def start(self) -> None:
@@ -54,7 +54,7 @@ class Served:
         """
         self.process = subprocess.Popen(
             self._command,
-            stdout=self._said,
+            stdout=self._output,
             stderr=subprocess.STDOUT,
             cwd=ROOT,
             env=self._environment,
@@ -67,13 +67,13 @@ class Served:
             except httpx.TransportError as error:
                 if self.process.poll() is not None or time.monotonic() > end:
                     self.kill()
-                    raise RuntimeError(f"It does not serve: {self.said()[-2000:]}") from error
+                    raise RuntimeError(f"It does not serve: {self.printed()[-2000:]}") from error
                 time.sleep(0.1)
 
-    def said(self) -> str:
+    def printed(self) -> str:
         """Read what the program has printed."""
-        self._said.seek(0)
-        return self._said.read().decode(errors="replace")
+        self._output.seek(0)
+        return self._output.read().decode(errors="replace")
 
     def kill(self) -> None:
         """End the program as a power cut would."""

@@ -50,7 +50,7 @@ class FrontPage:
         """Wrap the app. opened: is set when the page is first asked for."""
         self.app, self._opened = app, opened
         self._makings = RateLimit.of("first pages")
-        self._kept: dict[tuple, list[Message]] = {}  # the oldest first
+        self._answers: dict[tuple, list[Message]] = {}  # the oldest first
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve the request."""
@@ -68,25 +68,25 @@ class FrontPage:
         headers = Headers(scope=scope)
         zipped = "gzip" in headers.get("Accept-Encoding", "")
         where = (scope["scheme"], scope.get("root_path"), *map(headers.get, NAMING))
-        asked = (scope["method"], path, query, zipped, *where)
-        answer = self._kept.get(asked)
+        question = (scope["method"], path, query, zipped, *where)
+        answer = self._answers.get(question)
         if answer is None:
             address = address_of(HTTPConnection(scope))
             if address not in LOCAL and self._makings.take(address):
                 refusal = PlainTextResponse(self._makings.refusal, 429, {"Retry-After": "60"})
                 await refusal(scope, receive, send)
                 return
-            answer = await self._made(scope, receive, zipped)
+            answer = await self._answer(scope, receive, zipped)
             if answer[0]["status"] == 200:
-                self._kept[asked] = answer
-                if len(self._kept) > MAX_KEPT:
-                    del self._kept[next(iter(self._kept))]
+                self._answers[question] = answer
+                if len(self._answers) > MAX_KEPT:
+                    del self._answers[next(iter(self._answers))]
         for message in answer:
             # A copy, for whoever passes it on adds headers to it.
             copied = {"headers": [*message["headers"]]} if "headers" in message else {}
             await send({**message, **copied})
 
-    async def _made(self, scope: Scope, receive: Receive, zipped: bool) -> list[Message]:
+    async def _answer(self, scope: Scope, receive: Receive, zipped: bool) -> list[Message]:
         answer: list[Message] = []
 
         async def keep(message: Message) -> None:

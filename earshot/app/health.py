@@ -34,7 +34,7 @@ class Health:
     def __init__(self, every: float = EVERY, patience: float = PATIENCE) -> None:
         self._every, self._patience = every, patience
         self._probes: Probes = {}
-        self._found: Mapping[str, str] = {}
+        self._states: Mapping[str, str] = {}
         self._running, self._changed = False, -every  # changed: when a check began or ended
         self._lock = threading.Lock()
 
@@ -58,11 +58,11 @@ class Health:
         with self._lock:
             waited = now - self._changed
             if self._running:
-                return self._found if waited < self._patience else {}
+                return self._states if waited < self._patience else {}
             if waited >= self._every:
                 self._running, self._changed = True, now
                 threading.Thread(target=self._check, daemon=True).start()
-            return self._found
+            return self._states
 
     def route(self) -> Route:
         """Answer 200 where all models answer, else 503; both with the state as JSON."""
@@ -75,9 +75,9 @@ class Health:
         return Route("/healthz", answer)
 
     def _check(self) -> None:
-        found = {name: _tried(name, probe) for name, probe in self._probes.items()}
+        states = {name: _tried(name, probe) for name, probe in self._probes.items()}
         with self._lock:
-            self._found = found
+            self._states = states
             self._running, self._changed = False, time.monotonic()
 
 

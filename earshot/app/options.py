@@ -99,7 +99,7 @@ def options(arguments: Sequence[str], environment: Mapping[str, str]) -> argpars
         metavar="TIME",
         help="deletes visitors' files within this time, such as 10m (default: 1h, in a booth 10m)",
     )
-    given: list[str] = []
+    preset: list[str] = []
     several = "sound-model", "proxy"
     plain = (
         "host port device pipelines sound-model sounds index-backend max-queue live studies "
@@ -107,7 +107,7 @@ def options(arguments: Sequence[str], environment: Mapping[str, str]) -> argpars
     )
     for name in plain:
         if value := environment.get("EARSHOT_" + name.upper().replace("-", "_")):
-            given += [f"--{name}", *(value.split() if name in several else [value])]
+            preset += [f"--{name}", *(value.split() if name in several else [value])]
     for name in (
         "share",
         "preload",
@@ -119,11 +119,11 @@ def options(arguments: Sequence[str], environment: Mapping[str, str]) -> argpars
     ):
         variable = "EARSHOT_" + name.upper().replace("-", "_")
         if environment.get(variable, "").lower() in ON:
-            given.append(f"--{name}")
+            preset.append(f"--{name}")
     recogniser = environment.get("EARSHOT_TRANSCRIPTS", "")
     if recogniser.lower() not in OFF:
-        given += ["--transcripts", "" if recogniser.lower() in ON else recogniser]
-    chosen = parser.parse_args([*given, *arguments])
+        preset += ["--transcripts", "" if recogniser.lower() in ON else recogniser]
+    chosen = parser.parse_args([*preset, *arguments])
     # In a booth, soon after a visitor has left, and not while they still listen to a result.
     chosen.delete_after = chosen.delete_after or (KIOSK_DELETE if chosen.kiosk else DELETE)
     return chosen

@@ -71,8 +71,8 @@ def build(
             services.transcriber()
     sounds = sound_search.DemoLibrary(index, index_backend)
     often = max(1, delete_after // 6)  # seconds between looks
-    kept = often, delete_after - often
-    with Site(title="Earshot", analytics_enabled=False, delete_cache=kept) as page:
+    cache = often, delete_after - often
+    with Site(title="Earshot", analytics_enabled=False, delete_cache=cache) as page:
         gr.HTML(HEADER, apply_default_css=False)
         if services.tests:
             services = replace(services, drafts=Drafts())

@@ -38,13 +38,13 @@ def write(path: Path, sound: NDArray[np.float32]) -> None:
             break
 
 
-def main(wanted: list[str]) -> None:
+def main(names: list[str]) -> None:
     """Write the sounds of the wanted families (all of them where none is named) and all
     captions.
     """
     SOUNDS.mkdir(exist_ok=True)
     for family in FAMILIES:
-        if not wanted or family.__name__.rpartition(".")[2] in wanted:
+        if not names or family.__name__.rpartition(".")[2] in names:
             for recipe in family.RECIPES:
                 write(SOUNDS / f"{recipe.name}.ogg", render(recipe, SEED))
     with open(SOUNDS / "captions.csv", "w", newline="", encoding="utf-8") as file:

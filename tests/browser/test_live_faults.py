@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import expect
 from websockets.sync.client import ClientConnection, connect
 
-from benchmarks.support.live import HELLO, Echo, Echoes, sound, told
+from benchmarks.support.live import HELLO, Echo, Echoes, message_of, sound
 from earshot.app import launch, site
 from earshot.tabs.shared.services import Services
 from tests.browser.visit import Visit
@@ -137,10 +137,10 @@ def test_network_standing_still_is_waited_for(visit: Visit, proxy: Proxy, echo: 
 
 
 def test_full_server_is_told_and_awaited(visit: Visit, proxy: Proxy, echo: Echo) -> None:
-    """A model that loads is told and waited for, too."""
+    """A model that loads is message_of and waited for, too."""
     other = connect(proxy.address.replace("http", "ws") + "/live", legacy=True)
     other.send(HELLO)
-    while told(other)["state"] != "running":
+    while message_of(other)["state"] != "running":
         pass
     left = threading.Event()
     speaking = threading.Thread(target=speak, args=[other, left])

@@ -53,13 +53,13 @@ def place(visitor: Visitor) -> str:
 
 def visitors_of_both(address: str) -> dict[str, Visitor]:
     """A visitor of each process, by its number."""
-    found: dict[str, Visitor] = {}
+    visitors: dict[str, Visitor] = {}
     for number in range(20):
         visitor = Visitor(address, number)
         visitor.open_page()
-        found.setdefault(place(visitor), visitor)
-        if len(found) == 2:
-            return found
+        visitors.setdefault(place(visitor), visitor)
+        if len(visitors) == 2:
+            return visitors
     raise AssertionError("All visitors were sent to one process.")
 
 
@@ -85,12 +85,12 @@ def test_proxy_passes_websockets(replicas: Replicas) -> None:
 
 def test_proxy_tells_app_who_asks(replicas: Replicas) -> None:
     """A proxy for TLS on the same machine is believed, and only about the last address."""
-    for said, address in (
+    for role, address in (
         ("203.0.113.9", "203.0.113.9"),
         ("10.0.0.1, 203.0.113.9", "203.0.113.9"),
         (None, "127.0.0.1"),
     ):
-        headers = {"X-Forwarded-For": said} if said else {}
+        headers = {"X-Forwarded-For": role} if role else {}
         seen = httpx.get(f"{replicas.address}/address", headers=headers, timeout=60).text
         assert seen == address
 

@@ -26,17 +26,17 @@ def main() -> None:
     chosen = parser.parse_args()
     until, outcome, seed = time.monotonic() + 60 * chosen.minutes, Outcome(), chosen.seed
     while time.monotonic() < until and outcome.files.total() < chosen.files:
-        known = len(outcome.failures)
+        before = len(outcome.failures)
         run(range(seed, seed + SLICE), until, tuple(chosen.only), outcome)
         seed += SLICE
-        _report(outcome, known, chosen.keep)
+        _report(outcome, before, chosen.keep)
     print("\n| format | files | refused |\n|---|---|---|")
     for name, count in outcome.files.items():
         print(f"| {name} | {count:,} | {outcome.refused[name]:,} |")
     sys.exit(bool(outcome.failures))
 
 
-def _report(outcome: Outcome, known: int, keep: Path | None) -> None:
+def _report(outcome: Outcome, before: int, keep: Path | None) -> None:
     """Says how far it is, and what failed after the first ``known``."""
     print(
         f"{outcome.files.total():,} files: {outcome.refused.total():,} refused, "
@@ -44,7 +44,7 @@ def _report(outcome: Outcome, known: int, keep: Path | None) -> None:
         f"at most {megabytes():.0f} MB, {len(outcome.failures)} failures",
         flush=True,
     )
-    for failure in outcome.failures[known:]:
+    for failure in outcome.failures[before:]:
         print(failure, flush=True)
         name, _, seed = failure.partition(":")[0].partition(" ")
         if keep:

@@ -52,15 +52,15 @@ def video(
         stream = container.add_stream(codec, rate=25, options={"g": "5"})
         assert isinstance(stream, av.VideoStream)
         stream.width, stream.height, stream.pix_fmt = 64, 48, "yuv420p"
-        heard = container.add_stream(sound, rate=48_000, layout="mono") if sound else None
+        audio = container.add_stream(sound, rate=48_000, layout="mono") if sound else None
         noise = np.random.default_rng(0).integers(0, 255, (10, 48, 64, 3), np.uint8)
         for number, image in enumerate(noise):
             frame = av.VideoFrame.from_ndarray(image, format="rgb24").reformat(format="yuv420p")
             frame.pts, frame.time_base = number, Fraction(1, 25)
             container.mux(stream.encode(frame))
         container.mux(stream.encode(None))
-        if isinstance(heard, av.AudioStream):
-            _mux_tone(container, heard, 48_000, "mono")
+        if isinstance(audio, av.AudioStream):
+            _mux_tone(container, audio, 48_000, "mono")
     data = bytearray(buffer.getvalue())
     if turn:
         matrix = data.index(b"tkhd") + 44

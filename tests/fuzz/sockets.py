@@ -8,7 +8,7 @@ from typing import Final
 from websockets.exceptions import ConnectionClosed
 from websockets.frames import CloseCode
 
-from benchmarks.support.live import HELLO, ServedLive, told
+from benchmarks.support.live import HELLO, ServedLive, message_of
 from earshot.core.errors import InputError
 from earshot.core.paths import CHECKPOINTS
 from earshot.systems.voice_conversion.live.process import LiveProcesses
@@ -34,7 +34,7 @@ def send(name: str, data: bytes) -> None:
             socket.send(message)
             socket.send(STOP)
         try:
-            while (state := told(socket))["state"] != "ended":
+            while (state := message_of(socket))["state"] != "ended":
                 pass
         except ConnectionClosed as closed:
             if closed.rcvd and closed.rcvd.code == CloseCode.MESSAGE_TOO_BIG:

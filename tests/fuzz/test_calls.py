@@ -51,7 +51,7 @@ def test_wrongly_typed_input_is_no_bug(
     """A call with an input of another type meets no error of ours."""
     endpoint = name.removeprefix(PREFIX)
     for place, wrong in itertools.product(range(len(CALLS[name])), (None, [1], {})):
-        inputs = [wrong if i == place else given for i, given in enumerate(CALLS[name])]
+        inputs = [wrong if i == place else value for i, value in enumerate(CALLS[name])]
         joined = client.post(f"/call/{endpoint}", json={"data": inputs})
         answer = client.get(f"/call/{endpoint}/{joined.json()['event_id']}")
         assert "event: " in answer.text and OUR_FAULT not in answer.text, inputs

@@ -183,7 +183,7 @@ def test_format_follows_content_not_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (b"\xef\xbb\xbf\r\n<HTML><head>", "a web page"),
         (b"<?xml version='1.0'?><Error/>", "a web page"),
@@ -192,11 +192,11 @@ def test_format_follows_content_not_name(tmp_path: Path) -> None:
         (b"1\n00:00:01,000 --> 00:00:02,000\nhi", "subtitles"),
     ],
 )
-def test_what_is_no_recording_is_named(content: bytes, said: str) -> None:
+def test_what_is_no_recording_is_named(content: bytes, message: str) -> None:
     """clld/apics#89, Xmader/musescore-dataset#3: what was downloaded was no sound."""
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         load(content)
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         list(frames(content, 30))  # pyright: ignore[reportArgumentType]
 
 
@@ -219,8 +219,8 @@ def test_microphone_offset_does_not_hide_speech(offset: float) -> None:
     sound = 0.01 * np.concatenate([np.zeros(8000), voice, np.zeros(8000)])
     sound += 1e-5 * np.random.default_rng(0).standard_normal(len(sound))
     [expected] = words(load((16_000, sound)).waveform)
-    [found] = words(load((16_000, sound + offset)).waveform)
-    assert found == pytest.approx(expected, abs=0.011)
+    [segment] = words(load((16_000, sound + offset)).waveform)
+    assert segment == pytest.approx(expected, abs=0.011)
 
 
 def test_time_of_a_broadcast_may_wrap() -> None:

@@ -75,11 +75,11 @@ def text(rows: list[list[object]], delimiter: str = ",") -> str:
 def test_table_dialects_give_same_means(tmp_path: Path, written: Callable[[], bytes]) -> None:
     file = tmp_path / "mushra.csv"
     file.write_bytes(written())
-    found = read_ratings(file)
-    answers = found.table.groupby("system")["answer"]
+    ratings = read_ratings(file)
+    answers = ratings.table.groupby("system")["answer"]
     means = {system: of_one.mean() for system, of_one in answers}
     assert means == {"reference": 97, "C1": 68.5, "C2": 58.5, "anchor-3.5k": 18.5}
-    assert len({*found.table["rater"]}) == 4 and found.notes == ()
+    assert len({*ratings.table["rater"]}) == 4 and ratings.notes == ()
 
 
 def test_table_of_pymushra_is_read(tmp_path: Path) -> None:
@@ -96,8 +96,8 @@ def test_table_of_pymushra_is_read(tmp_path: Path) -> None:
     rows.append(["test", "", "session-1", "likert", "", "", "", ""])  # a page of another kind
     file = tmp_path / "pymushra.csv"
     file.write_text(text(rows, ";"))
-    found = read_ratings(file)
-    assert found.test.systems == ("C1", "C2") and len({*found.table["rater"]}) == 4
+    ratings = read_ratings(file)
+    assert ratings.test.systems == ("C1", "C2") and len({*ratings.table["rater"]}) == 4
 
 
 @pytest.mark.parametrize("times", [2, 6])
@@ -106,10 +106,10 @@ def test_session_stored_twice_is_one_rater(tmp_path: Path, times: int) -> None:
     rows = table()
     file = tmp_path / "mushra.csv"
     file.write_text(text(rows + rows[1:9] * (times - 1)))
-    found = read_ratings(file)
-    assert len(found.table) == 32 and len({*found.table["rater"]}) == 4
-    assert f"{8 * (times - 1)} others are left out" in found.notes[0]
-    assert found.notes[0] in analyse(found.test, found.table, notes=found.notes).kept.notes
+    ratings = read_ratings(file)
+    assert len(ratings.table) == 32 and len({*ratings.table["rater"]}) == 4
+    assert f"{8 * (times - 1)} others are left out" in ratings.notes[0]
+    assert ratings.notes[0] in analyse(ratings.test, ratings.table, notes=ratings.notes).kept.notes
 
 
 @pytest.mark.parametrize("space", [" ", "\xa0", "\u200e", "\u3000"])
@@ -118,8 +118,8 @@ def test_space_behind_name_changes_no_system(tmp_path: Path, space: str) -> None
     rows = [[f"{cell}{space}" if k % 3 else cell for cell in row] for k, row in enumerate(table())]
     file = tmp_path / "mushra.csv"
     file.write_text(text(rows), encoding="utf-8")
-    found = read_ratings(file)
-    assert {*found.table["system"]} == {"reference", "C1", "C2", "anchor-3.5k"}
+    ratings = read_ratings(file)
+    assert {*ratings.table["system"]} == {"reference", "C1", "C2", "anchor-3.5k"}
 
 
 def test_normal_forms_are_one_system(tmp_path: Path) -> None:
@@ -167,9 +167,9 @@ def test_workers_votes_on_clip_count_once(tmp_path: Path) -> None:
     rows = [[*VOTES], *([who, f"a/{k}.wav", 3] for who in "VVVVVW" for k in range(3))]
     file = tmp_path / "votes.csv"
     file.write_text(text(rows))
-    found = read_ratings(file)
-    assert len(found.table) == 6
-    assert "12 others are left out (rows 5, 6, 7, 8, 9 …)" in found.notes[0]
+    ratings = read_ratings(file)
+    assert len(ratings.table) == 6
+    assert "12 others are left out (rows 5, 6, 7, 8, 9 …)" in ratings.notes[0]
 
 
 def test_clip_name_excludes_its_signature(tmp_path: Path) -> None:
@@ -198,11 +198,11 @@ def test_undecided_answers_are_counted(tmp_path: Path) -> None:
     ]
     file = tmp_path / "abx.csv"
     file.write_text(text(rows))
-    found = read_ratings(file)
-    pair = analyse(found.test, found.table).kept.pairs.iloc[0]
+    ratings = read_ratings(file)
+    pair = analyse(ratings.test, ratings.table).kept.pairs.iloc[0]
     assert (pair["ratings"], pair["right"]) == (80, 46)
     assert pair["value"] == pytest.approx(0.575) and pair["p"] > 0.1
-    assert "46 of 80" in found.notes[0]
+    assert "46 of 80" in ratings.notes[0]
 
 
 def test_systems_without_shared_stimulus_are_named(tmp_path: Path) -> None:
@@ -215,8 +215,8 @@ def test_systems_without_shared_stimulus_are_named(tmp_path: Path) -> None:
     ]
     file = tmp_path / "votes.csv"
     file.write_text(text(rows))
-    found = read_ratings(file)
-    notes = " ".join(analyse(found.test, found.table).kept.notes)
+    ratings = read_ratings(file)
+    notes = " ".join(analyse(ratings.test, ratings.table).kept.notes)
     assert "share no stimulus" in notes
 
 

@@ -167,8 +167,8 @@ def test_missing_file_is_named(recording: Path, capsys: pytest.CaptureFixture[st
     """cellxgene#1184: a traceback for a name that was mistyped. The others are read."""
     with pytest.raises(SystemExit):
         for_each(jobs_of([recording.with_name("nope.wav"), recording]), lambda job: (job.name, ()))
-    told = capsys.readouterr()
-    assert told.out == "a.wav\n" and "nope.wav: There is no such file." in told.err
+    output = capsys.readouterr()
+    assert output.out == "a.wav\n" and "nope.wav: There is no such file." in output.err
 
 
 def test_names_below_folder_tell_files_apart(tmp_path: Path) -> None:
@@ -236,8 +236,8 @@ def test_reader_that_stops_is_no_error(recording: Path) -> None:
         assert run.stdout and run.stderr
         run.stdout.read(4)
         run.stdout.close()
-        said = run.stderr.read()
-    assert (run.returncode, "BrokenPipe" in said) == (0, False), said
+        errors = run.stderr.read()
+    assert (run.returncode, "BrokenPipe" in errors) == (0, False), errors
 
 
 def test_name_beginning_with_dash_is_name(recording: Path) -> None:

@@ -74,27 +74,27 @@ def drafted(tmp_path: Path, *names: str, more: tuple[str, ...] = ()) -> spec.Tes
     return test
 
 
-@pytest.mark.parametrize("kept", ["answers.db", "rehearsal.db"])
+@pytest.mark.parametrize("file", ["answers.db", "rehearsal.db"])
 def test_rehearsal_never_touches_real_answers(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str
 ) -> None:
     """OLC-Bioinformatics/ConFindr#77: the output folder is the input."""
-    made = make_folder(tmp_path / "mine")
-    test, store = spec.load(made), Store(f"sqlite:///{made / kept}")
+    folder = make_folder(tmp_path / "mine")
+    test, store = spec.load(folder), Store(f"sqlite:///{folder / file}")
     rater = enrol(store, test)
     store.answer(test, rater.token, 0, *any_answer(test, rater.items[0]), 900)
     with pytest.raises(SystemExit, match="real raters: choose another folder"):
-        run(monkeypatch, "simulate", made, "--raters", 3, "--out", made)
-    assert len(Store(f"sqlite:///{made / kept}").ratings(test)) == 1
-    run(monkeypatch, "simulate", made, "--raters", 3)
+        run(monkeypatch, "simulate", folder, "--raters", 3, "--out", folder)
+    assert len(Store(f"sqlite:///{folder / file}").ratings(test)) == 1
+    run(monkeypatch, "simulate", folder, "--raters", 3)
     with pytest.raises(SystemExit, match="is there already"):
-        run(monkeypatch, "simulate", made, "--raters", 2)
-    run(monkeypatch, "simulate", made, "--raters", 2, "--overwrite")
-    assert Store(f"sqlite:///{made / 'simulated' / 'rehearsal.db'}").raters("mine") == 2
+        run(monkeypatch, "simulate", folder, "--raters", 2)
+    run(monkeypatch, "simulate", folder, "--raters", 2, "--overwrite")
+    assert Store(f"sqlite:///{folder / 'simulated' / 'rehearsal.db'}").raters("mine") == 2
 
 
 @pytest.mark.parametrize(
-    ("command", "kept"),
+    ("command", "file"),
     [
         ("analyse", "report.html"),
         ("analyse", "everyone-systems.csv"),
@@ -107,42 +107,42 @@ def test_rehearsal_never_touches_real_answers(
     ],
 )
 def test_results_are_replaced_only_on_request(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, kept: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, file: str
 ) -> None:
     """DeaDBeeF-Player/deadbeef#1147: what somebody has written into a report is lost."""
-    made, out = make_folder(tmp_path / "mine"), tmp_path / "results"
-    test, store = spec.load(made), Store(f"sqlite:///{made / 'answers.db'}")
+    folder, out = make_folder(tmp_path / "mine"), tmp_path / "results"
+    test, store = spec.load(folder), Store(f"sqlite:///{folder / 'answers.db'}")
     rater = enrol(store, test)
     store.answer(test, rater.token, 0, *any_answer(test, rater.items[0]), 900)
-    (out / kept).parent.mkdir(parents=True)
-    (out / kept).write_text("by hand")
+    (out / file).parent.mkdir(parents=True)
+    (out / file).write_text("by hand")
     csv = tmp_path / "mushra.csv"
     csv.write_text(
         "session_test_id,trial_id,rating_stimulus,rating_score,rating_time\n"
         "one,a,reference,100,9\none,a,C1,50,9\n"
     )
-    inputs = {"compare": [made, made], "import": [csv]}.get(command, [made])
-    target = out / kept if command == "compare" else out
+    inputs = {"compare": [folder, folder], "import": [csv]}.get(command, [folder])
+    target = out / file if command == "compare" else out
     with pytest.raises(SystemExit, match="is there already: name another, or add --overwrite"):
         run(monkeypatch, command, *inputs, "--out", target)
-    assert [path for path in out.rglob("*") if path.is_file()] == [out / kept]
-    assert (out / kept).read_text() == "by hand" and store.looks(test) == []
+    assert [path for path in out.rglob("*") if path.is_file()] == [out / file]
+    assert (out / file).read_text() == "by hand" and store.looks(test) == []
     if command in {"export", "compare"}:
         run(monkeypatch, command, *inputs, "--out", target, "--overwrite")
-        assert (out / kept).read_text() != "by hand"
+        assert (out / file).read_text() != "by hand"
 
 
 def test_sound_exchanged_after_rating_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """iderex/eichstelle#25: a stimulus is replaced under its name, and each command says so."""
-    made = make_folder(tmp_path / "mine")
-    enrol(Store(f"sqlite:///{made / 'answers.db'}"), spec.load(made))
-    run(monkeypatch, "check", made)
-    noise(made / "ours" / "one.wav", level=0.02)
+    folder = make_folder(tmp_path / "mine")
+    enrol(Store(f"sqlite:///{folder / 'answers.db'}"), spec.load(folder))
+    run(monkeypatch, "check", folder)
+    noise(folder / "ours" / "one.wav", level=0.02)
     for command in ("check", "export", "analyse"):
         with pytest.raises(SystemExit, match="not those that raters have answered"):
-            run(monkeypatch, command, made)
+            run(monkeypatch, command, folder)
 
 
 @pytest.mark.parametrize(
@@ -152,9 +152,9 @@ def test_commands_explain_wrong_paths(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
 ) -> None:
     """cellxgene#1184: a path that is none ends in a traceback."""
-    made = make_folder(tmp_path / "mine")
+    folder = make_folder(tmp_path / "mine")
     (tmp_path / "file").touch()
-    paths = {"TEST": made, "FILE": tmp_path / "file", "NOWHERE": tmp_path / "nowhere"}
+    paths = {"TEST": folder, "FILE": tmp_path / "file", "NOWHERE": tmp_path / "nowhere"}
     with pytest.raises(SystemExit) as caught:
         run(monkeypatch, *[paths.get(each, each) for each in arguments])
     assert "file" in str(caught.value)
@@ -162,10 +162,10 @@ def test_commands_explain_wrong_paths(
 
 def test_endings_in_capitals_are_same_kind(tmp_path: Path) -> None:
     """MontrealCorpusTools/PolyglotDB#150: .WAV beside .wav."""
-    made = make_folder(tmp_path / "mine", "ab")
+    folder = make_folder(tmp_path / "mine", "ab")
     for system in ("ours", "theirs"):
-        (made / system / "two.wav").rename(made / system / "two.WAV")
-    test = spec.load(made)
+        (folder / system / "two.wav").rename(folder / system / "two.WAV")
+    test = spec.load(folder)
     assert len(test.trials) == 3 and stimuli.check(test) == []
 
 
@@ -224,10 +224,10 @@ def test_zip_keeps_sounds_of_speakers_apart(tmp_path: Path) -> None:
 
 def test_zip_with_test_yml_is_read(tmp_path: Path) -> None:
     """ultralytics/hub#89: test.yml for test.yaml."""
-    made = make_folder(tmp_path / "made", "mushra")
+    test_folder = make_folder(tmp_path / "made", "mushra")
     with zipfile.ZipFile(tmp_path / "sent.zip", "w") as archive:
-        for path in made.rglob("*.*"):
-            name = str(path.relative_to(made)).replace("test.yaml", "test.yml")
+        for path in test_folder.rglob("*.*"):
+            name = str(path.relative_to(test_folder)).replace("test.yaml", "test.yml")
             archive.write(path, f"pack/{name}")
     folder.unpack([tmp_path / "sent.zip"], tmp_path / "workspace")
     assert spec.load(tmp_path / "workspace").design.name == "mushra"
@@ -277,9 +277,9 @@ def test_other_lengths_are_compared_on_request(configs: Path, tmp_path: Path) ->
     assert "lengths differ by 0.300 s" in stimuli.check(spec.load(configs))[0]
     configs.write_text(MUSHRA.format(strict="      strict: false\n"))
     assert stimuli.check(spec.load(configs)) == [] and not spec.load(configs).strict
-    made = make_folder(tmp_path / "mine", "mushra", strict=False)
-    noise(made / "ours" / "one.wav", 0.9)
-    assert stimuli.check(spec.load(made)) == []
+    folder = make_folder(tmp_path / "mine", "mushra", strict=False)
+    noise(folder / "ours" / "one.wav", 0.9)
+    assert stimuli.check(spec.load(folder)) == []
 
 
 @pytest.mark.parametrize("channels", [6, 8])
@@ -290,24 +290,24 @@ def test_loudness_leaves_low_frequencies_out(tmp_path: Path, channels: int) -> N
     five = stimuli.Stimulus(samples[:, [0, 1, 2, 4, 5]].astype(np.float32), RATE).level
     samples[:, 3] *= 8
     assert stimuli.Stimulus(samples.astype(np.float32), RATE).level == pytest.approx(five)
-    made = make_folder(tmp_path / "mine", loudness=-30)
-    for path in made.glob("*/*.wav"):
+    folder = make_folder(tmp_path / "mine", loudness=-30)
+    for path in folder.glob("*/*.wav"):
         noise(path, channels=channels)
-    assert stimuli.check(spec.load(made)) == []
+    assert stimuli.check(spec.load(folder)) == []
 
 
 def test_float_above_full_scale_is_level(tmp_path: Path) -> None:
     """audacity#5940: a 32-bit float is not clipped above 0 dBFS."""
-    made = make_folder(tmp_path / "mine", loudness=-30)
+    folder = make_folder(tmp_path / "mine", loudness=-30)
     tone = 1.6 * np.sin(2 * np.pi * 300 * np.arange(RATE) / RATE)
-    soundfile.write(made / "ours" / "one.wav", tone, RATE, "FLOAT")
-    assert stimuli.check(spec.load(made)) == []
-    soundfile.write(made / "ours" / "one.wav", np.clip(tone, -1.2, 1.2), RATE, "FLOAT")
-    assert "It is clipped" in stimuli.check(spec.load(made))[0]
+    soundfile.write(folder / "ours" / "one.wav", tone, RATE, "FLOAT")
+    assert stimuli.check(spec.load(folder)) == []
+    soundfile.write(folder / "ours" / "one.wav", np.clip(tone, -1.2, 1.2), RATE, "FLOAT")
+    assert "It is clipped" in stimuli.check(spec.load(folder))[0]
 
 
 def test_drafted_consent_is_still_unwritten(tmp_path: Path) -> None:
     """No test opens with its consent as it was drafted."""
-    made = make_folder(tmp_path / "mine")
-    (made / "test.yaml").write_text(folder.describe(made, Form("ab")))
-    assert spec.load(made).unwritten == [UNWRITTEN]
+    test_folder = make_folder(tmp_path / "mine")
+    (test_folder / "test.yaml").write_text(folder.describe(test_folder, Form("ab")))
+    assert spec.load(test_folder).unwritten == [UNWRITTEN]

@@ -126,9 +126,9 @@ def glide() -> np.ndarray:
 def test_speech_is_found_at_any_level(gain: int) -> None:
     """EnviousWispr#964, snakers4/silero-vad#372: at -30 dB it ended early, at -40 it was music."""
     [expected] = words(glide())
-    [found] = words(glide() * np.float32(10 ** (gain / 20)))
-    assert found == pytest.approx(expected, abs=0.011)
-    assert found == pytest.approx((0.5, 1.5), abs=0.1)
+    [segment] = words(glide() * np.float32(10 ** (gain / 20)))
+    assert segment == pytest.approx(expected, abs=0.011)
+    assert segment == pytest.approx((0.5, 1.5), abs=0.1)
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="There is a GPU here.")

@@ -108,11 +108,9 @@ class FakeWords:
             raise InputError("Type a word in letters, for example tree.")
         if len(text) > 40:
             raise InputError("This is too long for a word: at most 40 letters.")
-        known = WRITTEN.get(text.lower())
-        phonemes = (
-            tuple(known.split()) if known else tuple(text.lower().strip("/").replace(" ", ""))
-        )
-        source = "dictionary" if known else "IPA" if text.startswith("/") else "guess"
+        word = WRITTEN.get(text.lower())
+        phonemes = tuple(word.split()) if word else tuple(text.lower().strip("/").replace(" ", ""))
+        source = "dictionary" if word else "IPA" if text.startswith("/") else "guess"
         return Written(text, Pronunciation(phonemes, source), vector(phonemes))
 
     def nearest(

@@ -25,7 +25,7 @@ class PretendTensor(Tensor):
 
     @staticmethod
     def __new__(cls: type, held: Tensor) -> "PretendTensor":
-        made = Tensor._make_wrapper_subclass(  # type: ignore[attr-defined]
+        tensor = Tensor._make_wrapper_subclass(  # type: ignore[attr-defined]
             cls,
             held.shape,
             strides=held.stride(),
@@ -34,8 +34,8 @@ class PretendTensor(Tensor):
             device=META,
             requires_grad=held.requires_grad,
         )
-        made.held = held
-        return made
+        tensor.held = held
+        return tensor
 
     @classmethod
     def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:

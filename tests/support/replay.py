@@ -10,12 +10,12 @@ from earshot.study.storage.answers import rating_rows
 
 def events(test: Test, lines: Iterable[Mapping[str, Any]]) -> list[Event]:
     """The choices in the lines of an export (earshot.study.storage.export.lines)."""
-    found = []
+    differences = []
     for rater in (line["rater"] for line in lines if "rater" in line):
         for item in rater["items"]:
             if item["drawn"] is not None:
-                found.append(_event(test, rater["id"], item))
-    return sorted(found, key=lambda event: event.drawn)
+                differences.append(_event(test, rater["id"], item))
+    return sorted(differences, key=lambda event: event.drawn)
 
 
 def differing(test: Test, log: list[Event]) -> list[Event]:
@@ -31,7 +31,7 @@ def differing(test: Test, log: list[Event]) -> list[Event]:
 def _event(test: Test, rater: str, item: Mapping[str, Any]) -> Event:
     first = None
     if item["answer"] is not None:
-        asked = Item(item["order"], item["trial"], tuple(item["shown"]))
-        first = rating_rows(test, asked, item["answer"], item["plays"])[0].answer
+        next_item = Item(item["order"], item["trial"], tuple(item["shown"]))
+        first = rating_rows(test, next_item, item["answer"], item["plays"])[0].answer
     numbers = (item["order"], item["trial"], item["knew"], item["drawn"], item["voted"])
     return Event(rater, *numbers, first)

@@ -39,10 +39,10 @@ def test_spoken_words_have_known_phonemes(words: list[Word]) -> None:
 
 
 def test_minimal_pairs_differ_in_pronunciation(words: list[Word]) -> None:
-    said = {word.spelling: word.phonemes for word in words}
+    pronunciations = {word.spelling: word.phonemes for word in words}
     for pair in english.PAIRS.split(", "):
         one, other = pair.split()
-        assert said[one] != said[other]
+        assert pronunciations[one] != pronunciations[other]
 
 
 def test_voices_are_used_in_turn(words: list[Word]) -> None:
@@ -72,8 +72,8 @@ def test_spoken_word_has_right_loudness(voice: str, tmp_path: Path) -> None:
     assert abs(loudness(waveform, SAMPLE_RATE) - LOUDNESS) < 3
     assert np.abs(waveform).max() < 0.9
     write(tmp_path / "word.ogg", waveform)
-    heard, rate = soundfile.read(tmp_path / "word.ogg")
-    assert abs(len(heard) / rate - len(waveform) / SAMPLE_RATE) < 0.05
+    sound, rate = soundfile.read(tmp_path / "word.ogg")
+    assert abs(len(sound) / rate - len(waveform) / SAMPLE_RATE) < 0.05
     assert (tmp_path / "word.ogg").stat().st_size < 6000
 
 
@@ -116,8 +116,8 @@ def test_make_index_writes_library_that_opens(tiny_checkpoints: Path, tmp_path: 
                 write(sounds / name, speak(word, voice))
                 phonemes = " ".join(word.phonemes)
                 rows.writerow([name, word.spelling, phonemes, word.language, "", voice])
-    made = make_index(tiny_checkpoints / "words", sounds, tmp_path / "words.index", frequent=20)
-    library = WordLibrary.open(tmp_path / "words.index", made.fingerprint)
+    index = make_index(tiny_checkpoints / "words", sounds, tmp_path / "words.index", frequent=20)
+    library = WordLibrary.open(tmp_path / "words.index", index.fingerprint)
     assert len(library.spoken) == 16 and len(library.written) == 28
     assert len({word.id for word in library.words}) == 44
     assert all(word.path and word.path.exists() for word in library.words if word.voice)

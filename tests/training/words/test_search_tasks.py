@@ -39,7 +39,7 @@ def test_fluent_words_lie_where_they_sound() -> None:
     task = fluent(spoken, 5.5)
     assert task.source == "fluent English, 3 words by 2 speakers"
     assert {query.word for query in task.queries} == {TREE, SHIP} and task.seconds < 5.5
-    for word, start, end in task.said:
+    for word, start, end in task.places:
         middle = task.waveform[round(start * SAMPLE_RATE) : round(end * SAMPLE_RATE)]
         assert np.abs(middle).mean() > 0.01, word
         before = round((start - 0.05) * SAMPLE_RATE)

@@ -12,7 +12,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection
 
-from benchmarks.support.live import CHUNK, HELLO, RATE, Echoes, ServedLive, sound, told
+from benchmarks.support.live import CHUNK, HELLO, RATE, Echoes, ServedLive, message_of, sound
 from earshot.core.limits import BUDGETS
 from earshot.tabs.shared.services import OWN
 from earshot.tabs.voice_conversion.live.server import BROKEN, MAX_PER_ADDRESS, OVER
@@ -45,9 +45,9 @@ def heard(socket: ClientConnection) -> tuple[dict[str, Any], np.ndarray]:
 
 
 def test_sound_comes_back_with_its_units(served: Served) -> None:
-    """When it was recorded is told, too."""
+    """When it was recorded is sent, too."""
     with served.join() as socket:
-        assert told(socket)["state"] == "running"
+        assert message_of(socket)["state"] == "running"
         socket.send(sound(position=4800))
         about, samples = heard(socket)
     assert about["units"] == ["#112233"] and about["end"] == 4800 + CHUNK
@@ -76,7 +76,7 @@ def test_own_voice_is_that_of_ticket(served: Served) -> None:
         assert served.echoes.idle.voices == [own]
         visit.clear()
         socket.send(sound())
-        while (state := told(socket))["state"] != "ended":
+        while (state := message_of(socket))["state"] != "ended":
             pass
     assert state["message"] == NO_OWN
 
@@ -84,20 +84,20 @@ def test_own_voice_is_that_of_ticket(served: Served) -> None:
 def test_own_voice_without_ticket_is_refused(served: Served) -> None:
     hello = {"rate": RATE, "voice": OWN, "ticket": "guess"}
     with served.join(json.dumps(hello)) as socket:
-        assert told(socket) == {"state": "ended", "message": OVERDUE}
+        assert message_of(socket) == {"state": "ended", "message": OVERDUE}
 
 
 @pytest.mark.parametrize("how", ["stop", "close", "vanish"])
 def test_place_is_free_after_leaving(served: Served, how: str) -> None:
     """A visitor leaves by a stop, a closed tab or a lost network."""
     first = served.join()
-    assert told(first)["state"] == "running"
+    assert message_of(first)["state"] == "running"
     if how == "stop":
         first.send(json.dumps({"stop": True}))
     elif how == "close":
         first.close()  # vanish: it sends nothing more, and does not say so
     with served.join() as second:
-        while (state := told(second))["state"] == "waiting":
+        while (state := message_of(second))["state"] == "waiting":
             assert state["place"] == 1
         assert state["state"] == "running"
     assert served.echoes.returned[0] is True, "its process is kept for the next"
@@ -107,7 +107,7 @@ def test_place_is_free_after_leaving(served: Served, how: str) -> None:
 def test_place_is_free_without_sound(served: Served) -> None:
     """A visitor who sends nothing but voices loses it."""
     with served.join() as first:
-        assert told(first)["state"] == "running"
+        assert message_of(first)["state"] == "running"
         begun = time.monotonic()
         with pytest.raises(ConnectionClosed):
             while time.monotonic() - begun < 20:
@@ -119,22 +119,22 @@ def test_place_is_free_without_sound(served: Served) -> None:
 def test_full_house_tells_place_in_line(served: Served) -> None:
     """It goes on in order."""
     first = served.join()
-    assert told(first)["state"] == "running"
+    assert message_of(first)["state"] == "running"
     stop = threading.Event()
     speaking = threading.Thread(target=speak, args=[first, stop])
     speaking.start()
     second = served.join()
-    assert told(second)["place"] == 1
+    assert message_of(second)["place"] == 1
     third = served.join()
-    state = told(third)
+    state = message_of(third)
     assert (state["state"], state["place"]) == ("waiting", 2)
     assert 0 < state["seconds"] <= 120
     second.close()
-    assert told(third)["place"] == 1
+    assert message_of(third)["place"] == 1
     stop.set()
     speaking.join()
     first.close()
-    while (state := told(third))["state"] == "waiting":
+    while (state := message_of(third))["state"] == "waiting":
         pass
     assert state["state"] == "running"
     third.close()
@@ -142,12 +142,15 @@ def test_full_house_tells_place_in_line(served: Served) -> None:
 
 def test_addresses_take_places_in_turn(served: Served) -> None:
     first, *others = [served.join() for _ in range(3)]
-    assert [told(socket)["state"] for socket in (first, *others)] == ["running", *2 * ["waiting"]]
+    assert [message_of(socket)["state"] for socket in (first, *others)] == [
+        "running",
+        *2 * ["waiting"],
+    ]
     with served.join(additional_headers={"X-Forwarded-For": "192.0.2.1"}) as elsewhere:
-        assert told(elsewhere)["place"] == 1
-        assert told(others[0])["place"] == 2
+        assert message_of(elsewhere)["place"] == 1
+        assert message_of(others[0])["place"] == 2
         first.close()
-        while (state := told(elsewhere))["state"] == "waiting":
+        while (state := message_of(elsewhere))["state"] == "waiting":
             pass
         assert state["state"] == "running"
     for socket in others:
@@ -162,11 +165,11 @@ def speak(socket: ClientConnection, stop: threading.Event) -> None:
 def test_visit_ends_after_its_time() -> None:
     """A sentence says so."""
     with closing(Served(seconds=0.3)) as served, served.join() as socket:
-        assert told(socket)["state"] == "running"
+        assert message_of(socket)["state"] == "running"
         stop = threading.Event()
         speaking = threading.Thread(target=speak, args=[socket, stop])
         speaking.start()
-        assert told(socket) == {"state": "ended", "message": OVER}
+        assert message_of(socket) == {"state": "ended", "message": OVER}
         stop.set()
         with pytest.raises(ConnectionClosed):
             socket.recv(timeout=60)
@@ -177,7 +180,7 @@ def test_late_sound_is_left_out(served: Served) -> None:
     """The last 200 ms of it are kept."""
     echo = served.echoes.idle
     with served.join() as socket:
-        assert told(socket)["state"] == "running"
+        assert message_of(socket)["state"] == "running"
         echo.busy.set()
         socket.send(sound())
         echo.pushed.wait(60)
@@ -201,7 +204,7 @@ def test_socket_of_another_site_is_refused(served: Served, origin: str) -> None:
 
 def test_socket_of_own_page_is_served(served: Served) -> None:
     with served.join(origin=f"http://{served.address}") as socket:
-        assert told(socket)["state"] == "running"
+        assert message_of(socket)["state"] == "running"
 
 
 @pytest.mark.parametrize(
@@ -225,27 +228,27 @@ def test_rubbish_ends_its_socket_only(served: Served, message: bytes | str) -> N
     for hello in (HELLO, None):  # in the middle, and instead of the first message
         with served.join(hello) as socket:
             socket.send(message)
-            while (state := told(socket))["state"] in ("running", "waiting"):
+            while (state := message_of(socket))["state"] in ("running", "waiting"):
                 pass
             assert state["state"] == "ended" and state["message"] not in ("", BROKEN)
     with served.join() as socket:
-        while told(socket)["state"] != "running":
+        while message_of(socket)["state"] != "running":
             pass
 
 
 def test_frame_of_10_mb_ends_connection(served: Served) -> None:
     with served.join() as socket:
-        assert told(socket)["state"] == "running"
+        assert message_of(socket)["state"] == "running"
         with pytest.raises(ConnectionClosed):
             socket.send(b"\x00" * 10_000_000)
-            told(socket)
+            message_of(socket)
 
 
 @pytest.mark.parametrize("rate", [1, 10**12])
 def test_rate_of_no_device_is_refused(served: Served, rate: int) -> None:
     """It is refused before the line, where a second of sound may wait."""
     with served.join(json.dumps({"rate": rate, "voice": "TF2"})) as socket:
-        assert f"{rate} Hz cannot be used" in told(socket)["message"]
+        assert f"{rate} Hz cannot be used" in message_of(socket)["message"]
 
 
 @pytest.mark.slow
@@ -256,13 +259,16 @@ def test_address_may_have_few_sockets(served: Served) -> None:
         sockets.append(served.join(None))
         with suppress(ConnectionClosed):  # it is refused already
             sockets[-1].send(HELLO)
-        if told(sockets[-1]) == {"state": "ended", "message": BUDGETS["live conversions"].refusal}:
+        if message_of(sockets[-1]) == {
+            "state": "ended",
+            "message": BUDGETS["live conversions"].refusal,
+        }:
             sockets.pop().close()
             refused += 1
     # Those whose network is lost, for they say nothing, make room for others meanwhile.
     assert MAX_PER_ADDRESS <= len(sockets) < 100 and refused == 1000 - len(sockets)
     with served.join(additional_headers={"X-Forwarded-For": "192.0.2.1"}) as elsewhere:
-        while told(elsewhere)["state"] != "running":
+        while message_of(elsewhere)["state"] != "running":
             pass
     for socket in sockets:
         socket.close()
@@ -270,16 +276,16 @@ def test_address_may_have_few_sockets(served: Served) -> None:
 
 def test_broken_process_is_not_reused(served: Served) -> None:
     with served.join(json.dumps({"rate": RATE, "voice": "broken"})) as socket:
-        assert told(socket)["state"] == "running"
+        assert message_of(socket)["state"] == "running"
         socket.send(sound())
-        assert told(socket) == {"state": "ended", "message": BROKEN}
+        assert message_of(socket) == {"state": "ended", "message": BROKEN}
     assert served.echoes.returned == [False]
 
 
 def test_loading_of_the_model_is_told(served: Served) -> None:
     served.echoes.idle.ready = False
     with served.join() as socket:
-        assert [told(socket)["state"] for _ in range(2)] == ["loading", "running"]
+        assert [message_of(socket)["state"] for _ in range(2)] == ["loading", "running"]
 
 
 def test_model_goes_on_loading_for_next(served: Served) -> None:
@@ -288,10 +294,10 @@ def test_model_goes_on_loading_for_next(served: Served) -> None:
     echo.ready = False
     echo.busy.set()
     with served.join() as socket:
-        assert told(socket)["state"] == "loading"
+        assert message_of(socket)["state"] == "loading"
     with served.join() as second:
-        while told(second)["state"] == "waiting":
+        while message_of(second)["state"] == "waiting":
             pass
         assert served.echoes.returned == [True]
         echo.busy.clear()
-        assert told(second)["state"] == "running"
+        assert message_of(second)["state"] == "running"
