@@ -137,7 +137,7 @@ def test_network_standing_still_is_waited_for(visit: Visit, proxy: Proxy, echo: 
 
 
 def test_full_server_is_told_and_awaited(visit: Visit, proxy: Proxy, echo: Echo) -> None:
-    """A model that loads is message_of and waited for, too."""
+    """A model that loads is reported and waited for, too."""
     other = connect(proxy.address.replace("http", "ws") + "/live", legacy=True)
     other.send(HELLO)
     while message_of(other)["state"] != "running":
