@@ -17,7 +17,7 @@ import numpy as np
 from earshot.media.audio import voice_activity
 from earshot.media.audio.load import load
 from earshot.media.constants import SAMPLE_RATE
-from earshot.pretrained.speech_segments import MIN_SPEECH, Segments, common, heard
+from earshot.pretrained.speech_segments import MIN_SPEECH, Segments, common, silero_segments
 from training.common.corpora import Item, data_root, grid_words, speech_items, waveforms
 from training.common.sounds import ESC50, sound_files
 
@@ -98,7 +98,7 @@ def has_word(segments: Segments) -> bool:
 
 def detected(waveform: np.ndarray) -> tuple[Segments, Segments, Segments]:
     """Find speech by our detector, by Silero's, and by both."""
-    ours, theirs = voice_activity.words(waveform), heard(waveform)
+    ours, theirs = voice_activity.words(waveform), silero_segments(waveform)
     return ours, theirs, common(ours, theirs)
 
 
