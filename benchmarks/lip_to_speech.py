@@ -15,8 +15,7 @@ from earshot.media.encode import add_audio, encode_video
 from earshot.media.video import Frame, frames
 from earshot.media.video.face import track_face
 from earshot.media.video.lips import crop_mouth
-from earshot.systems.lip_to_speech import LipToSpeech
-from earshot.systems.lip_to_speech.result import LipReading
+from earshot.systems.lip_to_speech import LipReading, LipToSpeech
 
 ROOT = Path(__file__).parents[1]
 VIDEO = ROOT / "assets" / "heads" / "ada.mp4"

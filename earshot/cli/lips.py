@@ -19,7 +19,7 @@ from earshot.core.paths import CHECKPOINTS
 from earshot.media.encode import FORMATS, encode_audio
 
 if TYPE_CHECKING:
-    from earshot.systems.lip_to_speech.result import LipReading
+    from earshot.systems.lip_to_speech import LipReading
 
 FACE: Final = "face"  # the voice that the face suggests
 

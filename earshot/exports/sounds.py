@@ -16,7 +16,7 @@ from earshot.media.text.table import csv_text
 from earshot.sound_index.index import SoundIndex
 from earshot.systems.sound_search.ranking import Hit, SearchResult
 
-MAX_BYTES: Final = 50_000_000  # of all sounds together; those beyond are only named
+MAX_SOUND_BYTES: Final = 50_000_000  # of all sounds together; those beyond are only named
 COLUMNS: Final = ("rank", "file", "score", "start", "seconds", "kind", "caption", "content_hash")
 
 
@@ -29,7 +29,7 @@ def results_zip(result: SearchResult, index: SoundIndex) -> bytes:
         file.writestr("results.csv", _table(result.hits, names).encode("utf-8-sig"))
         file.writestr("results.jsonl", _lines(result, names))
         file.writestr("embeddings.npz", _vectors(result.hits, names, index))
-        room = MAX_BYTES
+        room = MAX_SOUND_BYTES
         for hit, name in zip(result.hits, names, strict=True):
             with suppress(InputError, OSError):  # it is gone
                 path = hit.sound.file

@@ -45,7 +45,7 @@ class Calibration:
     temperature: divides the CTC scores, as frames of one word are not independent. slope and
     intercept: confidence is the logistic function of the posterior's logit, scaled by them (Platt
     1999, Probabilistic outputs for support vector machines), for a reader is less often right on a
-    new face than its posteriors tell.
+    new face than its posteriors suggest.
     """
 
     temperature: float

@@ -1,9 +1,14 @@
 """Lip to speech: a video of a speaking face → its words and its speech, in a voice that fits the
-face."""
+face.
+
+Shapes: N frames of 40 ms, C width of the lip reader, W words and the CTC blank, S mel frames of
+10 ms.
+"""
 
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
@@ -35,8 +40,7 @@ from earshot.pretrained.checkpoint import (
 )
 from earshot.pretrained.voice import Voice
 from earshot.pretrained.windows import in_windows
-from earshot.systems.lip_to_speech.caption import Calibration, caption
-from earshot.systems.lip_to_speech.result import FaceVoice, LipReading, LipSpeech
+from earshot.systems.lip_to_speech.caption import Calibration, SpokenWord, caption
 from earshot.systems.lip_to_speech.weights import LipNetworks, averaged, current_config
 
 DEFAULT: Final = CHECKPOINTS / "lip-to-speech"
@@ -45,13 +49,64 @@ RANGE: Final = 25.0  # dB
 MIN_PAUSE: Final = 12  # steps: stop consonants are shorter
 
 
+@dataclass(frozen=True)
+class FaceVoice:
+    """A voice that a face suggests, or that two sliders set. pitch: mean F0 in Hz; timbre: from 0,
+    the darkest of the training voices, to 1, the brightest.
+    """
+
+    pitch: float
+    timbre: float
+
+    @property
+    def name(self) -> str:
+        """Write how it differs from others."""
+        return f"{self.pitch:.0f} Hz {self.timbre:.2f}"
+
+
+@dataclass(frozen=True, eq=False)
+class LipReading:
+    """An encoded video, the same for every voice. mouth: the crops and their quality; states (N, C)
+    and ctc_logits (N, W): encoder outputs; caption: the most likely sentence; confidence: the mean
+    over its words, from 0 to 1; voice: the one suggested by the face; notices: how to record
+    better; compute_seconds: the time it took."""
+
+    mouth: MouthClip
+    states: np.ndarray
+    ctc_logits: np.ndarray
+    caption: tuple[SpokenWord, ...]
+    confidence: float
+    voice: FaceVoice
+    notices: tuple[str, ...]
+    compute_seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class LipSpeech:
+    """The speech of a video in one voice: that of a face, or one of any-voice's. predicted_mel (S,
+    80): log-mel frames of the networks; speech: what the vocoder made of them; compute_seconds:
+    from the video to the speech."""
+
+    reading: LipReading
+    voice: FaceVoice | Voice
+    predicted_mel: np.ndarray
+    speech: Speech
+    compute_seconds: float
+
+    @property
+    def pitch(self) -> float:
+        """Return the mean F0 of the voice in Hz."""
+        voice = self.voice
+        return voice.pitch if isinstance(voice, FaceVoice) else math.exp(voice.pitch_mean)
+
+
 class LipToSpeech:
     """Lip readers, a face encoder and a vocoder, shared by all visitors."""
 
     MAX_SECONDS: Final = 30.0
     MIN_SECONDS: Final = 0.5
     PITCHES: Final = (70.0, 300.0)  # Hz
-    LEVEL: Final = -23.0  # LUFS, of what any-voice hears
+    LEVEL: Final = -23.0  # LUFS, of what any-voice encodes
     VOCODERS: Final = ("neural", "griffin-lim")  # the default first
     WINDOW: Final = 75  # frames of 40 ms per window of the network: the length of training clips
     OVERLAP: Final = 25
@@ -73,7 +128,7 @@ class LipToSpeech:
         self.calibration = Calibration(**config["calibration"])
         self.speakers: tuple[str, ...] = tuple(config["speakers"])  # from dark to bright voices
         self.device = device
-        # In the middle of the training speakers, for whoever has not chosen one.
+        # In the middle of the training speakers, where none is chosen.
         self.neutral = FaceVoice(math.exp(networks.faces.config.pitch), 0.5)
         self._voices = torch.tensor(config["voices"], device=device)  # (speakers, V)
         self._reader, self._word_readers, self._faces = networks
@@ -120,7 +175,7 @@ class LipToSpeech:
     ) -> LipReading:
         """Track the face, crop the mouth and read the lips. The audio track is never decoded.
 
-        on_frame is given each frame, so that whoever needs the pictures decodes them only once.
+        on_frame takes each frame, so that a caller who needs the pictures decodes them only once.
         Raises InputError for a video that cannot be used.
         """
         began = time.perf_counter()
@@ -152,9 +207,9 @@ class LipToSpeech:
         """Decode an encoded video in a voice; the video itself is not read again.
 
         voice: that of a face or of two sliders; a name of ``voices``; or a Voice, which
-        VoiceConversion.voice_from makes of a recording. In the latter two any-voice hears what is
-        spoken in the neutral voice, and says it again. Raises InputError for a voice out of range,
-        or that there is not, or an unknown vocoder.
+        VoiceConversion.voice_from makes of a recording. For the latter two any-voice converts what
+        is spoken in the neutral voice. Raises InputError for a voice out of range, or that there is
+        not, or an unknown vocoder.
         """
         chosen = self.voice_of(voice)
         if vocoder not in self.VOCODERS:
@@ -217,8 +272,8 @@ class LipToSpeech:
         """
         networks, (_, neutral) = self._any_voice, self._decode(reading, self.neutral, "neural")
         silent = pauses(neutral)
-        heard = match_loudness(muted(neutral, silent), SAMPLE_RATE, self.LEVEL)
-        content = networks.encode(heard)
+        speech = match_loudness(muted(neutral, silent), SAMPLE_RATE, self.LEVEL)
+        content = networks.encode(speech)
         contour = networks.predict_contour(content, voice)
         log_mel = networks.invert(content, contour, voice, CONTINUOUS)
         pitch = contour[:, 0] * (contour[:, 1] + voice.pitch_mean).exp()
@@ -261,8 +316,8 @@ class LipToSpeech:
             source = torch.stack([predicted.voicing, predicted.log_f0], dim=-1)
             return torch.cat([predicted.log_mel, source], dim=-1)
 
-        made = in_windows(decode, encoded.to(self.device), self.WINDOW, self.OVERLAP, self.HOPS)
-        return made[:, :-2], torch.where(made[:, -2] > 0, made[:, -1], torch.inf)
+        joined = in_windows(decode, encoded.to(self.device), self.WINDOW, self.OVERLAP, self.HOPS)
+        return joined[:, :-2], torch.where(joined[:, -2] > 0, joined[:, -1], torch.inf)
 
     def _suggest_voice(self, portraits: np.ndarray) -> FaceVoice:
         """Choose the voice that the face suggests: its mean F0, and the timbre whose embedding is
@@ -286,17 +341,17 @@ class LipToSpeech:
         return nn.functional.normalize(mixed, dim=0)
 
     def _notices(self, mouth: MouthClip, confidence: float) -> tuple[str, ...]:
-        told = list(mouth.quality.hints())
+        notices = list(mouth.quality.hints())
         if mouth.gaps:
-            told.append(f"The video has gaps, {mouth.gaps:.1f} s in all: nothing is read there.")
+            notices.append(f"The video has gaps, {mouth.gaps:.1f} s in all: nothing is read there.")
         if confidence < self.min_confidence:
-            told.append("This does not look like a sentence I know.")
-        return tuple(told)
+            notices.append("This does not look like a sentence I know.")
+        return tuple(notices)
 
 
 def pauses(waveform: np.ndarray) -> np.ndarray:
     """Find the pauses of speech (T,), T of whole steps: one bool for each STEP samples, true where
-    nothing louder than RANGE below the loudest is heard for MIN_PAUSE steps.
+    nothing is louder than RANGE below the loudest for MIN_PAUSE steps.
     """
     power = np.square(waveform.reshape(-1, STEP)).mean(axis=1)
     quiet = power < power.max() * 10 ** (-RANGE / 10)
@@ -304,7 +359,7 @@ def pauses(waveform: np.ndarray) -> np.ndarray:
 
 
 def _passed_on(frames: Iterable[Frame], on_frame: Callable[[Frame], None]) -> Iterator[Frame]:
-    """Yield the frames, each after on_frame was given it."""
+    """Yield the frames, each after on_frame took it."""
     for frame in frames:
         on_frame(frame)
         yield frame

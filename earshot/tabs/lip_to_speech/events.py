@@ -28,8 +28,7 @@ from earshot.tabs.shared.sessions import SessionStore, delete_after_use
 
 if TYPE_CHECKING:
     from earshot.pretrained.voice import Voice
-    from earshot.systems.lip_to_speech import LipToSpeech
-    from earshot.systems.lip_to_speech.result import FaceVoice, LipReading, LipSpeech
+    from earshot.systems.lip_to_speech import FaceVoice, LipReading, LipSpeech, LipToSpeech
 
 FIRST: Final = (
     "Record yourself, upload a video or try an example: your lips, the predicted words and the "
@@ -56,7 +55,7 @@ class Chosen:
     def of(self, reading: "LipReading") -> "FaceVoice | Voice | str":
         """Take what the pipeline speaks a reading in. Raises InputError where there is no own
         voice."""
-        from earshot.systems.lip_to_speech.result import FaceVoice  # late, for it loads torch
+        from earshot.systems.lip_to_speech import FaceVoice  # late, for it loads torch
 
         if self.voice == OWN:
             return LentVoice.of(self.owner)

@@ -19,7 +19,7 @@ from earshot.tabs.shared.html import figures_in_bold
 if TYPE_CHECKING:
     from earshot.media.video.lips import MouthClip
     from earshot.study.design.folder import DraftItem
-    from earshot.systems.lip_to_speech.result import LipSpeech
+    from earshot.systems.lip_to_speech import LipSpeech
 
 NO_SENTENCE: Final = "No sentence could be read"
 ORIGINAL: Final = "Original audio"

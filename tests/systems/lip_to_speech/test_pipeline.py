@@ -18,8 +18,7 @@ from earshot.media.encode import encode_video
 from earshot.media.video import Frame, frames
 from earshot.pretrained.voice import Voice
 from earshot.systems.lip_to_speech import LipToSpeech
-from earshot.systems.lip_to_speech.result import FaceVoice
-from earshot.systems.lip_to_speech.system import pauses
+from earshot.systems.lip_to_speech.system import FaceVoice, pauses
 from synthetic.heads.__main__ import SENTENCES
 from synthetic.heads.speaker import SPEAKERS
 from synthetic.heads.video import RenderedVideo, render

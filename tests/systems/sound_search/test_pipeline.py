@@ -277,6 +277,6 @@ def test_results_zip_holds_sounds_and_vectors(
     assert [part["text"] for part in lines[0]["parts"]] == ["a low tone", "a middle one"]
     assert len(lines[0]["parts"][0]["seconds"]) == 4
     np.testing.assert_allclose(np.linalg.norm(arrays["vectors"], axis=1), 1, atol=1e-5)
-    monkeypatch.setattr(export, "MAX_BYTES", 0)
+    monkeypatch.setattr(export, "MAX_SOUND_BYTES", 0)
     with zipfile.ZipFile(io.BytesIO(results_zip(result, index))) as file:
         assert file.namelist() == ["results.csv", "results.jsonl", "embeddings.npz"]
