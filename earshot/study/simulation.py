@@ -29,7 +29,7 @@ TASTES: Final = 0.4  # SD of an opinion score from one of several scales to the 
 BEST_INTELLIGIBLE: Final = 5.0  # opinion score of a sound of which every word is understood
 CARE, HASTE = 9000, 1500  # ms for an answer, at the median
 RATERS: Final = 20  # where the test wants any number
-MIN_RATERS, MAX_RATERS = 6, 60  # of a rehearsal that somebody waits for
+MIN_RATERS, MAX_RATERS = 6, 60  # of a rehearsal that a visitor waits for
 MAX_ANSWERS: Final = 1200  # of it, a few seconds
 
 

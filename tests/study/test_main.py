@@ -44,8 +44,8 @@ def test_check_exits_with_the_problems(
     with pytest.raises(SystemExit) as caught:
         run(monkeypatch, "check", folder / "test.yaml")
     assert caught.value.code not in (0, None)
-    told = str(caught.value).splitlines()
-    assert [line.split(":")[0] for line in told] == ["ours/one.wav", "theirs/two.wav"]
+    lines = str(caught.value).splitlines()
+    assert [line.split(":")[0] for line in lines] == ["ours/one.wav", "theirs/two.wav"]
 
 
 @pytest.mark.parametrize("shared", [False, True])
@@ -81,9 +81,9 @@ def test_simulate_rehearses_beside_the_real_answers(
     folder = make_folder(tmp_path / "t")
     for _ in range(2):
         run(monkeypatch, "simulate", folder, "--raters", 3, "--overwrite")
-    made = folder / "simulated"
-    assert "These raters are simulated" in (made / "report.html").read_text()
-    assert len((made / "t.jsonl").read_text().splitlines()) == 1 + 3
+    rehearsal = folder / "simulated"
+    assert "These raters are simulated" in (rehearsal / "report.html").read_text()
+    assert len((rehearsal / "t.jsonl").read_text().splitlines()) == 1 + 3
     assert not (folder / "answers.db").exists()
 
 

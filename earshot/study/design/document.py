@@ -141,9 +141,10 @@ class Value:
         return tuple(each.cast(str, key) for each in self.take(key, list, []))
 
     def choice(self, key: str, options: Collection[str], default: Any, last: str = " or ") -> Any:
-        """Return the text at the key, which must be one of these; last: what stands between them
-        where they are listed."""
-        return self.take(key, str, default, lambda text: text in options, last.join(options))
+        """Return the text at the key if it is one of these, else the default; last: what stands
+        between them where they are listed."""
+        text = self.take(key, str, default, lambda text: text in options, last.join(options))
+        return text if text in options else default
 
     def cast(self, kind: type, name: str, default: Any = REQUIRED) -> Any:
         """Return the content if it is of this kind, else the default or the kind's empty value, and
@@ -336,7 +337,7 @@ class Pattern:
 
     @property
     def stimuli(self) -> list[str]:
-        """List the stimuli, in the order of their names."""
+        """Return the stimuli, in the order of their names."""
         return sorted(self._files)
 
     def path(self, stimulus: str) -> Path:

@@ -253,7 +253,7 @@ def _scored(document: Value, design: Design, folder: Path) -> tuple[tuple[str, .
 def _practice(
     document: Value, design: Design, folder: Path, trials: list[Trial], seed: int
 ) -> list[Trial]:
-    """Take as many of the trials as the test says, or the ones that are listed."""
+    """Return as many of the trials as the test says, or the ones that it lists."""
     value = document.at("practice")
     if isinstance(value.content, list):
         return [

@@ -175,7 +175,7 @@ def _source(scale: str) -> str:
 
 
 def _against_reference(ratings: list[Rating]) -> tuple[Design, list[Rating]]:
-    """Tell ratings of DCR from those of CCR by their scales."""
+    """Return the design, DCR or CCR by the scale of the answers, and its ratings."""
     answers = [each.answer for each in ratings]
     design = CCR if answers and min(answers) < 1 else DCR
     if design is CCR and max(answers) > 3:

@@ -35,7 +35,7 @@ HEDONIC = Design(
 
 
 @pytest.fixture(autouse=True)
-def known(monkeypatch: pytest.MonkeyPatch) -> None:
+def registered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(DESIGNS, HEDONIC.name, HEDONIC)  # type: ignore[arg-type]
 
 

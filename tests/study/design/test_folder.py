@@ -43,10 +43,10 @@ def test_draft_of_many_bytes_is_refused(monkeypatch: pytest.MonkeyPatch) -> None
 @pytest.mark.parametrize("design", ["ab", "acr", "mushra"])
 def test_unpacked_zip_of_sounds_opens(tmp_path: Path, below: str, design: str) -> None:
     """The test that is made of it can be described, checked and published."""
-    made = write_test(tmp_path / "made", "acr")
-    (made / "test.yaml").unlink()
+    sounds_folder = write_test(tmp_path / "sounds", "acr")
+    (sounds_folder / "test.yaml").unlink()
     workspace = tmp_path / "workspace"
-    folder.unpack([zip_of(made, tmp_path / "sounds.zip", below)], workspace)
+    folder.unpack([zip_of(sounds_folder, tmp_path / "sounds.zip", below)], workspace)
     yaml = folder.describe(workspace, Form(design))  # type: ignore[arg-type]
     (workspace / "test.yaml").write_text(yaml.replace(PLACEHOLDER, "We ask."))
     test = spec.load(workspace)
@@ -58,9 +58,9 @@ def test_unpacked_zip_of_sounds_opens(tmp_path: Path, below: str, design: str) -
 
 
 def test_unpack_groups_single_sounds_by_system(tmp_path: Path) -> None:
-    made = write_test(tmp_path / "made", "acr")
+    sounds_folder = write_test(tmp_path / "sounds", "acr")
     loose = []
-    for path in made.glob("*/*.wav"):
+    for path in sounds_folder.glob("*/*.wav"):
         loose.append(path.rename(tmp_path / f"{path.parent.name}_{path.name}"))
     folder.unpack(loose, tmp_path / "workspace")
     assert folder.systems(tmp_path / "workspace") == {"fine": "fine/*.wav", "rough": "rough/*.wav"}
@@ -118,12 +118,12 @@ def test_damaged_zip_is_told(tmp_path: Path) -> None:
 
 
 def test_draft_write_keeps_sources_and_settings(tmp_path: Path) -> None:
-    made = write_test(tmp_path / "made", "acr")
+    sounds_folder = write_test(tmp_path / "sounds", "acr")
     draft = Draft()
     for name in ("bird", "cat"):
-        source = (made / "reference" / f"{name}.wav").read_bytes()
+        source = (sounds_folder / "reference" / f"{name}.wav").read_bytes()
         for system in ("fine", "rough"):
-            sound = (made / system / f"{name}.wav").read_bytes()
+            sound = (sounds_folder / system / f"{name}.wav").read_bytes()
             draft.add(DraftItem(f"{system}, 512", sound, source, {"target": "TF2"}))
     draft.add(DraftItem("fine, 512", sound, source, {"target": "TF2"}))  # again
     draft.write(tmp_path / "draft")
@@ -176,8 +176,8 @@ def test_unpack_takes_no_prepared_copies(tmp_path: Path) -> None:
 
 
 def test_describe_of_systems_with_emoji_opens(tmp_path: Path) -> None:
-    made = write_test(tmp_path / "made", "acr")
-    (made / "fine").rename(made / "😀")
-    (made / "test.yaml").write_text(folder.describe(made, Form("acr")))
-    assert "😀" in (made / "test.yaml").read_text()
-    assert spec.load(made).systems == ("rough", "😀")
+    sounds_folder = write_test(tmp_path / "sounds", "acr")
+    (sounds_folder / "fine").rename(sounds_folder / "😀")
+    (sounds_folder / "test.yaml").write_text(folder.describe(sounds_folder, Form("acr")))
+    assert "😀" in (sounds_folder / "test.yaml").read_text()
+    assert spec.load(sounds_folder).systems == ("rough", "😀")

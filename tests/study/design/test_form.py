@@ -64,10 +64,10 @@ def test_form_reads_a_test(tmp_path: Path) -> None:
 def test_form_changes_only_what_differs(tmp_path: Path, change: dict[str, Any]) -> None:
     folder = written(tmp_path / "t", OWN)
     before = load(folder)
-    wanted = replace(Form.of(before), **change)
-    yaml = wanted.into(OWN, Form.of(before))
+    form = replace(Form.of(before), **change)
+    yaml = form.into(OWN, Form.of(before))
     after = load(written(folder, yaml))
-    assert Form.of(after) == wanted
+    assert Form.of(after) == form
     assert after.questions == before.questions and after.rules == before.rules
     assert yaml.startswith("# Ours.\n") and "# About raters.\n" in yaml
 

@@ -1,4 +1,4 @@
-"""Several scales on one trial, shown sentences, transcripts and comments, as YAML writes them."""
+"""Several scales on one trial, sentences, transcripts and comments, as YAML writes them."""
 
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from earshot.study.design.spec import SpecError
 from earshot.study.storage.answers import check, errors_in, expected, rating_rows
 from tests.support.stimuli import make_folder
 
-SAID = dict.fromkeys(("one", "two", "three"), "The old cat sat.")
+SENTENCES = dict.fromkeys(("one", "two", "three"), "The old cat sat.")
 SCALES: dict[str, Any] = {
     "similarity": None,
     "naturalness": {"points": 7},
@@ -21,13 +21,13 @@ SCALES: dict[str, Any] = {
 }
 
 
-def made(folder: Path, design: str = "smos", **more: Any) -> Test:
+def load_test(folder: Path, design: str = "smos", **more: Any) -> Test:
     return spec.load(make_folder(folder / "t", design, **more))
 
 
 @pytest.fixture
 def test(tmp_path: Path) -> Test:
-    return made(tmp_path, scales=SCALES, comment=True, sentences=SAID)
+    return load_test(tmp_path, scales=SCALES, comment=True, sentences=SENTENCES)
 
 
 def test_scales_have_their_points_and_words(test: Test) -> None:
@@ -44,26 +44,29 @@ def test_scales_have_their_points_and_words(test: Test) -> None:
 
 def test_test_without_scales_is_unchanged(tmp_path: Path) -> None:
     """A comment leaves its fingerprint as it was, and a scale does not."""
-    plain, with_comment = made(tmp_path / "a", "acr"), made(tmp_path / "b", "acr", comment=True)
+    plain, with_comment = (
+        load_test(tmp_path / "a", "acr"),
+        load_test(tmp_path / "b", "acr", comment=True),
+    )
     assert not plain.by_name and plain.rated[0].name == "acr"
     assert plain.rated[0].answers == plain.scale
     assert with_comment.by_name and plain.fingerprint == with_comment.fingerprint
-    scaled = made(tmp_path / "c", "acr", scales={"naturalness": None})
+    scaled = load_test(tmp_path / "c", "acr", scales={"naturalness": None})
     assert scaled.fingerprint != plain.fingerprint
 
 
 def test_words_name_points_from_best(tmp_path: Path) -> None:
     words = ["A", "B", "C", "D", "E"]
-    test = made(tmp_path, "acr", scales={"x": {"question": "How?", "words": words}})
+    test = load_test(tmp_path, "acr", scales={"x": {"question": "How?", "words": words}})
     assert test.rated[0].answers == ((5, "A"), (4, "B"), (3, "C"), (2, "D"), (1, "E"))
 
 
 def test_sentences_are_read_from_files(tmp_path: Path) -> None:
     folder = make_folder(tmp_path / "t", "acr", show_sentence=True, sentences="said/*.txt")
     (folder / "said").mkdir()
-    for name in SAID:
+    for name in SENTENCES:
         (folder / "said" / f"{name}.txt").write_text(f"\ufeffThis is\n{name}. ")
-    assert spec.load(folder).sentences == {name: f"This is {name}." for name in SAID}
+    assert spec.load(folder).sentences == {name: f"This is {name}." for name in SENTENCES}
 
 
 @pytest.mark.parametrize(
@@ -86,8 +89,8 @@ def test_sentences_are_read_from_files(tmp_path: Path) -> None:
         ("acr", {"scales": {"transcription": {"points": 5}}}, 'there is no "points"'),
         ("acr", {"show_sentence": True}, '"sentences" is missing'),
         ("acr", {"sentences": {"other": "Words."}}, "there is no sentence for"),
-        ("acr", {"sentences": dict.fromkeys(SAID, "?!")}, "must have words"),
-        ("acr", {"sentences": dict.fromkeys(SAID, "x" * 501)}, "500 characters"),
+        ("acr", {"sentences": dict.fromkeys(SENTENCES, "?!")}, "must have words"),
+        ("acr", {"sentences": dict.fromkeys(SENTENCES, "x" * 501)}, "500 characters"),
         ("acr", {"sentences": "said/*.txt"}, "no file fits"),
         (
             "acr",
@@ -105,33 +108,35 @@ def test_scales_that_misfit_are_named(
     tmp_path: Path, design: str, more: dict[str, Any], what: str
 ) -> None:
     with pytest.raises(SpecError, match=what):
-        made(tmp_path, design, **more)
+        load_test(tmp_path, design, **more)
 
 
 def test_shown_sentence_is_never_transcribed(tmp_path: Path) -> None:
     """A test that shows its sentences cannot ask for them."""
     with pytest.raises(SpecError, match="cannot write down"):
-        made(tmp_path, "acr", scales={"transcription": None}, sentences=SAID, show_sentence=True)
+        load_test(
+            tmp_path, "acr", scales={"transcription": None}, sentences=SENTENCES, show_sentence=True
+        )
 
 
 def test_check_needs_scale_with_points(tmp_path: Path) -> None:
     """Nothing is expected of what raters write."""
-    more = {"scales": {"transcription": None}, "sentences": SAID}
+    more = {"scales": {"transcription": None}, "sentences": SENTENCES}
     checks = [{"sounds": "ours/a.wav", "expected": 5}]
     with pytest.raises(SpecError, match="add a scale with points"):
-        made(tmp_path, "acr", attention=checks, **more)
+        load_test(tmp_path, "acr", attention=checks, **more)
 
 
 def test_check_expects_answer_on_first_scale(tmp_path: Path) -> None:
     checks = [{"sounds": "ours/a.wav", "expected": 9}]
     fine = {"question": "How fine?", "points": 11, "ends": ["Not", "Very"]}
     scales = {"fine": fine, "naturalness": None}
-    test = made(tmp_path, "acr", attention=checks, scales=scales)
+    test = load_test(tmp_path, "acr", attention=checks, scales=scales)
     trial = test.of_kind("attention")[0]
     item = Item(0, trial.id, tuple(trial.sounds))
     assert expected(test, item) == 9
-    wanted = [row.expected for row in rating_rows(test, item, {"fine": 2, "naturalness": 4}, [1])]
-    assert wanted == [9, None]
+    right = [row.expected for row in rating_rows(test, item, {"fine": 2, "naturalness": 4}, [1])]
+    assert right == [9, None]
 
 
 def answer(**more: Any) -> dict[str, Any]:
@@ -145,22 +150,23 @@ def item_of(test: Test) -> Item:
 
 def test_rows_hold_scales_and_comment(test: Test) -> None:
     """There is one for each scale, and one for the comment."""
-    given = answer(comment="Clicks!")
-    check(test, item_of(test), given, [1, 2])
-    found = [
-        (row.scale, row.answer, row.text) for row in rating_rows(test, item_of(test), given, [1, 2])
+    answers = answer(comment="Clicks!")
+    check(test, item_of(test), answers, [1, 2])
+    rows = [
+        (row.scale, row.answer, row.text)
+        for row in rating_rows(test, item_of(test), answers, [1, 2])
     ]
-    assert found[:4] == [
+    assert rows[:4] == [
         ("similarity", 4, ""),
         ("naturalness", 7, ""),
         ("pleasant", 0, ""),
         ("transcription", 0.25, "the old cat"),
     ]
-    assert found[4][0] == "comment" and found[4][2] == "Clicks!" and found[4][1] != found[4][1]
+    assert rows[4][0] == "comment" and rows[4][2] == "Clicks!" and rows[4][1] != rows[4][1]
 
 
 @pytest.mark.parametrize(
-    "given",
+    "answers",
     [
         4,
         "the old cat",
@@ -181,24 +187,24 @@ def test_rows_hold_scales_and_comment(test: Test) -> None:
         None,
     ],
 )
-def test_answers_that_misfit_scales_are_refused(test: Test, given: Any) -> None:
+def test_answers_that_misfit_scales_are_refused(test: Test, answers: Any) -> None:
     with pytest.raises(InputError, match="Send"):
-        check(test, item_of(test), given, [1, 1])
+        check(test, item_of(test), answers, [1, 1])
 
 
 @pytest.mark.parametrize("design", DESIGNS)
 def test_every_design_takes_a_comment(tmp_path: Path, design: str) -> None:
-    test = made(tmp_path, design, comment=True)
+    test = load_test(tmp_path, design, comment=True)
     trial = test.trials[0]
-    shown = (*trial.sounds, *([next(iter(trial.sounds))] if design == "abx" else []))
-    item, plays = Item(0, 0, shown), [1] * (len(shown) + (trial.reference is not None))
-    own = [50] * len(shown) if test.design.together else test.scale[0][0]
-    given: Any = {design: own, "comment": "=HYPERLINK(1)"}
-    check(test, item, given, plays)
-    found = rating_rows(test, item, given, plays)
-    assert {row.scale for row in found[:-1]} == {design}
-    assert found[-1].text == "=HYPERLINK(1)" and found[-1].answer != found[-1].answer
-    assert rating_rows(test, item, own, plays) == found[:-1], (
+    order = (*trial.sounds, *([next(iter(trial.sounds))] if design == "abx" else []))
+    item, plays = Item(0, 0, order), [1] * (len(order) + (trial.reference is not None))
+    own = [50] * len(order) if test.design.together else test.scale[0][0]
+    answers: Any = {design: own, "comment": "=HYPERLINK(1)"}
+    check(test, item, answers, plays)
+    rows = rating_rows(test, item, answers, plays)
+    assert {row.scale for row in rows[:-1]} == {design}
+    assert rows[-1].text == "=HYPERLINK(1)" and rows[-1].answer != rows[-1].answer
+    assert rating_rows(test, item, own, plays) == rows[:-1], (
         "as it was before comments were asked for"
     )
 

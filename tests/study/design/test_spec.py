@@ -15,7 +15,7 @@ from tests.support.stimuli import make_folder
 
 
 def wrong(folder: Path, text: str | None = None) -> list[str]:
-    """What is told of the file there, or of this one."""
+    """The sentences about the file there, or about this text."""
     if text is not None:
         (folder / "test.yaml").write_text(text)
     with pytest.raises(SpecError) as caught:
@@ -93,7 +93,7 @@ def test_load_keeps_stimulus_one_system_lacks(tmp_path: Path) -> None:
 
 def test_load_names_mistakes_with_their_lines(tmp_path: Path) -> None:
     folder = make_folder(tmp_path / "t")
-    found = wrong(
+    problems = wrong(
         folder,
         """\
 titel: A test
@@ -121,8 +121,8 @@ trials: yes
         ('line 10: "seed" must be a whole number, and is one', ""),
         ('line 11: "trials" must be a whole number, and is True', ""),
     ]
-    assert len(found) == len(expected), found
-    for line, (start, rest) in zip(found, expected, strict=True):
+    assert len(problems) == len(expected), problems
+    for line, (start, rest) in zip(problems, expected, strict=True):
         assert line.startswith(f"test.yaml, {start}") and rest in line
 
 
@@ -159,7 +159,7 @@ def test_load_names_mistake_in_setting(
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "sentence"),
     [
         ("", "line 1: a test begins with names and values"),
         ("- one\n- two", "line 1: a test begins with names and values"),
@@ -181,8 +181,8 @@ def test_load_names_mistake_in_setting(
         ("design: acr\nloudness: .nan", "line 2: this is no number"),
     ],
 )
-def test_load_names_mistake_in_yaml(tmp_path: Path, text: str, told: str) -> None:
-    assert any(told in line for line in wrong(tmp_path, text))
+def test_load_names_mistake_in_yaml(tmp_path: Path, text: str, sentence: str) -> None:
+    assert any(sentence in line for line in wrong(tmp_path, text))
 
 
 def test_load_of_unreadable_file_raises(tmp_path: Path) -> None:
@@ -279,7 +279,7 @@ def test_load_of_half_character_is_refused(
     ],
 )
 def test_load_of_wrong_file_is_quick(tmp_path: Path, lines: str) -> None:
-    """A file that is all wrong takes no time, and not all of its mistakes are told."""
+    """A file that is all wrong takes no time, and not all of its mistakes are reported."""
     (tmp_path / "test.yaml").write_text(f"design: ab\n{lines}" if "design" not in lines else lines)
     with quickly(), pytest.raises(SpecError) as caught:
         load(tmp_path)

@@ -118,7 +118,7 @@ def test_load_of_preference_pairs_all_systems(file: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("pages", "told"),
+    ("pages", "sentence"),
     [
         (MUSHRA + PAIRED, "line 34: this page is of another design"),
         (PAIRED.replace("unforced:", "unforced: I don't know"), 'line 24: ABX asks for one of two'),
@@ -131,11 +131,11 @@ def test_load_of_preference_pairs_all_systems(file: Path) -> None:
         ("  - 12\n", "line 22: this must be a page"),
     ],
 )  # fmt: skip
-def test_load_names_line_of_unsupported_page(file: Path, pages: str, told: str) -> None:
+def test_load_names_line_of_unsupported_page(file: Path, pages: str, sentence: str) -> None:
     file.write_text(HEAD + pages)
     with pytest.raises(SpecError) as caught:
         load(file)
-    assert f"codecs.yaml, {told}" in str(caught.value)
+    assert f"codecs.yaml, {sentence}" in str(caught.value)
 
 
 @pytest.mark.parametrize("text", ["<", "<br", "< br ", "</p", "&"])
