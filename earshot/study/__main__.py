@@ -67,7 +67,7 @@ def freeze(options: argparse.Namespace) -> None:
         sys.exit("\n".join(problems))
     if (options.database or _answers(test)) and _store(test, options.database).raters(test.name):
         sys.exit("Somebody has begun this test: it is frozen before anybody rates, or not at all.")
-    print(preregistration.freeze(test), preregistration.said(test), sep="\n")
+    print(preregistration.freeze(test), preregistration.describe_changes(test), sep="\n")
 
 
 def serve(options: argparse.Namespace) -> None:
@@ -104,7 +104,7 @@ def results(options: argparse.Namespace) -> None:
             dataset.zipped(test, store, file)
         print(archive)
         return
-    notes = list(filter(None, [preregistration.said(test)]))
+    notes = list(filter(None, [preregistration.describe_changes(test)]))
     _report(test, store.ratings(test), folder, conduct=store.conduct(test), notes=notes)
 
 
@@ -186,7 +186,7 @@ def _report(
     results = analyse(test, ratings, conduct=conduct, notes=notes)
     write(results, folder)
     print(came(results), concluded(results), *results.notes, sep="\n")
-    print(*more_raters(results.kept), folder, sep="\n")
+    print(*more_raters(results.included), folder, sep="\n")
 
 
 def _store(test: Test, url: str | None) -> Store:

@@ -1,9 +1,9 @@
 """The assignment of trials to a rater, in which order and at which position: balanced, and seeded.
 
-In an adaptive AB test the next pair is the one whose vote is expected to tell most. What a choice
+In an adaptive AB test the next pair is the one whose vote is expected to inform most. What a choice
 knew is in the log (see Event), and chance is drawn from the test's seed and the rater's hash, so
 that every choice can be made again from the export. The strengths of K systems have a normal prior,
-and after some votes a normal posterior by Laplace's method. What a vote tells is the mutual
+and after some votes a normal posterior by Laplace's method. What a vote informs is the mutual
 information between it and the strengths under Bradley and Terry's model (MacKay 1992,
 Information-based objective functions for active data selection; for paired comparisons Li et al.
 2018, Hybrid-MST, and Mikhailiuk et al. 2021, ASAP).
@@ -56,12 +56,12 @@ def assign(test: Test, counts: Mapping[int, int], number: int) -> list[Item]:
     drawn = [rest[i] for i in rng.permutation(len(rest))]
     if test.blocks:
         drawn = _in_blocks(test, drawn, number)
-    asked = [*practice, *drawn]
+    sequence = [*practice, *drawn]
     return [
         Item(order, trial.id, order_systems(test, trial, int(quarter), rng))
         if trial
         else Item(order, UNDRAWN, ())
-        for order, (trial, quarter) in enumerate(asked)
+        for order, (trial, quarter) in enumerate(sequence)
     ]
 
 
@@ -78,9 +78,10 @@ def _in_blocks(
 
 
 def balanced(size: int, number: int) -> list[int]:
-    """Give the order of so many blocks for the rater who comes as that number: over 2 × size raters
-    each block is at each place, and directly after each other one, equally often (Williams 1949,
-    Australian Journal of Scientific Research A 2)."""
+    """Return the order of so many blocks for the rater who comes as that number: over 2 × size
+    raters each block is at each place, and directly after each other one, equally often (Williams
+    1949, Australian Journal of Scientific Research A 2).
+    """
     first = [(place + 1) // 2 if place % 2 else (size - place // 2) % size for place in range(size)]
     row = [(each + number // 2) % size for each in first]
     return row[::-1] if number % 2 else row
@@ -103,11 +104,11 @@ def _draw(test: Test, counts: Mapping[int, int], rng: np.random.Generator) -> li
         best = best[_lowest(rated[best])]
         best = best[_lowest(of_stimulus[stimuli[best]])]
         best = best[_lowest(systems[best] @ of_system)]
-        found = best[chance[best].argmin()]
-        free[found] = False
-        of_stimulus[stimuli[found]] += 1
-        of_system += systems[found]
-        drawn.append(int(found))
+        chosen = best[chance[best].argmin()]
+        free[chosen] = False
+        of_stimulus[stimuli[chosen]] += 1
+        of_system += systems[chosen]
+        drawn.append(int(chosen))
     return [trials[i] for i in drawn]
 
 
@@ -153,11 +154,11 @@ class Event:
 def choose(test: Test, log: Iterable[Event], rater: str, place: int, knew: int) -> Trial:
     """Choose the trial for that place, from what had happened before event number knew.
 
-    The pair is the one whose next vote tells most, those that others are judging being counted as
+    The pair is the one whose next vote informs most, those that others are judging being counted as
     votes to come. Its stimulus is one that the rater and others have had least.
     """
     past = [event for event in log if event.drawn < knew]
-    asked = np.array([event.trial for event in past], dtype=np.int64)
+    drawn = np.array([event.trial for event in past], dtype=np.int64)
     own = np.array([event.trial for event in past if event.rater == rater], dtype=np.int64)
     trials, names = test.of_kind("trial"), test.conditions
     ends, stimulus = _indices(trials, names)
@@ -172,15 +173,15 @@ def choose(test: Test, log: Iterable[Event], rater: str, place: int, knew: int) 
         else:
             won[one, other] += event.first
             won[other, one] += 1 - event.first
-    known = beliefs(won)
-    gain = gains(expecting(known, coming))[ends[:, 0], ends[:, 1]]
+    current = beliefs(won)
+    gain = gains(expecting(current, coming))[ends[:, 0], ends[:, 1]]
 
     rng = np.random.default_rng([test.seed, *_digest(rater), place])
     best = np.flatnonzero(free & (gain >= NEARLY * gain[free].max()))
     alike = np.flatnonzero(free & (ends == ends[rng.choice(best)]).all(axis=1))
-    heard = np.bincount(stimulus[own], minlength=stimulus.max() + 1)[stimulus[alike]]
-    had = np.bincount(asked, minlength=len(trials))[alike]
-    return trials[alike[np.lexsort((rng.random(len(alike)), had, heard))[0]]]
+    own_counts = np.bincount(stimulus[own], minlength=stimulus.max() + 1)[stimulus[alike]]
+    had = np.bincount(drawn, minlength=len(trials))[alike]
+    return trials[alike[np.lexsort((rng.random(len(alike)), had, own_counts))[0]]]
 
 
 def _indices(trials: Sequence[Trial], names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
@@ -227,23 +228,23 @@ def beliefs(won: np.ndarray) -> Beliefs:
     return Beliefs(mean, np.linalg.inv(_precision(votes, mean)))
 
 
-def expecting(known: Beliefs, asked: np.ndarray) -> Beliefs:
+def expecting(current: Beliefs, coming: np.ndarray) -> Beliefs:
     """Update the beliefs as if votes that are asked for, so many (K, K) of each pair whichever way
-    round, had come: what they will be is not known, but that they will tell something is.
+    round, had come: what they will be is not known, but that they will inform is.
     """
-    votes = asked + asked.T
-    precision = np.linalg.inv(known.covariance) + _precision(votes, known.mean)
+    votes = coming + coming.T
+    precision = np.linalg.inv(current.covariance) + _precision(votes, current.mean)
     precision -= np.eye(len(votes)) / PRIOR**2  # counted once
-    return Beliefs(known.mean, np.linalg.inv(precision))
+    return Beliefs(current.mean, np.linalg.inv(precision))
 
 
-def gains(known: Beliefs) -> np.ndarray:
+def gains(current: Beliefs) -> np.ndarray:
     """Compute the information (K, K), in nats, that one more vote of each pair is expected to
     bring: H(E[p]) − E[H(p)], by Gauss–Hermite quadrature over the difference of the two strengths.
     """
-    own = np.diag(known.covariance)
-    variance = own[:, None] + own - 2 * known.covariance
-    apart = np.subtract.outer(known.mean, known.mean)
+    own = np.diag(current.covariance)
+    variance = own[:, None] + own - 2 * current.covariance
+    apart = np.subtract.outer(current.mean, current.mean)
     spread = np.sqrt(np.maximum(variance, 0))
     chance = expit(apart[..., None] + spread[..., None] * NODES)
     return _entropy(chance @ WEIGHTS) - _entropy(chance) @ WEIGHTS

@@ -39,7 +39,9 @@ VOTE: Final = ASSETS / "vote"  # the blind vote under a conversion
 
 @dataclass(frozen=True)
 class Permission:
-    """The permission to open tests: for those with the key; without one for anybody, or nobody."""
+    """The permission to open tests: for those with the key; without one for every visitor, or for
+    none.
+    """
 
     key: str | None = None
     anybody: bool = True
@@ -51,15 +53,15 @@ class Permission:
 
     @property
     def possible(self) -> bool:
-        """Say whether a visitor can open a test at all."""
+        """Whether a visitor can open a test at all."""
         return self.key is not None or self.anybody
 
-    def check(self, given: str) -> None:
+    def check(self, typed: str) -> None:
         """Raise InputError for a visitor who may not open tests."""
         if self.key is None:
             if not self.anybody:
                 raise InputError(NOBODY_OPENS)
-        elif not secrets.compare_digest(given.strip().encode(), self.key.encode()):
+        elif not secrets.compare_digest(typed.strip().encode(), self.key.encode()):
             raise InputError(NO_KEY)
 
 
@@ -67,15 +69,16 @@ ANYBODY: Final = Permission()
 
 
 class BusyError(InputError):
-    """An error that the test is being read by somebody else's request; it can be asked for again
+    """An error that the test is being read by another request; it can be asked for again
     soon.
     """
 
 
 @dataclass(frozen=True, eq=False)  # each is itself alone, and what is kept of it goes with it
 class Opened:
-    """A test that raters can take, what they hear by the path in its trials, and the key to its
-    results; public: whether the report is shown without the key."""
+    """A test that raters can take, what is played to them by the path in its trials, and the key to
+    its results; public: whether the report is shown without the key.
+    """
 
     test: Test
     copies: Mapping[Path, Copy]
@@ -110,7 +113,7 @@ class TestLibrary:
     holds folders of tests; new tests go into the first, and so do copies of sounds whose folder is
     none of ours.
 
-    public: tests whose report anybody may see. min_time: how much of the length of a trial's
+    public: tests whose report every visitor may see. min_time: how much of the length of a trial's
     sounds must pass before its answer is taken. permission: who may add tests of their own.
     """
 
@@ -131,12 +134,12 @@ class TestLibrary:
 
     def files(self) -> dict[str, Path]:
         """Find the file of every test that is there, open or not, by name."""
-        found: dict[str, Path] = {}
+        paths: dict[str, Path] = {}
         for folder in self.folders:
             own = folder / spec.FILE
             files = [own] if own.is_file() else sorted(folder.glob(f"*/{spec.FILE}"))
-            found |= {file.parent.name: file for file in files if file.parent.name not in found}
-        return found
+            paths |= {file.parent.name: file for file in files if file.parent.name not in paths}
+        return paths
 
     def get(self, name: str) -> Opened:
         """Open the test of that name for raters. Raises InputError where it cannot be taken, and
@@ -154,7 +157,7 @@ class TestLibrary:
         return self._open(name, wait=True, max_samples=max_samples)
 
     def with_key(self, name: str, key: str) -> Opened:
-        """Open the test for whoever has its key. Raises InputError where that is another."""
+        """Open the test for one who has its key. Raises InputError where that is another."""
         opened = self.get(name)
         if not secrets.compare_digest(opened.key.encode(), key.encode()):
             raise InputError(WRONG_KEY)
@@ -235,7 +238,7 @@ def parse_link(link: str) -> tuple[str, str]:
     """Take a link to results apart, with or without words before it → the name of the test, and its
     key or "". Raises InputError for what is none."""
     _, _, last = f" {link}".rstrip().rpartition(" ")
-    found = RESULTS_LINK.search(last)
-    if found is None:
+    match = RESULTS_LINK.search(last)
+    if match is None:
         raise InputError(NO_LINK)
-    return found[1], found[2] or ""
+    return match[1], match[2] or ""

@@ -1,5 +1,6 @@
-"""A test as it was frozen before anybody rated: its design, texts, sounds and plan, with a hash, so
-that a report can say whether anything was changed since."""
+"""A test as it was frozen before the first rating: its design, texts, sounds and plan, with a hash,
+so that a report can state whether anything was changed since.
+"""
 
 import hashlib
 import json
@@ -36,39 +37,39 @@ def freeze(test: Test) -> Path:
         "frozen": datetime.now(UTC).isoformat(timespec="seconds"),
         "sha256": _hash(content),
     }
-    kept = head | content
-    write(file, json.dumps(kept, ensure_ascii=False, indent=2).encode())
+    record = head | content
+    write(file, json.dumps(record, ensure_ascii=False, indent=2).encode())
     return file
 
 
 def frozen(test: Test) -> bool:
-    """Say whether the test was frozen."""
+    """Whether the test was frozen."""
     return (test.folder / FILE).is_file()
 
 
-def look(*shown: tuple[Store, Test]) -> None:
+def look(*tests: tuple[Store, Test]) -> None:
     """Record that what these tests have found is shown, of each that has not ended yet.
 
     Raises InputError where one of them was frozen, and then records nothing.
     """
-    running = [(store, test) for store, test in shown if not store.places(test).ended]
+    running = [(store, test) for store, test in tests if not store.places(test).ended]
     if any(frozen(test) for _, test in running):
         raise InputError(HIDDEN)
     for store, test in running:
         store.look(test)
 
 
-def said(test: Test) -> str:
-    """Say when the test was frozen, and what was changed since; nothing where it was not.
+def describe_changes(test: Test) -> str:
+    """Describe when the test was frozen, and what was changed since; nothing where it was not.
 
     Raises InputError where the file was changed itself.
     """
     if not frozen(test):
         return ""
     try:
-        kept = json.loads((test.folder / FILE).read_text(encoding="utf-8"))
-        before, when, hashed = kept["test"], kept["frozen"], kept["sha256"]
-        whole = _hash({"plan": kept["plan"], "test": before}) == hashed
+        record = json.loads((test.folder / FILE).read_text(encoding="utf-8"))
+        before, when, hashed = record["test"], record["frozen"], record["sha256"]
+        whole = _hash({"plan": record["plan"], "test": before}) == hashed
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"{FILE} cannot be read: bring it back as it was written.") from error
     if not whole:

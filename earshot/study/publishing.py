@@ -62,37 +62,38 @@ def publish(folder: Path, title: str, tests: TestLibrary, preview: bool = False)
 def change(folder: Path, name: str, tests: TestLibrary) -> None:
     """Put a visitor's test in the place of the one of that name, whose links stay.
 
-    Raises SpecError with what is wrong, and InputError where somebody has begun it, or there is no
+    Raises SpecError with what is wrong, and InputError where a rater has begun it, or there is no
     room; then the one that was there stays.
     """
     target = tests.folders[0] / name
     if not published(name, tests):
         raise InputError(NOT_HERE)
     # Below a name that no test can have, so that nobody finds it there.
-    made = target.with_name(f".{name}") / name
-    shutil.rmtree(made.parent, ignore_errors=True)
+    new_folder = target.with_name(f".{name}") / name
+    shutil.rmtree(new_folder.parent, ignore_errors=True)
     _check_room(folder, tests, instead_of=name)
     try:
-        shutil.copytree(folder, made, ignore=IGNORED)
-        for kept in (MARK, preregistration.FILE):  # of a frozen test: it is told what was changed
-            if (target / kept).exists():
-                shutil.copyfile(target / kept, made / kept)
-        changed = spec.load(made)
+        shutil.copytree(folder, new_folder, ignore=IGNORED)
+        # Of a frozen test too, whose report says what was changed.
+        for file_name in (MARK, preregistration.FILE):
+            if (target / file_name).exists():
+                shutil.copyfile(target / file_name, new_folder / file_name)
+        changed = spec.load(new_folder)
         tests.store.change(changed)
-        target.rename(made.parent / "before")
-        made.rename(target)
+        target.rename(new_folder.parent / "before")
+        new_folder.rename(target)
     finally:
-        shutil.rmtree(made.parent, ignore_errors=True)
+        shutil.rmtree(new_folder.parent, ignore_errors=True)
     tests.open(name)
 
 
 def published(name: str, tests: TestLibrary) -> bool:
-    """Say whether a visitor opened the test of that name."""
+    """Whether a visitor opened the test of that name."""
     return bool(spec.NAME.fullmatch(name)) and (tests.folders[0] / name / MARK).is_file()
 
 
 def delete(name: str, tests: TestLibrary) -> None:
-    """Delete a visitor's test with its sounds and all answers. Of a test of whoever runs the server
+    """Delete a visitor's test with its sounds and all answers. Of a test of the server's operator
     all answers, for its files are theirs. Raises InputError where there is none.
     """
     if published(name, tests):

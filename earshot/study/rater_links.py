@@ -2,7 +2,7 @@
 the link of a panel. All rest on the test's key, which no rater knows, and need no table.
 
 The same invitations are printed whenever one asks for them, and a link that is made up is refused.
-What a panel's link says about a rater is stored as keyed hashes, from which nobody gets back.
+What a panel's link holds about a rater is stored as keyed hashes, from which nobody gets back.
 """
 
 import base64
@@ -39,7 +39,7 @@ SIGNATURE_ALGORITHMS: Final = ("RS256", "ES256")
 
 
 def invitation_token(key: str, number: int) -> str:
-    """Sign what the link of the invited rater with this number, from 1, says of them.
+    """Sign the number, from 1, of an invited rater for their link.
 
     key: the test's, which no rater knows.
     """
@@ -47,13 +47,13 @@ def invitation_token(key: str, number: int) -> str:
     return f"{number}-{base64.urlsafe_b64encode(signature).decode()}"
 
 
-def is_invited(key: str, given: str | None) -> bool:
-    """Say whether a link is one of these."""
-    number = (given or "").partition("-")[0]
+def is_invited(key: str, token: str | None) -> bool:
+    """Whether a token is that of an invitation."""
+    number = (token or "").partition("-")[0]
     if not (number.isascii() and number.isdigit() and len(number) <= len(str(MAX_INVITED))):
         return False
     return secrets.compare_digest(
-        (given or "").encode(), invitation_token(key, int(number)).encode()
+        (token or "").encode(), invitation_token(key, int(number)).encode()
     )
 
 
@@ -70,7 +70,7 @@ def preview_token(key: str) -> str:
 
 
 def is_preview(key: str, token: str | None) -> bool:
-    """Say whether the token is one of the test with this key."""
+    """Whether the token is one of the test with this key."""
     number, _, proof = (token or "").removeprefix(PREVIEW_PREFIX).partition("-")
     whole = (token or "").startswith(PREVIEW_PREFIX)
     return whole and secrets.compare_digest(proof.encode(), _preview_proof(key, number).encode())
@@ -81,15 +81,15 @@ def _preview_proof(key: str, number: str) -> str:
 
 
 def is_gap(value: str, name: str = "") -> bool:
-    """Say whether a link's value under that name is an unfilled gap, and so no number of
-    anybody's.
+    """Whether a link's value under that name is an unfilled gap, and so no rater's
+    number.
     """
-    said = value.strip()
-    unsaid = said.lower() in (*UNFILLED_WORDS, name.lower()) or said == MTURK_PREVIEW
-    return unsaid or GAP_BRACKETS.search(said) is not None
+    text = value.strip()
+    unsaid = text.lower() in (*UNFILLED_WORDS, name.lower()) or text == MTURK_PREVIEW
+    return unsaid or GAP_BRACKETS.search(text) is not None
 
 
-def signed_values(panel: Panel, given: str | None) -> dict[str, str]:
+def signed_values(panel: Panel, signature: str | None) -> dict[str, str]:
     """Read what the panel signed of a member (a JSON Web Token) → the values by the names of its
     link. They may lie in a claim of the panel's own, as Prolific's do.
 
@@ -98,10 +98,10 @@ def signed_values(panel: Panel, given: str | None) -> dict[str, str]:
     assert panel.signed
     try:
         keys = jwt.PyJWKSet.from_dict(dict(panel.signed.keys)).keys
-        header = jwt.get_unverified_header(given or "")
+        header = jwt.get_unverified_header(signature or "")
         key = next(each for each in keys if each.key_id in (None, header.get("kid")))
         claims = jwt.decode(
-            given or "",
+            signature or "",
             key,
             algorithms=[*SIGNATURE_ALGORITHMS],
             audience=panel.signed.audience,
@@ -109,8 +109,8 @@ def signed_values(panel: Panel, given: str | None) -> dict[str, str]:
         )
     except (jwt.PyJWTError, StopIteration) as error:
         raise InputError(NOT_SIGNED) from error
-    found = dict(_texts(claims))
-    return {name: found[name] for name in panel.link if name in found}
+    texts = dict(_texts(claims))
+    return {name: texts[name] for name in panel.link if name in texts}
 
 
 def _texts(claims: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -119,27 +119,28 @@ def _texts(claims: Mapping[str, Any]) -> list[tuple[str, str]]:
     return inner + [(name, value) for name, value in claims.items() if isinstance(value, str)]
 
 
-def panel_token(panel: Panel, key: str, said: Mapping[str, str]) -> str:
-    """Compute the token of the rater whose link said this: the same whenever they come by it.
+def panel_token(panel: Panel, key: str, values: Mapping[str, str]) -> str:
+    """Compute the token of the rater whose link holds these values: the same whenever they come by
+    it.
 
-    Raises InputError where the name that tells raters apart is missing, or the panel has not filled
-    it in.
+    Raises InputError where the name that distinguishes raters is missing, or the panel has not
+    filled it in.
     """
     first = panel.link[0]
-    if not said.get(first):
+    if not values.get(first):
         raise InputError(NOT_OF_PANEL)
-    if is_gap(said[first], first):
+    if is_gap(values[first], first):
         raise InputError(UNFILLED)
-    digest = hmac.digest(key.encode(), f"rater {first}={said[first]}".encode(), "sha256")
+    digest = hmac.digest(key.encode(), f"rater {first}={values[first]}".encode(), "sha256")
     return base64.urlsafe_b64encode(digest).decode().rstrip("=")
 
 
-def panel_hashes(panel: Panel, key: str, said: Mapping[str, str]) -> dict[str, str]:
+def panel_hashes(panel: Panel, key: str, values: Mapping[str, str]) -> dict[str, str]:
     """Compute HMAC-SHA256 of "NAME=value" with the test's key, the first 32 hex digits, for every
     name that the panel adds: with the key one can find a member's ratings, and nobody else can.
     """
-    given = {name: said[name] for name in panel.link if said.get(name)}
-    return {n: keyed_hash(key, n, value) for n, value in given.items() if not is_gap(value, n)}
+    filled = {name: values[name] for name in panel.link if values.get(name)}
+    return {n: keyed_hash(key, n, value) for n, value in filled.items() if not is_gap(value, n)}
 
 
 def keyed_hash(key: str, name: str, value: str) -> str:

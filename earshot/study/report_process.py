@@ -52,12 +52,12 @@ class ReportProcess:
         with self._lock:
             if self._process is None:
                 self._process = _start()
-            asked, answers = self._process.stdin, self._process.stdout
-            assert asked and answers
+            requests, answers = self._process.stdin, self._process.stdout
+            assert requests and answers
             request = pickle.dumps((make, args, kwargs, self._seconds))
             try:
-                asked.write(request)
-                asked.flush()
+                requests.write(request)
+                requests.flush()
                 answer, error = pickle.load(answers)
             except (EOFError, BrokenPipeError, pickle.UnpicklingError) as ended:
                 status, self._process = self._process.wait(), None
@@ -74,13 +74,13 @@ class ReportProcess:
 
 @cache
 def report_process() -> ReportProcess:
-    """Give the process of this server for organisers' reports."""
+    """Return the process of this server for organisers' reports."""
     return ReportProcess()
 
 
 @cache
 def trial_process() -> ReportProcess:
-    """Give the process for what visitors try: rehearsals, and ratings from elsewhere."""
+    """Return the process for what visitors try: rehearsals, and ratings from elsewhere."""
     return ReportProcess(TRIAL_SECONDS)
 
 

@@ -118,8 +118,8 @@ def test_report_estimates_pairs_by_model(store: Store, test: Test) -> None:
     """The model of all votes tells of pairs that were never asked about too."""
     simulate(test, store, raters=10, seed=2)
     results = analyse(test, store.ratings(test))
-    assert list(results.kept.systems["system"])[0] in ("y0", "y1")
-    pairs = results.kept.pairs
+    assert list(results.included.systems["system"])[0] in ("y0", "y1")
+    pairs = results.included.pairs
     assert len(pairs) == SYSTEMS * (SYSTEMS - 1) // 2, "those never asked too"
     assert pairs["p_binomial"].isna().all() and pairs["value"].between(0, 1).all()
     assert (pairs["low"] <= pairs["value"]).all() and (pairs["value"] <= pairs["high"]).all()
@@ -130,5 +130,5 @@ def test_report_of_few_votes_is_drawn(store: Store, test: Test) -> None:
     """Some pairs were never asked about."""
     simulate(test, store, raters=3, seed=2)
     results = analyse(test, store.ratings(test))
-    assert (results.kept.pairs["ratings"] == 0).any()
+    assert (results.included.pairs["ratings"] == 0).any()
     assert page(results).count("<svg") == 2 and document(results).startswith(b"%PDF")

@@ -25,17 +25,19 @@ def run(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> None:
 
 def test_frozen_test_says_what_changed(tmp_path: Path) -> None:
     folder = make_folder(tmp_path / "t", raters=10)
-    assert preregistration.said(load(folder)) == ""
+    assert preregistration.describe_changes(load(folder)) == ""
     preregistration.freeze(load(folder))
-    assert "nothing was changed since" in preregistration.said(load(folder))
+    assert "nothing was changed since" in preregistration.describe_changes(load(folder))
     with pytest.raises(InputError, match="frozen once"):
         preregistration.freeze(load(folder))
     make_folder(folder, raters=12, question="Is it good?")
     noise(folder / "ours" / "one.wav", level=0.02)
-    assert "changed since: question, raters, sounds." in preregistration.said(load(folder))
+    assert "changed since: question, raters, sounds." in preregistration.describe_changes(
+        load(folder)
+    )
     file = folder / preregistration.FILE
     file.write_text(file.read_text().replace('"raters": 10', '"raters": 12'))
-    assert "itself was changed" in preregistration.said(load(folder))
+    assert "itself was changed" in preregistration.describe_changes(load(folder))
 
 
 def test_begun_test_is_not_frozen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,7 +137,7 @@ def test_plan_that_was_changed_is_noticed(tmp_path: Path) -> None:
     folder = make_folder(tmp_path / "t")
     file = preregistration.freeze(load(folder))
     file.write_text(file.read_text().replace("by its t", "by eye"))
-    assert "itself was changed" in preregistration.said(load(folder))
+    assert "itself was changed" in preregistration.describe_changes(load(folder))
 
 
 def test_comparison_before_end_is_look(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -172,7 +172,7 @@ def test_change_of_frozen_test_is_told(workspace: Path, tests: TestLibrary) -> N
     preregistration.freeze(tests.open(name).test)
     write_test(workspace, "acr", title="Another")
     change(workspace, name, tests)
-    assert "changed since" in preregistration.said(tests.open(name).test)
+    assert "changed since" in preregistration.describe_changes(tests.open(name).test)
 
 
 def test_unreadable_change_leaves_open_test(workspace: Path, tests: TestLibrary) -> None:

@@ -39,13 +39,13 @@ def analyse(
     conduct: Conduct | None = None,
     notes: Sequence[str] = (),
 ) -> Results:
-    """Find everything that can be said of a test's ratings (the tidy table of Store.ratings), scale
+    """Compute all results of a test's ratings (the tidy table of Store.ratings), scale
     by scale where a trial has several.
 
     Rows whose answer is no finite number are left out, and so is practice. Any number of ratings
-    will do: where there are too few for a figure it is NaN, and the notes say why. rules: other
-    ones than the test's own, of which the report says that they were changed; conduct: of the
-    test's store (Store.conduct); notes: what a reader of the report must be told first.
+    will do: where there are too few for a figure it is NaN, and the notes explain it. rules: other
+    ones than the test's own, which the report marks as changed; conduct: of the
+    test's store (Store.conduct); notes: what a reader of the report must know first.
     """
     rules = rules or test.rules
     table: Table = ratings.reindex(columns=COLUMNS)
@@ -59,17 +59,17 @@ def analyse(
     table["scale"] = table["scale"].astype(object).fillna(test.rated[0].name)
     scored = table[table["kind"] == "trial"]
     excluded = screen(test, table, rules)
-    found = []
+    by_scale = []
     for scale in test.rated:
         own = scored[scored["scale"] == scale.name]
         everyone = few = _noted(evaluate(test, own, scale=scale), notes)
-        kept = own[~own["rater"].isin([exclusion.rater for exclusion in excluded])]
-        late = untimely(kept, rules)
+        remaining = own[~own["rater"].isin([exclusion.rater for exclusion in excluded])]
+        late = untimely(remaining, rules)
         if excluded or late.any():
-            few = _noted(evaluate(test, kept[~late], len(excluded), scale), notes)
+            few = _noted(evaluate(test, remaining[~late], len(excluded), scale), notes)
         results = Results(
             test=test,
-            kept=few,
+            included=few,
             everyone=everyone,
             rules=rules,
             exclusions=excluded,
@@ -80,8 +80,8 @@ def analyse(
             effects=effects(test, few.answers, scale),
             models=other_models(scale, few.answers, few.pairs),
         )
-        found.append(results)
-    return replace(found[0], more=tuple(found[1:]))
+        by_scale.append(results)
+    return replace(by_scale[0], more=tuple(by_scale[1:]))
 
 
 def _noted(analysis: Analysis, notes: Sequence[str]) -> Analysis:
@@ -111,7 +111,7 @@ def write(results: Results, folder: Path) -> None:
     write_file(html, page.page(results).encode())
     write_file(document, pdf.document(results))
     for each, prefix in zip(results.by_scale, _prefixes(results.test), strict=True):
-        _write_analysis(each.test, each.kept, folder, prefix)
+        _write_analysis(each.test, each.included, folder, prefix)
         if each.exclusions:
             _write_analysis(each.test, each.everyone, folder, f"{prefix}{EVERYONE}")
 

@@ -27,7 +27,7 @@ WHOLE_LINE = (-np.inf, np.inf)
 class Variance:
     """The variance of an estimate, by Cameron, Gelbach and Miller (2011, Journal of Business &
     Economic Statistics 29, equation 2.11): by_rater + by_stimulus − by_cell, where a cell is what
-    one rater said of one stimulus.
+    one rater answered about one stimulus.
 
     Each part is a cluster-robust variance, so whatever correlates within a rater or within a
     stimulus is counted. by_rater is NaN where there is but one rater, since nothing is then known
@@ -114,7 +114,7 @@ class Estimate:
 
     @property
     def p(self) -> float:
-        """Say how probable so great a distance from null is where there is none."""
+        """Compute how probable so great a distance from null is where there is none."""
         return two_sided((self.value - self.null) / self.standard_error, self.variance.df)
 
     @property
@@ -138,7 +138,7 @@ def bounded(estimate: Estimate, low: float, high: float) -> tuple[float, float, 
     Wilson's (1927) score interval with the effective number of answers: as many independent ones,
     each at an end of the scale, as would leave this variance (Korn and Graubard 1998, Survey
     Methodology 24), and with t for z. It stays within the scale, is no t interval cut short where
-    most answers are at one end, and p is what it says of null: NaN where null is no value between.
+    most answers are at one end, and p is that of null by it: NaN where null is no value between.
     Shares, from 0 to 1, have never more effective answers than answers.
     """
     width = high - low
@@ -284,7 +284,8 @@ def _linear(
 
 
 def _fewest(codes: np.ndarray, known_from: np.ndarray) -> tuple[int, float]:
-    """Count the clusters of the parameter that has the fewest, and say how even their sizes are.
+    """Count the clusters of the parameter that has the fewest, and measure how even their sizes
+    are.
 
     That is the number of equal ones by their number, half way between Kish's (of sizes n, where
     every rating has an error of its own) and the one of squares (where all of a cluster's ratings
@@ -322,7 +323,7 @@ def codes(ratings: Table) -> tuple[np.ndarray, np.ndarray]:
 
 
 def simulated(ratings: Table) -> bool:
-    """Say whether any of the raters is made up (earshot.study.simulation)."""
+    """Whether any of the raters is made up (earshot.study.simulation)."""
     return bool(ratings["rater"].str.startswith(SIMULATED).any())
 
 

@@ -13,7 +13,7 @@ CHECKS = ("attention", "gold")
 
 
 def in_words(rules: Rules, test: Test) -> tuple[str, ...]:
-    """Say the rules that apply to this test, as they can be cited."""
+    """List the rules that apply to this test, as they can be cited."""
     words = []
     if rules.failed_checks is not None and any(test.of_kind(kind) for kind in CHECKS):
         share = percent(rules.failed_checks)
@@ -40,8 +40,8 @@ def in_words(rules: Rules, test: Test) -> tuple[str, ...]:
     return tuple(words)
 
 
-def said(rules: Rules, test: Test) -> str:
-    """Say who is left out, and which single answers of others."""
+def describe_rules(rules: Rules, test: Test) -> str:
+    """Describe who is left out, and which single answers of others."""
     raters = "; ".join(in_words(rules, test))
     parts = [f"Raters with all their answers for: {raters}."] if raters else []
     if single := in_time(rules):
@@ -60,12 +60,12 @@ class Exclusion:
 
 def screen(test: Test, ratings: Table, rules: Rules) -> tuple[Exclusion, ...]:
     """Find whom the rules exclude, in the order of their hashes."""
-    found: dict[str, list[tuple[str, str]]] = {}
+    reasons: dict[str, list[tuple[str, str]]] = {}
     for name, rater, reason in _reasons(test, ratings[ratings["kind"] != "practice"], rules):
-        found.setdefault(rater, []).append((name, reason))
+        reasons.setdefault(rater, []).append((name, reason))
     return tuple(
         Exclusion(rater, tuple(reason for _, reason in why), tuple(dict(why)))
-        for rater, why in sorted(found.items())
+        for rater, why in sorted(reasons.items())
     )
 
 
@@ -101,7 +101,7 @@ def _reasons(test: Test, ratings: Table, rules: Rules) -> Iterator[tuple[str, st
 
 
 def untimely(ratings: Table, rules: Rules) -> Table:
-    """Say of each rating whether its answer took less time, or more, than the rules allow."""
+    """Return for each rating whether its answer took less time, or more, than the rules allow."""
     seconds = ratings["milliseconds"] / 1000
     least = 0.0 if rules.least_seconds is None else rules.least_seconds
     most = math.inf if rules.most_seconds is None else rules.most_seconds
@@ -109,7 +109,9 @@ def untimely(ratings: Table, rules: Rules) -> Table:
 
 
 def in_time(rules: Rules) -> str:
-    """Say which single answers are left out, and stay without their rater's others; "" for none."""
+    """Describe the single answers that are left out, and stay without their rater's others; "" for
+    none.
+    """
     limits = [
         f"{what} than {limit:g} s"
         for what, limit in (("less", rules.least_seconds), ("more", rules.most_seconds))

@@ -1,5 +1,5 @@
 """Two sounds in a trial: preferences (AB), comparison ratings (CCR), Bradley–Terry strengths, and
-whether anyone hears a difference at all (ABX).
+whether anyone notices a difference at all (ABX).
 """
 
 from itertools import combinations
@@ -31,7 +31,7 @@ MAX_D_PRIME = 20.0  # d′ beyond which no one can tell from always right
 
 
 def both_ways(votes: Table, null: float = EVEN) -> Table:
-    """Tell each vote twice, of either system; null is the answer of no preference."""
+    """Return each vote twice, once for either system; null is the answer of no preference."""
     turned = votes.assign(
         system=votes["other"], other=votes["system"], answer=2 * null - votes["answer"]
     )
@@ -54,22 +54,22 @@ def mean_votes(
     of their own.
     """
     turned = both_ways(votes, null)
-    found = {}
+    means = {}
     for one, other in combinations(order, 2):
         own = turned[(turned["system"] == one) & (turned["other"] == other)]
         if len(own):
-            found[one, other] = mean_of(own, null, 0.0 if null == EVEN else ROUNDING)
-    return found
+            means[one, other] = mean_of(own, null, 0.0 if null == EVEN else ROUNDING)
+    return means
 
 
-def preferences(votes: Table, found: dict[tuple[str, str], Estimate]) -> Table:
+def preferences(votes: Table, estimates: dict[tuple[str, str], Estimate]) -> Table:
     """Make a row for each pair: system, other, ratings, raters, stimuli, won, tied, lost (votes),
     value (the share of system's, ties half), low, high, p (clustered), p_holm; and p_binomial, the
     exact sign test that leaves ties out and takes votes for independent, to be read with that in
     mind."""
     turned = both_ways(votes)
     rows = []
-    for (one, other), estimate in found.items():
+    for (one, other), estimate in estimates.items():
         own = turned[(turned["system"] == one) & (turned["other"] == other)]
         won, lost = int((own["answer"] == 1).sum()), int((own["answer"] == 0).sum())
         exact = binomtest(won, won + lost).pvalue if won + lost else np.nan
@@ -83,12 +83,12 @@ def preferences(votes: Table, found: dict[tuple[str, str], Estimate]) -> Table:
     return table.assign(p_holm=holm(table["p"]))
 
 
-def comparisons(votes: Table, found: dict[tuple[str, str], Estimate]) -> Table:
+def comparisons(votes: Table, estimates: dict[tuple[str, str], Estimate]) -> Table:
     """Make a row for each pair of a CCR test: system, other, ratings, raters, stimuli, value (how
     much better system is, −3 to 3), low, high, p, p_holm."""
     turned = both_ways(votes, 0)
     rows = []
-    for (one, other), estimate in found.items():
+    for (one, other), estimate in estimates.items():
         own = turned[(turned["system"] == one) & (turned["other"] == other)]
         row = estimate_row(estimate, (-3, 3))
         rows.append({"system": one, "other": other, **size(own), **row})
@@ -97,7 +97,7 @@ def comparisons(votes: Table, found: dict[tuple[str, str], Estimate]) -> Table:
 
 
 def can_be_scaled(votes: Table) -> bool:
-    """Say whether strengths exist: every system is, by some chain of votes, better and worse than
+    """Whether strengths exist: every system is, by some chain of votes, better and worse than
     every other (Ford 1957, American Mathematical Monthly 64)."""
     turned = both_ways(votes)
     names = turned["system"].unique()
@@ -136,12 +136,12 @@ def modelled(votes: Table, order: list[str]) -> dict[tuple[str, str], Estimate]:
     return {(order[i], order[j]): clustered.estimate(centred[i] - centred[j]) for i, j in pairs}
 
 
-def modelled_preferences(votes: Table, found: dict[tuple[str, str], Estimate]) -> Table:
+def modelled_preferences(votes: Table, estimates: dict[tuple[str, str], Estimate]) -> Table:
     """Make the columns of preferences, with value, low and high as the model has them, and no
     p_binomial."""
     turned = both_ways(votes)
     rows = []
-    for (one, other), estimate in found.items():
+    for (one, other), estimate in estimates.items():
         own = turned[(turned["system"] == one) & (turned["other"] == other)]
         won, lost = int((own["answer"] == 1).sum()), int((own["answer"] == 0).sum())
         row = estimate_row(estimate)
@@ -188,18 +188,18 @@ def right_shares(answers: Table) -> dict[tuple[str, str], Estimate]:
     }
 
 
-def discrimination(answers: Table, found: dict[tuple[str, str], Estimate]) -> Table:
+def discrimination(answers: Table, estimates: dict[tuple[str, str], Estimate]) -> Table:
     """Make a row for each pair, the easiest first: system, other, ratings, raters, stimuli, right,
     value (share right), low, high, p (one-sided exact binomial), p_holm, d_prime, d_low, d_high.
 
-    The binomial test is exact whoever the raters are: where nothing can be heard, every answer is
-    right by the toss that chose X. The interval, which is about how well people hear it, has raters
-    and stimuli as clusters.
+    The binomial test is exact for any raters: where nothing can be heard, every answer is
+    right by the toss that chose X. The interval, which is about how well people notice it, has
+    raters and stimuli as clusters.
     """
     rows = []
     for (system, other), own in _pairs(answers):
         right = int(own["answer"].sum())  # of undecided answers half, and no half answer
-        row = estimate_row(found[system, other], (0, 1))
+        row = estimate_row(estimates[system, other], (0, 1))
         row["p"] = float(binomtest(right, len(own), CHANCE, alternative="greater").pvalue)
         distances = [d_prime(row[end]) for end in ("value", "low", "high")]
         rows.append(
@@ -231,8 +231,8 @@ def d_prime(share: float) -> float:
         return 0.0
     if share >= share_right(MAX_D_PRIME):
         return np.inf
-    found = root_scalar(lambda distance: share_right(distance) - share, bracket=(0, MAX_D_PRIME))
-    return float(found.root)
+    solution = root_scalar(lambda distance: share_right(distance) - share, bracket=(0, MAX_D_PRIME))
+    return float(solution.root)
 
 
 def _pairs(answers: Table) -> list[tuple[tuple[str, str], Table]]:

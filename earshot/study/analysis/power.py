@@ -1,4 +1,4 @@
-"""The number of raters, and stimuli, that it takes to tell two systems apart by the test that is
+"""The number of raters, and stimuli, that it takes to distinguish two systems by the test that is
 reported.
 """
 
@@ -57,7 +57,9 @@ class Sizes:
         )
 
 
-def plan(estimates: Sequence[Estimate], wanted: Sequence[float], chance: bool = False) -> Table:
+def plan(
+    estimates: Sequence[Estimate], differences: Sequence[float], chance: bool = False
+) -> Table:
     """Make a row for each difference wanted: raters and stimuli, the size with the fewest ratings
     at which it is found with a chance of POWER; more_raters and more_stimuli (than there are);
     raters_alone and stimuli_alone, how many more of one it takes without more of the other.
@@ -67,26 +69,27 @@ def plan(estimates: Sequence[Estimate], wanted: Sequence[float], chance: bool = 
     MAX_STIMULI are too few, and no rows where no pair has a variance yet. chance: whether shares of
     right answers are tested by the one-sided binomial test, and not by t.
     """
-    known = [e for e in estimates if chance or not np.isnan(e.standard_error)]
-    if not known:
+    certain = [e for e in estimates if chance or not np.isnan(e.standard_error)]
+    if not certain:
         return pd.DataFrame()
-    widest = max(known, key=lambda estimate: np.nan_to_num(estimate.variance.total))
+    widest = max(certain, key=lambda estimate: np.nan_to_num(estimate.variance.total))
     level, variance = (1 - LEVEL) / len(estimates), widest.variance
     sizes = Sizes.beyond(variance)
     ratings = sizes.raters * sizes.stimuli
     least = None if chance else detectable(variance, sizes, level)
     rows = []
-    for difference in wanted:
+    for difference in differences:
         if least is None:
-            found = chance_power(widest, CHANCE + difference, sizes, level) >= POWER
+            reached = chance_power(widest, CHANCE + difference, sizes, level) >= POWER
         else:
-            found = least <= difference
+            reached = least <= difference
         size = (np.nan, np.nan)
-        if found.any():
-            best = np.unravel_index(np.where(found, ratings, np.inf).argmin(), found.shape)
+        if reached.any():
+            best = np.unravel_index(np.where(reached, ratings, np.inf).argmin(), reached.shape)
             size = (float(sizes.raters[best[0], 0]), float(sizes.stimuli[best[1]]))
         more = np.subtract(size, (variance.raters, variance.stimuli))
-        alone = [float(own.argmax()) if own.any() else np.nan for own in (found[:, 0], found[0])]
+        ends = (reached[:, 0], reached[0])
+        alone = [float(own.argmax()) if own.any() else np.nan for own in ends]
         rows.append([difference, *size, *more, *alone])
     return pd.DataFrame(rows, columns=COLUMNS)
 
@@ -98,19 +101,20 @@ def smallest_p(
     most ratings could have got; 0 where there are no pairs."""
     if not estimates:
         return 0.0
-    known = max((each.variance for each in estimates), key=lambda each: each.ratings)
+    largest = max((each.variance for each in estimates), key=lambda each: each.ratings)
     if chance:
-        return min(len(estimates) * CHANCE**known.ratings, 1.0)
-    few = min(known.raters, known.stimuli) if known.stimuli > 1 else known.raters
+        return min(len(estimates) * CHANCE**largest.ratings, 1.0)
+    few = min(largest.raters, largest.stimuli) if largest.stimuli > 1 else largest.raters
     # Of a share the score of all answers alike; of other scales what their steps leave.
     width = bounds[1] - bounds[0]
-    farthest = np.sqrt(known.ratings * (1 if width == 1 else width**2 / (4 * ROUNDING)))
+    farthest = np.sqrt(largest.ratings * (1 if width == 1 else width**2 / (4 * ROUNDING)))
     return min(len(estimates) * two_sided(float(farthest), max(few - 1, 1)), 1.0)
 
 
 def at_null(estimate: Estimate, low: float, high: float) -> Estimate:
-    """Give an estimate on a scale from low to high the variance that it would have at its null,
-    which is what estimates.bounded tests it by."""
+    """Replace the variance of an estimate, on a scale from low to high, by the one that it would
+    have at its null, by which estimates.bounded tests it.
+    """
     share = (estimate.value - low) / (high - low)
     null = (estimate.null - low) / (high - low)
     spread, answers = share * (1 - share), estimate.variance.ratings
@@ -147,8 +151,8 @@ def _noncentralities(level: float) -> np.ndarray:
     def needed(df: float) -> float:
         bound = float(student.isf(level / 2, df))
         ends = (0.0, 4 * bound + 10)
-        found = root_scalar(lambda far: nct.sf(bound, df, far) - POWER, bracket=ends)
-        return float(found.root)
+        solution = root_scalar(lambda far: nct.sf(bound, df, far) - POWER, bracket=ends)
+        return float(solution.root)
 
     return np.array([needed(float(df)) for df in DF])
 

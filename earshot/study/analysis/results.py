@@ -48,7 +48,7 @@ class Analysis:
     """The results of one set of raters on one scale.
 
     answers: the scored rows. systems, pairs: see the module of the design; without rows where there
-    is nothing to say. overall: Friedman's test, in MUSHRA. agreement: Krippendorff's α or NaN.
+    are no results. overall: Friedman's test, in MUSHRA. agreement: Krippendorff's α or NaN.
     power: see power.plan. notes: what a reader must know before they believe a number.
     """
 
@@ -74,7 +74,7 @@ class Analysis:
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """A test's results both ways: kept, without whom the rules exclude, and everyone.
+    """A test's results both ways: included, without whom the rules exclude, and everyone.
 
     started and finished count raters with at least one answer, and with all; untimely: ratings of
     raters who are kept, left out since they took too little time, or too much. conduct: what became
@@ -83,7 +83,7 @@ class Results:
     """
 
     test: Test
-    kept: Analysis
+    included: Analysis
     everyone: Analysis
     rules: Rules
     exclusions: tuple[Exclusion, ...]
@@ -98,7 +98,7 @@ class Results:
     @property
     def scale(self) -> Scale:
         """Take the scale that the results are about."""
-        return self.kept.scale
+        return self.included.scale
 
     @property
     def by_scale(self) -> tuple["Results", ...]:
@@ -108,41 +108,42 @@ class Results:
     @property
     def notes(self) -> list[str]:
         """List what a reader must know first: once where it holds of every scale."""
-        shared = [n for n in self.kept.notes if all(n in each.kept.notes for each in self.more)]
-        own = [(each, note) for each in self.by_scale for note in each.kept.notes]
+        shared = [
+            n for n in self.included.notes if all(n in each.included.notes for each in self.more)
+        ]
+        own = [(each, note) for each in self.by_scale for note in each.included.notes]
         return shared + [each.named(note) for each, note in own if note not in shared]
 
     def named(self, text: str) -> str:
-        """Say of which scale a text is, where a trial has several."""
+        """Prefix a text with its scale, where a trial has several."""
         return f"{self.scale.title}: {text}" if self.test.scales else text
 
 
 def evaluate(test: Test, answers: Table, left_out: int = 0, scale: Scale | None = None) -> Analysis:
     """Make the analysis that the test's design asks for, of scored rows of the tidy table.
     left_out: how many raters the rules have taken from it; scale: the one that the rows are about,
-    the test's first where it is not said."""
+    the test's first where it is not given."""
     scale = scale or test.rated[0]
     notes = list(_warnings(test, answers, left_out, scale))
     if not answers.empty and simulated(answers):
         notes.insert(0, REHEARSED)
-    found = ScaleEstimates()
+    estimated = ScaleEstimates()
     if not answers.empty:
         of_pairs = _discriminations if scale.chance else _votes
-        found = (of_pairs if scale.of_pairs else _scores)(test, answers, scale)
+        estimated = (of_pairs if scale.of_pairs else _scores)(test, answers, scale)
     agreement = np.nan
     if scale.level is not None and not answers.empty:
         agreement = krippendorff(by_unit(answers), scale.level)
-    estimates = [*found.estimates.values()]
+    estimates = [*estimated.estimates.values()]
     if scale.null is not None:
         estimates = [at_null(each, *scale.bounds) for each in estimates]
     power = plan(estimates, scale.differences, scale.chance)
     least = smallest_p(estimates, scale.bounds, scale.chance)
-    notes += found.notes
+    notes += estimated.notes
     if least > 1 - LEVEL and answers["rater"].nunique() > 1:
         notes.append(_out_of_reach(least, len(estimates)))
-    return Analysis(
-        scale, answers, found.systems, found.pairs, found.overall, agreement, power, tuple(notes)
-    )
+    tables = (estimated.systems, estimated.pairs, estimated.overall)
+    return Analysis(scale, answers, *tables, agreement, power, tuple(notes))
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,7 +206,7 @@ def _votes(test: Test, answers: Table, scale: Scale) -> ScaleEstimates:
 
 
 def _discriminations(test: Test, answers: Table, scale: Scale) -> ScaleEstimates:
-    """Estimate how often each pair is told apart."""
+    """Estimate how often the systems of each pair are distinguished."""
     estimates = paired_comparisons.right_shares(answers)
     return ScaleEstimates(
         pairs=paired_comparisons.discrimination(answers, estimates), estimates=estimates
@@ -261,20 +262,21 @@ def _warnings(test: Test, answers: Table, left_out: int, scale: Scale) -> Iterat
 
 
 def _all_same(scale: Scale, answers: Table) -> bool:
-    """Say whether nobody told anything apart: in pairs, the vote of each for whichever was named
+    """Whether nobody distinguished anything: in pairs, the vote of each for whichever was named
     first is no common answer."""
     null = scale.null
     if null is None:
         return answers["answer"].nunique() == 1
     turned = answers["system"] > answers["other"]
-    told = answers["answer"].where(~turned, 2 * null - answers["answer"])
+    of_first = answers["answer"].where(~turned, 2 * null - answers["answer"])
     one_pair = len({frozenset(pair) for pair in answers[["system", "other"]].to_numpy()}) == 1
-    return told.nunique() == 1 and (one_pair or bool((told == null).all()))
+    return of_first.nunique() == 1 and (one_pair or bool((of_first == null).all()))
 
 
 def answers_by_system(scale: Scale, answers: Table) -> Table:
-    """Turn answers into what one averages them: of pairs told of either, the same of both where
-    they are right or wrong; 1 or 0 where the share of some answers is counted."""
+    """Turn answers into what one averages them: of pairs once for either system, the same of both
+    where they are right or wrong; 1 or 0 where the share of some answers is counted.
+    """
     if scale.chance:  # which of two is named first means nothing
         turned = answers.assign(system=answers["other"], other=answers["system"])
         return pd.concat([answers, turned], ignore_index=True)
@@ -287,7 +289,7 @@ def by_stimulus(analysis: Analysis) -> Table:
     """Make a row for each system, or pair ("one and other"), as the analysis ranks them; a column a
     stimulus, the one that is rated lowest over all rows first; NaN where nothing is rated.
 
-    In ab and ccr the answer is told of the first of a pair; in abx it is the share right, in
+    In ab and ccr the answer is that of the first of a pair; in abx it is the share right, in
     similarity the share judged the same.
     """
     scale = analysis.scale

@@ -57,8 +57,8 @@ def _effects(test: Test, answers: Table, scale: Scale) -> Iterator[tuple[str, Es
     paired, null = scale.null is not None, scale.null or 0.0
     if paired:
         first = answers["position"] == 0
-        told = answers["answer"].where(first, 2 * null - answers["answer"]) - null
-        yield "position", mean_of(answers.assign(answer=told), rounding=0.0)
+        for_first = answers["answer"].where(first, 2 * null - answers["answer"]) - null
+        yield "position", mean_of(answers.assign(answer=for_first), rounding=0.0)
     elif test.design.together:
         yield "position", _slope(answers, answers["position"] / max(answers["position"].max(), 1))
     judged = answers.assign(answer=(answers["answer"] - null).abs()) if paired else answers
@@ -150,7 +150,7 @@ def _ordinal(answers: Table) -> dict[tuple[str, str], Estimate]:
         return {}
     influences = np.linalg.solve(information, moved.T).T
     parts = [_clustered(influences, groups) for groups in (raters, stimuli, cells)]
-    found = {}
+    estimates = {}
     for one, other in permutations(range(len(names)), 2):
         weights = np.zeros(len(fit.params))
         for system, sign in ((one, 1.0), (other, -1.0)):
@@ -162,8 +162,8 @@ def _ordinal(answers: Table) -> dict[tuple[str, str], Estimate]:
         if counts[1] == 1:
             variance = replace(variance, by_stimulus=0.0, by_cell=0.0)
         value = float(weights @ np.asarray(fit.params))
-        found[str(names[one]), str(names[other])] = Estimate(value, variance)
-    return found
+        estimates[str(names[one]), str(names[other])] = Estimate(value, variance)
+    return estimates
 
 
 def _clustered(influences: np.ndarray, groups: np.ndarray) -> np.ndarray:

@@ -49,8 +49,8 @@ def systems(
     for system, own in ratings.groupby("system", sort=False):
         estimate = mean_of(own, rounding=rounding)
         if "words" in own:  # each of which can be wrong
-            known = replace(estimate.variance, ratings=int(own["words"].sum()))
-            estimate = replace(estimate, variance=known)
+            variance = replace(estimate.variance, ratings=int(own["words"].sum()))
+            estimate = replace(estimate, variance=variance)
         rows.append({"system": system, **size(own), **estimate_row(estimate, bounds)})
     table = pd.DataFrame(rows).drop(columns="p")
     return table.sort_values("value", ascending=lowest_first, kind="stable", ignore_index=True)
@@ -63,13 +63,13 @@ def differences(ratings: Table, ranking: list[str], rounding: float = ROUNDING) 
     Each is estimated from the ratings of these two alone. What a rater or a stimulus adds to both
     cancels, so with complete data this is the paired comparison. rounding: see estimates.mean.
     """
-    found = {}
+    gaps = {}
     for one, other in combinations(ranking, 2):
         both = ratings[ratings["system"].isin((one, other))]
         first = (both["system"] == one).to_numpy(bool)
         answers = both["answer"].to_numpy(float)
-        found[one, other] = difference(answers, first, *codes(both), rounding)
-    return found
+        gaps[one, other] = difference(answers, first, *codes(both), rounding)
+    return gaps
 
 
 def pairs(estimates: Differences) -> Table:
@@ -88,7 +88,8 @@ def scored(test: Test, scale: Scale, answers: Table) -> Table:
     words of each sentence, or the answers as they are."""
     if not scale.typed:
         return counted(answers, scale)
-    return by_words(answers, {name: len(words_in(said)) for name, said in test.sentences.items()})
+    lengths = {name: len(words_in(sentence)) for name, sentence in test.sentences.items()}
+    return by_words(answers, lengths)
 
 
 def counted(ratings: Table, scale: Scale) -> Table:
@@ -140,11 +141,11 @@ def friedman(ratings: Table) -> dict[str, float]:
     """
     means = by_rater(ratings)
     raters, systems = means.shape
-    found = {"chi2": np.nan, "df": systems - 1.0, "raters": float(raters), "p": np.nan}
+    statistics = {"chi2": np.nan, "df": systems - 1.0, "raters": float(raters), "p": np.nan}
     if raters > 1 and systems > 2 and (means.nunique(axis=1) > 1).any():
         test = friedmanchisquare(*means.to_numpy().T)
-        found |= {"chi2": float(test.statistic), "p": float(test.pvalue)}
-    return found
+        statistics |= {"chi2": float(test.statistic), "p": float(test.pvalue)}
+    return statistics
 
 
 def wilcoxons(ratings: Table, ranking: list[str]) -> Table:
@@ -179,8 +180,8 @@ def signed_rank(gaps: np.ndarray) -> float:
     ways[0] = 1
     for rank in ranks:
         ways[rank:] = ways[rank:] + ways[:-rank]
-    found = ranks[gaps > 0].sum()
-    tail = min(ways[: found + 1].sum(), ways[found:].sum()) / 2.0 ** len(ranks)
+    positive = ranks[gaps > 0].sum()
+    tail = min(ways[: positive + 1].sum(), ways[positive:].sum()) / 2.0 ** len(ranks)
     return float(min(2 * tail, 1))
 
 
@@ -189,7 +190,7 @@ def post_screening(ratings: Table) -> dict[str, list[str]]:
 
     Those who rate the hidden reference below 90, or the mid-range anchor above 90, in more than
     15 % of their trials. Where more than a quarter of raters take that anchor so high, the trial
-    says nothing of a rater and does not count.
+    distinguishes no rater and does not count.
     """
     reference = ratings[ratings["system"] == REFERENCE]
     anchor = ratings[ratings["system"] == MIDDLE_ANCHOR]

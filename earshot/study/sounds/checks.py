@@ -1,12 +1,12 @@
 """Checks that a rater does by ear before the trials: of their headphones, and of their room.
 
 Headphones, by Huggins' pitch: three noises, the same at both ears but for one, whose narrow band is
-turned over at the right ear. With a sound for each ear alone one hears a faint tone in it, and
+turned over at the right ear. With a sound for each ear alone a faint tone is audible in it, and
 through loudspeakers hardly ever (Milne et al., An online headphone screening test based on dichotic
 pitch, 2021).
 
 The room, and the level: pairs of the same tones, with a hiss behind them that is fainter in one. In
-noise, or too softly, one hears neither and guesses. After the environment test of ITU-T P.808
+noise, or too softly, one notices neither and guesses. After the environment test of ITU-T P.808
 (2021) with signal-to-noise ratios of Naderi and Cutler, An open source implementation of ITU-T
 Recommendation P.808 (2020): 40 against 50 dB.
 
@@ -76,7 +76,7 @@ def louder_hiss(key: str, token: str, trial: int) -> int:
 def room_passed(
     key: str, token: str, answers: Sequence[int], room: RoomTest, attempt: int = 0
 ) -> bool:
-    """Whether enough pairs of an attempt were told apart."""
+    """Whether enough pairs of an attempt were distinguished."""
     trials = range(attempt * room.pairs, (attempt + 1) * room.pairs)
     pairs = zip(answers, trials, strict=True)
     return sum(answer == louder_hiss(key, token, trial) for answer, trial in pairs) >= room.right

@@ -2,8 +2,8 @@
 notices a sound that is exchanged later under its old name.
 
 All are FLAC of 24 bits without tags, and are sent as WAV with noise of one step of these 24 bits
-(-138 dBFS), another for each rater and position. So neither format, tags, size nor bytes tell one
-system from another, or the hidden reference from the open one.
+(-138 dBFS), another for each rater and position. So neither format, tags, size nor bytes
+distinguish one system from another, or the hidden reference from the open one.
 """
 
 import hashlib
@@ -53,7 +53,7 @@ class Copy(NamedTuple):
     seconds: float
 
     def whole(self) -> bool:
-        """Say whether the file is there, can be read, and lasts as long."""
+        """Whether the file is there, can be read, and lasts as long."""
         try:
             return abs(soundfile.info(self.path).duration - self.seconds) < TOLERANCE
         except UNREADABLE:
@@ -88,7 +88,7 @@ class Copies:
         self._seconds[self._name(source)] = len(samples) / sample_rate
 
     def checked(self) -> bool:
-        """Say whether the mark says that these very sources were found good, and all copies
+        """Whether the mark states that these very sources were found good, and all copies
         stand.
         """
         try:
@@ -168,15 +168,16 @@ def sound_hashes(test: Test) -> dict[str, Any]:
     relative to the test's folder. Files that are not there are left out."""
     sounds = {path for trial in test.trials for path in trial.sounds.values()}
     sounds |= {trial.reference for trial in test.trials if trial.reference}
-    made = test.folder / PREPARED  # from the others
-    files = sorted(path for path in sounds if path.is_file() and path.parent != made)
+    prepared = test.folder / PREPARED  # from the others
+    files = sorted(path for path in sounds if path.is_file() and path.parent != prepared)
     hashes = {path.relative_to(test.folder).as_posix(): _hash(path) for path in files}
     return {"loudness": test.loudness, "files": hashes}
 
 
 def sound_difference(test: Test, before: Mapping[str, Any] | None) -> str | None:
-    """Say how the sounds differ from those that were heard before; None where they do not, where
-    nothing was kept of them, or where files are only away."""
+    """Describe how the sounds differ from those that were played before; None where they do not,
+    where nothing was kept of them, or where files are only away.
+    """
     if not before:
         return None
     now = sound_hashes(test)
@@ -186,13 +187,13 @@ def sound_difference(test: Test, before: Mapping[str, Any] | None) -> str | None
     if not names and now["loudness"] == before["loudness"]:
         return None
     more = " …" * (len(names) > MAX_NAMES)
-    shown = ", ".join(names[:MAX_NAMES]) + more or f"loudness {before['loudness']} before"
-    return EXCHANGED.format(names=shown)
+    listing = ", ".join(names[:MAX_NAMES]) + more or f"loudness {before['loudness']} before"
+    return EXCHANGED.format(names=listing)
 
 
 def _hash(path: Path) -> str:
-    found = path.stat()
-    return _hash_of(path, found.st_size, found.st_mtime_ns)
+    status = path.stat()
+    return _hash_of(path, status.st_size, status.st_mtime_ns)
 
 
 @lru_cache(MAX_FILES)

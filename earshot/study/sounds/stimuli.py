@@ -101,12 +101,12 @@ def check(
 
     problems: list[str] = []
     for trial in test.trials:
-        found = [form(source) for source in _sources(trial)]
+        outcomes = [form(source) for source in _sources(trial)]
         if max_samples is not None and held > max_samples:
             minutes = max_samples / 48_000 / 60
             return [f"The sounds last too long together: {minutes:.0f} min at 48 kHz are the most."]
-        problems += [each for each in found if isinstance(each, str)]
-        forms = [each for each in found if isinstance(each, Format)]
+        problems += [each for each in outcomes if isinstance(each, str)]
+        forms = [each for each in outcomes if isinstance(each, Format)]
         problems += _differences(test, trial, forms)
     return list(dict.fromkeys(problems))
 
@@ -115,7 +115,7 @@ def prepare(test: Test, folder: Path, max_samples: int | None = None) -> dict[Pa
     """Prepare what raters hear, by the path in the test's trials: copies in the folder, at the
     stated loudness; MUSHRA's anchors are made there too.
 
-    Raises SpecError with all that check finds. A mark in the folder says that all was found good,
+    Raises SpecError with all that check finds. A mark in the folder states that all was found good,
     so that no sound is decoded again until a file or the YAML's loudness changes.
     """
     sources = {
@@ -151,7 +151,7 @@ def _sources(trial: Trial) -> Iterator[Source]:
 
 
 def _prepared(source: Source, lufs: float | None) -> Stimulus:
-    """Make the sound as raters hear it. Raises InputError for one that they should not hear."""
+    """Make the sound as raters hear it. Raises InputError for one that must not be played."""
     read, cutoff = read_stimulus(source.path), source.cutoff
     samples, rate = read.samples, read.sample_rate
     if cutoff is not None:
@@ -165,19 +165,19 @@ def _prepared(source: Source, lufs: float | None) -> Stimulus:
                 "or make it less loud."
             )
         return read
-    heard = Stimulus(samples, rate)
-    wanted = 0.0 if lufs is None else lufs - heard.level
-    gain = min(wanted, MAX_PEAK - heard.peak)
-    if wanted - gain > LOUDNESS_TOLERANCE:
+    stimulus = Stimulus(samples, rate)
+    full_gain = 0.0 if lufs is None else lufs - stimulus.level
+    gain = min(full_gain, MAX_PEAK - stimulus.peak)
+    if full_gain - gain > LOUDNESS_TOLERANCE:
         raise InputError(
-            f"Its peaks allow {heard.level + gain:.1f} LUFS, but {lufs} is stated: "
+            f"Its peaks allow {stimulus.level + gain:.1f} LUFS, but {lufs} is stated: "
             "state a lower loudness."
         )
     return Stimulus((samples * 10 ** (gain / 20)).astype(samples.dtype), rate)
 
 
 def _differences(test: Test, trial: Trial, forms: list[Format]) -> list[str]:
-    """Say how the sounds of a trial differ where they must not."""
+    """List how the sounds of a trial differ where they must not."""
     if not test.design.alike or not forms:
         return []
     rates, channels, seconds = ({*values} for values in zip(*forms, strict=True))
@@ -185,8 +185,8 @@ def _differences(test: Test, trial: Trial, forms: list[Format]) -> list[str]:
     where = f"{trial.stimulus} ({', '.join(trial.sounds)})"
     problems = []
     if len(rates) > 1:
-        shown = ", ".join(f"{rate} Hz" for rate in sorted(rates))
-        problems.append(f"{where}: sampling rates differ ({shown}). Resample them to one.")
+        listing = ", ".join(f"{rate} Hz" for rate in sorted(rates))
+        problems.append(f"{where}: sampling rates differ ({listing}). Resample them to one.")
     if len(channels) > 1:
         problems.append(f"{where}: some are mono and some are not. Make them alike.")
     if test.design.together and test.strict and lasting > LENGTH_TOLERANCE:
@@ -198,8 +198,8 @@ def _differences(test: Test, trial: Trial, forms: list[Format]) -> list[str]:
 
 
 def read_stimulus(path: Path) -> Stimulus:
-    """Read the file's sound. Raises InputError, which says why, for one that raters should not
-    hear: missing, not audio, cut off, silent, clipped, not finite, longer than ten minutes, or of
+    """Read the file's sound. Raises InputError, with the reason, for one that must not be
+    played: missing, not audio, cut off, silent, clipped, not finite, longer than ten minutes, or of
     more than MAX_SOUND_SAMPLES.
     """
     if not path.is_file():
@@ -226,7 +226,7 @@ def _peak(samples: np.ndarray) -> float:
 
 
 def _clipped(samples: np.ndarray, lossless: bool) -> bool:
-    """Say whether three samples on end stay at full scale, or, where the codec is not lossless,
+    """Whether three samples on end stay at full scale, or, where the codec is not lossless,
     some pass it as clipped sound does after MP3; two may be a peak.
     """
     over = 0

@@ -79,8 +79,8 @@ def check(test: Test, item: Item, answer: Answer, plays: Sequence[int]) -> None:
         _check_one(test, item, test.rated[0], answer)
         return
     names = [scale.name for scale in test.rated]
-    given = {*answer} - ({COMMENT} if test.comment else set()) if isinstance(answer, dict) else None
-    if not isinstance(answer, dict) or given != {*names}:
+    keys = {*answer} - ({COMMENT} if test.comment else set()) if isinstance(answer, dict) else None
+    if not isinstance(answer, dict) or keys != {*names}:
         raise InputError(f"Send an answer to each of {', '.join(names)}.")
     for scale in test.rated:
         _check_one(test, item, scale, answer[scale.name])
@@ -109,16 +109,16 @@ def rating_rows(test: Test, item: Item, answer: Answer, plays: Sequence[int]) ->
     """
     if not isinstance(answer, dict):
         return _scale_rows(test, item, test.rated[0], answer, plays)
-    found = [
+    ratings = [
         row
         for scale in test.rated
         if scale.name in answer
         for row in _scale_rows(test, item, scale, answer[scale.name], plays)
     ]
     if comment := answer.get(COMMENT):
-        about = ("", "") if test.design.together else (found[0].system, found[0].other)
-        found.append(Rating(*about, 0, math.nan, sum(plays), None, COMMENT, str(comment)))
-    return found
+        about = ("", "") if test.design.together else (ratings[0].system, ratings[0].other)
+        ratings.append(Rating(*about, 0, math.nan, sum(plays), None, COMMENT, str(comment)))
+    return ratings
 
 
 def _scale_rows(
@@ -138,22 +138,22 @@ def _scale_rows(
         text = str(answer)
         value = errors_in(text, test.sentences.get(trial.stimulus, ""))
         return [Rating(*about, value, sum(plays), None, scale.name, text)]
-    wanted = trial.expected if scale.name == test.checked.name else None
+    right = trial.expected if scale.name == test.checked.name else None
     value = test.design.value(answer, item.systems, system)
-    return [Rating(*about, value, sum(plays), wanted, scale.name)]
+    return [Rating(*about, value, sum(plays), right, scale.name)]
 
 
 def errors_in(text: str, sentence: str) -> float:
     """Count the words that were left out, put in or exchanged, as a share of the sentence's words:
     1 at most, so that raters who write much else count no more than those who heard nothing; NaN
     where no sentence is known."""
-    said = words_in(sentence)
-    if not said:
+    spoken = words_in(sentence)
+    if not spoken:
         return math.nan
-    heard = words_in(text)
-    if len(heard) >= 2 * len(said):  # so many are put in, and need not be compared
+    written = words_in(text)
+    if len(written) >= 2 * len(spoken):  # so many are put in, and need not be compared
         return 1.0
-    return min(Levenshtein.distance(said, heard) / len(said), 1.0)
+    return min(Levenshtein.distance(spoken, written) / len(spoken), 1.0)
 
 
 def expected(test: Test, item: Item) -> One | None:
@@ -168,28 +168,28 @@ def expected(test: Test, item: Item) -> One | None:
 
 def lesson(test: Test, item: Item, answer: Answer) -> Lesson | None:
     """Make the lesson after a practice trial whose answer is known; None after any other."""
-    trial, wanted = test.trials[item.trial], expected(test, item)
+    trial, target = test.trials[item.trial], expected(test, item)
     if isinstance(answer, dict):
         answer = answer.get(test.checked.name, "")
     if trial.kind == "practice" and trial.expected is not None and isinstance(answer, list):
         return _lesson_of_all(trial, item, answer)
-    if trial.kind != "practice" or wanted is None or isinstance(wanted, list):
+    if trial.kind != "practice" or target is None or isinstance(target, list):
         return None
     off = 0.0
-    if isinstance(wanted, int) and isinstance(answer, int):
-        off = abs(wanted - answer)
-    right = off <= trial.tolerance if isinstance(wanted, int) else answer == wanted
-    return Lesson(right, wanted)
+    if isinstance(target, int) and isinstance(answer, int):
+        off = abs(target - answer)
+    right = off <= trial.tolerance if isinstance(target, int) else answer == target
+    return Lesson(right, target)
 
 
 def _lesson_of_all(trial: Trial, item: Item, answer: Sequence[int]) -> Lesson:
     """Compare the answer with what is known of the first of the sounds, and of the hidden
     reference, where there is one.
     """
-    known = {REFERENCE: 100, next(iter(trial.sounds)): round(trial.expected or 0)}
-    wanted = [known.get(system) for system in item.systems]
-    both = zip(wanted, answer, strict=True)
-    return Lesson(all(w is None or abs(w - given) <= trial.tolerance for w, given in both), wanted)
+    targets_by_system = {REFERENCE: 100, next(iter(trial.sounds)): round(trial.expected or 0)}
+    targets = [targets_by_system.get(system) for system in item.systems]
+    both = zip(targets, answer, strict=True)
+    return Lesson(all(w is None or abs(w - value) <= trial.tolerance for w, value in both), targets)
 
 
 def _is_count(value: object) -> bool:
@@ -207,15 +207,15 @@ def ratings_table(session: Session, test: Test) -> pd.DataFrame:
     far, by the server's clock); finished (bool); started (ISO day); language (of the rater's page,
     or ""); scale; text (what was written; of a comment all there is).
     """
-    found = session.execute(
+    rows = session.execute(
         select(RaterRow, ItemRow)
         .join(ItemRow, ItemRow.rater == RaterRow.id)
         .where(RaterRow.test == test.name)
         .order_by(RaterRow.id, ItemRow.place)
     ).all()
-    unfinished = {rater.id for rater, row in found if row.milliseconds is None}
+    unfinished = {rater.id for rater, row in rows if row.milliseconds is None}
     minutes: defaultdict[str, float] = defaultdict(float)
-    for rater, row in found:
+    for rater, row in rows:
         minutes[rater.id] += (row.server_milliseconds or 0) / 60_000
     table = [
         {
@@ -234,7 +234,7 @@ def ratings_table(session: Session, test: Test) -> pd.DataFrame:
             "started": rater.started.isoformat(),
             "language": rater.language or "",
         }
-        for rater, row in found
+        for rater, row in rows
         if row.answer is not None
         for rating in rating_rows(test, item_of(row), row.answer, row.plays or [])
     ]

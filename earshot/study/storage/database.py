@@ -73,7 +73,7 @@ UNAVAILABLE = (DBAPIError, TimeoutError, ConnectionError, StoreRemovedError)
 
 def _hold_on_to(engine: Engine, file: Path) -> None:
     """Let nothing be committed, and nothing more be connected, where the file is no longer the one
-    that was opened: SQLite goes on writing into a deleted file, and raters would be told that their
+    that was opened: SQLite goes on writing into a deleted file, and raters would believe that their
     answers are stored.
     """
     opened = _identity(file)
@@ -89,10 +89,10 @@ def _hold_on_to(engine: Engine, file: Path) -> None:
 def _identity(file: Path) -> tuple[int, int] | None:
     """Identify the file, whatever it is called; None where there is none."""
     try:
-        found = os.stat(file)
+        status = os.stat(file)
     except FileNotFoundError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 def _set_up(connection: Any, _: Any) -> None:

@@ -111,15 +111,15 @@ def files(test: Test, store: Store) -> dict[str, bytes]:
         "stimuli.csv": stimuli(test, rated, store.missing(test)),
     }
     # Without a mark before the first column, whose name it would change for a validator.
-    found = {path(test, name): csv(table).encode() for name, table in tables.items()}
-    asked = [name for name in tables["raters.csv"] if name not in COLUMNS["raters.csv"]]
-    described = dictionary(test, {name: f"reply to: {name}" for name in asked})
+    contents = {path(test, name): csv(table).encode() for name, table in tables.items()}
+    questions = [name for name in tables["raters.csv"] if name not in COLUMNS["raters.csv"]]
+    described = dictionary(test, {name: f"reply to: {name}" for name in questions})
     text = json.dumps(description(test, described), ensure_ascii=False, indent=2)
     raw = EVERYTHING.format(name=test.name)
     values = {"title": test.title, "dictionary": DICTIONARY, "everything": raw}
     readme = README.format(**values, raters=len(everything), ratings=len(rated["answer"].dropna()))
     today = datetime.now(UTC).date().isoformat()
-    return found | {
+    return contents | {
         DICTIONARY: csv(described).encode("utf-8-sig"),  # for spreadsheets
         "dataset_description.json": text.encode(),
         "README.md": readme.encode(),
@@ -145,18 +145,19 @@ def ratings(test: Test, rated: pd.DataFrame) -> pd.DataFrame:
 
 
 def in_words(test: Test, scale: str, value: float) -> str:
-    """Say an answer of the tidy table (storage.answers.rows) in the words of its scale."""
-    found = next((each for each in test.rated if each.name == scale), None)
-    return test.design.in_words(value, found.answers) if found and found.answers else ""
+    """Return an answer of the tidy table (answers.rating_rows) in the words of its scale."""
+    match = next((each for each in test.rated if each.name == scale), None)
+    return test.design.in_words(value, match.answers) if match and match.answers else ""
 
 
 def raters(test: Test, everything: list[dict[str, Any]]) -> pd.DataFrame:
     """Make a row of each rater, with a column for each question, replies in words."""
     checks = {trial.id: trial for trial in test.of_kind("attention")}
-    found = []
+    rows = []
     for rater in everything:
         items = rater["items"]
-        asked = [item for item in items if item["trial"] in checks and item["answer"] is not None]
+        answers = [item for item in items if item["answer"] is not None]
+        answered_checks = [item for item in answers if item["trial"] in checks]
         row = {
             "rater": rater["id"],
             "day": rater["started"],
@@ -165,16 +166,16 @@ def raters(test: Test, everything: list[dict[str, Any]]) -> pd.DataFrame:
             "device": rater["device"] or "",
             "headphones": CHECKED[rater["headphones"]],
             "environment": CHECKED[rater["environment"]],
-            "answered": sum(item["answer"] is not None for item in items),
+            "answered": len(answers),
             "missing": sum(item["missing"] is not None for item in items),
             "changed": sum(len(item["changes"]) for item in items),
-            "checks": len(asked),
-            "checks_failed": sum(_failed(test, item) for item in asked),
+            "checks": len(answered_checks),
+            "checks_failed": sum(_failed(test, item) for item in answered_checks),
             "minutes": round(sum(item["server_milliseconds"] or 0 for item in items) / 60_000, 2),
         }
-        found.append(row | _replies(test, rater["replies"]))
+        rows.append(row | _replies(test, rater["replies"]))
     names = [*COLUMNS["raters.csv"], *(_column(test, k) for k in range(len(test.questions)))]
-    return pd.DataFrame(found, columns=names)
+    return pd.DataFrame(rows, columns=names)
 
 
 def stimuli(
@@ -183,10 +184,10 @@ def stimuli(
     """Make a row of each sound of each trial."""
     scored: Any = rated
     rated = scored[scored["scale"] == test.rated[0].name]  # one row of several of an answer
-    found, made = copies.sound_hashes(test)["files"], test.folder / PREPARED
+    hashes, prepared = copies.sound_hashes(test)["files"], test.folder / PREPARED
     pairs = zip(rated["trial"], rated["system"], strict=True)
-    given = Counter((int(trial), system) for trial, system in pairs)
-    given += Counter(
+    counts = Counter((int(trial), system) for trial, system in pairs)
+    counts += Counter(
         (int(trial), other)
         for trial, other in zip(rated["trial"], rated["other"], strict=True)
         if other
@@ -197,23 +198,25 @@ def stimuli(
         if trial.reference:
             sounds.setdefault("reference", trial.reference)
         for system, path in sounds.items():
-            file = "" if path.parent == made else path.relative_to(test.folder).as_posix()
+            file = "" if path.parent == prepared else path.relative_to(test.folder).as_posix()
             at = (trial.stimulus, system)
-            counted = {"ratings": given[trial.id, system], "missing": missing.get(at, 0)}
+            counted = {"ratings": counts[trial.id, system], "missing": missing.get(at, 0)}
             named = {"kind": trial.kind, "stimulus": trial.stimulus, "system": system}
-            table.append({**named, "file": file, "sha256": found.get(file, ""), **counted})
+            table.append({**named, "file": file, "sha256": hashes.get(file, ""), **counted})
     return pd.DataFrame(table, columns=list(COLUMNS["stimuli.csv"]))
 
 
-def dictionary(test: Test, asked: Mapping[str, str]) -> pd.DataFrame:
-    """Say what every column holds; asked: the columns of the test's own questions."""
-    columns = {**COLUMNS, "raters.csv": COLUMNS["raters.csv"] | dict(asked)}
-    found = [
+def dictionary(test: Test, questions: Mapping[str, str]) -> pd.DataFrame:
+    """Make the table of what every column holds; questions: the columns of the test's own
+    questions.
+    """
+    columns = {**COLUMNS, "raters.csv": COLUMNS["raters.csv"] | dict(questions)}
+    rows = [
         {"file": path(test, file), "column": column, "description": text}
         for file, each in columns.items()
         for column, text in each.items()
     ]
-    return pd.DataFrame(found)
+    return pd.DataFrame(rows)
 
 
 def description(test: Test, described: pd.DataFrame) -> dict[str, Any]:
@@ -238,33 +241,34 @@ def description(test: Test, described: pd.DataFrame) -> dict[str, Any]:
 
 
 def _failed(test: Test, item: Mapping[str, Any]) -> bool:
-    """Say whether an attention check was answered otherwise than expected."""
+    """Whether an attention check was answered otherwise than expected."""
     trial = test.trials[item["trial"]]
-    asked = Item(item["order"], item["trial"], tuple(item["shown"]))
+    check = Item(item["order"], item["trial"], tuple(item["shown"]))
     return any(
         row.expected is not None and abs(row.answer - row.expected) > trial.tolerance
-        for row in rating_rows(test, asked, item["answer"], item["plays"])
+        for row in rating_rows(test, check, item["answer"], item["plays"])
     )
 
 
 def _column(test: Test, question: int) -> str:
     """Name the column of a question, which no other has."""
-    asked = [each.wording(test.language)[0] for each in test.questions]
-    taken = (*COLUMNS["raters.csv"], *asked[:question])
-    return f"{asked[question]} ({question + 1})" if asked[question] in taken else asked[question]
+    questions = [each.wording(test.language)[0] for each in test.questions]
+    taken = (*COLUMNS["raters.csv"], *questions[:question])
+    name = questions[question]
+    return f"{name} ({question + 1})" if name in taken else name
 
 
 def _replies(test: Test, replies: list[dict[str, Any]]) -> dict[str, str]:
     """Write the replies in words by the question; where one was asked often, with the trial."""
-    found: defaultdict[str, list[str]] = defaultdict(list)
+    by_question: defaultdict[str, list[str]] = defaultdict(list)
     for each in sorted(replies, key=lambda reply: reply["trials"]):
         question = test.questions[each["question"]]
         choices = question.wording(test.language)[1]
         if each["reply"] is None:  # it was left out
             continue
-        said = choices[each["reply"]] if choices else each["reply"]
+        text = choices[each["reply"]] if choices else each["reply"]
         often = question.when == "between"
-        found[_column(test, each["question"])].append(
-            f"after {each['trials']}: {said}" if often else said
+        by_question[_column(test, each["question"])].append(
+            f"after {each['trials']}: {text}" if often else text
         )
-    return {question: "; ".join(said) for question, said in found.items()}
+    return {question: "; ".join(text) for question, text in by_question.items()}

@@ -66,7 +66,7 @@ def lines(test: Test, store: Store) -> Iterator[dict[str, Any]]:
     """Yield {"test": ...}, the test with its trials, then {"rater": ...} for each rater who came,
     with their whole sequence and the answers as they were given, null where there is none yet; the
     completion code is null until all is answered. outcome: see design.panel; panel: keyed hashes of
-    what the panel's link said, see rater_links; changes: the answers that others have replaced;
+    the values of the panel's link, see rater_links; changes: the answers that others have replaced;
     missing: the position of a sound that never came.
     """
     yield {"test": described(test)}
@@ -131,8 +131,8 @@ def described(test: Test) -> dict[str, Any]:
         if not fields[name]:
             del fields[name]
     fields["rules"] = _rules(test)
-    fields["questions"] = [_asked(question) for question in test.questions]
-    fields["texts"] = {name: _said(texts) for name, texts in test.texts.items()}
+    fields["questions"] = [_question_fields(question) for question in test.questions]
+    fields["texts"] = {name: _text_fields(texts) for name, texts in test.texts.items()}
     fields["closes"] = test.closes and test.closes.isoformat()
     trials = [
         vars(trial)
@@ -143,16 +143,16 @@ def described(test: Test) -> dict[str, Any]:
     return fields | {"conditions": test.conditions, "trials": trials}
 
 
-def _said(texts: Texts) -> dict[str, Any]:
+def _text_fields(texts: Texts) -> dict[str, Any]:
     return {name: value for name, value in vars(texts).items() if name != "scales" or value}
 
 
 def _rules(test: Test) -> dict[str, Any]:
-    found = {name: rule for name, rule in vars(test.rules).items() if rule or name not in TIMES}
+    rules = {name: rule for name, rule in vars(test.rules).items() if rule or name not in TIMES}
     if not test.environment:
-        del found["environment"]
-    return found
+        del rules["environment"]
+    return rules
 
 
-def _asked(question: Question) -> dict[str, Any]:
+def _question_fields(question: Question) -> dict[str, Any]:
     return {name: each for name, each in vars(question).items() if each or name != "optional"}

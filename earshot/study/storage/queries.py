@@ -97,7 +97,7 @@ def rater_row(session: Session, test: Test, token: str) -> RaterRow:
 
 
 def is_inattentive(session: Session, test: Test, rater: str) -> bool:
-    """Say whether more of the rater's attention checks failed than is allowed of all that they get,
+    """Whether more of the rater's attention checks failed than is allowed of all that they get,
     so that nothing they still answer can mend it.
     """
     checks = {trial.id: trial for trial in test.of_kind("attention")}

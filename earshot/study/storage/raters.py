@@ -100,7 +100,7 @@ def item_of(row: ItemRow) -> Item:
 
 
 class NoPlaceError(InputError):
-    """An error that the test takes no more raters, or no more ratings; outcome says which."""
+    """An error that the test takes no more raters, or no more ratings; outcome holds which."""
 
     def __init__(self, message: str, outcome: Outcome) -> None:
         super().__init__(message)
@@ -114,7 +114,7 @@ class Places:
     YAML has come.
     """
 
-    wanted: int | None
+    planned: int | None
     finished: int
     at_it: int
     closed: bool
@@ -123,18 +123,18 @@ class Places:
     @property
     def left(self) -> int | None:
         """Count the places for others; None for any number."""
-        return self.wanted and max(self.wanted - self.finished - self.at_it, 0)
+        return self.planned and max(self.planned - self.finished - self.at_it, 0)
 
     @property
     def ended(self) -> bool:
-        """Say whether no more raters are to come: the test is closed, or as many as wanted are
+        """Whether no more raters are to come: the test is closed, or as many as wanted are
         done.
         """
-        return self.closed or (self.wanted is not None and self.finished >= self.wanted)
+        return self.closed or (self.planned is not None and self.finished >= self.planned)
 
     @property
     def refusal(self) -> NoPlaceError | None:
-        """Choose what somebody who comes now is told."""
+        """Choose the error for a rater who comes now."""
         if self.closed:
             return NoPlaceError(CLOSED, "closed")
         return NoPlaceError(FULL, "full") if self.left == 0 else None
@@ -162,7 +162,7 @@ def check_open(session: Session, test: Test) -> TestRow | None:
 
 
 def is_over(test: Test) -> bool:
-    """Say whether the time of the YAML has come."""
+    """Whether the time of the YAML has come."""
     return test.closes is not None and tables.now() >= tables.without_zone(test.closes)
 
 
@@ -203,8 +203,8 @@ class Conduct:
 
 @dataclass(frozen=True)
 class Finish:
-    """A rater (hash), and the full hour, in UTC, in which they gave their last answer: all that is
-    told of times by the clock.
+    """A rater (hash), and the full hour, in UTC, in which they gave their last answer: the only
+    time by the clock that leaves the store.
     """
 
     rater: str
@@ -238,5 +238,5 @@ def list_finishes(session: Session, test: Test) -> list[Finish]:
     of_test = select(RaterRow.id, RaterRow.seen).where(
         RaterRow.test == test.name, RaterRow.outcome == "complete"
     )
-    found = session.execute(of_test.order_by(RaterRow.seen, RaterRow.id))
-    return [Finish(rater, seen.replace(minute=0, second=0, microsecond=0)) for rater, seen in found]
+    rows = session.execute(of_test.order_by(RaterRow.seen, RaterRow.id))
+    return [Finish(rater, seen.replace(minute=0, second=0, microsecond=0)) for rater, seen in rows]

@@ -96,26 +96,26 @@ class Store:
         """Enrol the rater with this token: as they left, or new, with a sequence of their own.
 
         To be called once the rater has agreed to take part. A token is made where none is given.
-        panel, language, device, claim: see RaterRow. Raises NoPlaceError for somebody new where the
+        panel, language, device, claim: see RaterRow. Raises NoPlaceError for a new rater where the
         test is full, closed or deleted.
         """
         token = token or secrets.token_urlsafe(16)
-        if known := self.resume(test, token):
-            return known  # without waiting for others' sequences
+        if rater := self.resume(test, token):
+            return rater  # without waiting for others' sequences
         # Sequences are drawn one after the other, so that all trials stay equally often rated. This
         # takes time for a large test, so the database is not locked meanwhile: another who enrols
         # in a second process is noticed by the number of raters, and the sequence is drawn again.
         with self._drawing[test.name]:
-            while (known := self.resume(test, token)) is None:
+            while (rater := self.resume(test, token)) is None:
                 with Session(self.engine) as session:
                     number = queries.count_raters(session, test)
                     sequence = assign(test, queries.rating_counts(session, test), number)
                     known_sounds = queries.test_row(session, test).sounds is not None
-                rater = RaterRow(panel=dict(panel or {}) or None, language=language)
-                rater.device, rater.claim = device, claim
+                row = RaterRow(panel=dict(panel or {}) or None, language=language)
+                row.device, row.claim = device, claim
                 sounds = None if known_sounds else copies.sound_hashes(test)
-                self._add(test, token, number, sequence, rater, sounds)
-        return known
+                self._add(test, token, number, sequence, row, sounds)
+        return rater
 
     def _add(
         self,
@@ -127,7 +127,7 @@ class Store:
         sounds: dict[str, Any] | None,
     ) -> None:
         """Store a new rater with their sequence, unless others have come since the number, and what
-        the first one hears."""
+        is played to the first one."""
         new, now = rater_id(test, token), tables.now()
         with self._writing.begin() as session:
             opened = queries.lock_test(session, test)  # locked until the transaction ends
@@ -150,6 +150,16 @@ class Store:
         with Session(self.engine) as session:
             row = session.get(RaterRow, rater_id(test, token))
             return row and raters.read_rater(session, row, token)
+
+    def item(self, test: Test, token: str, order: int) -> Item | None:
+        """Read what the rater with this token is asked at that place, None where that is nothing.
+        Raises LookupError if nobody has the token."""
+        with Session(self.engine) as session:
+            rater = rater_id(test, token)
+            if session.get(RaterRow, rater) is None:
+                raise LookupError(token)
+            row = session.get(ItemRow, (rater, order))
+            return None if row is None or row.trial == UNDRAWN else raters.item_of(row)
 
     def headphones(
         self, test: Test, token: str, passed: bool, attempt: int = 0, last: bool = True
@@ -277,12 +287,12 @@ class Store:
         skipped = select(ItemRow).join(RaterRow, RaterRow.id == ItemRow.rater)
         skipped = skipped.where(RaterRow.test == test.name, ItemRow.missing.is_not(None))
         with Session(self.engine) as session:
-            found = []
+            sounds = []
             for row in session.scalars(skipped):
                 names = [*row.shown, "reference"]
                 system = names[min(row.missing or 0, len(row.shown))]
-                found.append((test.trials[row.trial].stimulus, system))
-            return Counter(found)
+                sounds.append((test.trials[row.trial].stimulus, system))
+            return Counter(sounds)
 
     def reply(
         self, test: Test, token: str, question: int, trials: int, reply: int | str | None
@@ -299,11 +309,11 @@ class Store:
             rater = queries.rater_row(session, test, token)
             if not 0 <= question < len(test.questions):
                 raise InputError(NO_QUESTION)
-            asked = test.questions[question]
-            if not asked.fits(reply):
+            definition = test.questions[question]
+            if not definition.fits(reply):
                 raise InputError(NO_QUESTION)
-            between = asked.when == "between"
-            if between and (trials < 1 or trials % asked.every or trials > test.trial_count):
+            between = definition.when == "between"
+            if between and (trials < 1 or trials % definition.every or trials > test.trial_count):
                 raise InputError(NO_QUESTION)
             at = {"question": question, "trials": trials}
             same = at if between else {"question": question}  # else it is asked once
@@ -358,7 +368,7 @@ class Store:
 
     def change(self, test: Test) -> None:
         """Take the changed test for the one of its name, with its key. Raises InputError where
-        anybody has agreed to take it."""
+        a rater has agreed to take it."""
         with self._writing.begin() as session:
             row = session.get(TestRow, test.name, with_for_update=True)
             if queries.count_raters(session, test):
@@ -471,6 +481,6 @@ def _count_time(rater: RaterRow, row: ItemRow, least: float) -> None:
 
 
 def _finish(session: Session, rater: RaterRow) -> None:
-    """Give the rater a completion code, once, where nothing is left to answer."""
+    """Assign the rater a completion code, once, where nothing is left to answer."""
     if rater.code is None and not queries.count_unanswered(session, rater):
         rater.code, rater.outcome = secrets.token_hex(4).upper(), "complete"

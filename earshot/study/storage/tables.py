@@ -36,15 +36,15 @@ class RaterRow(Base):
     """A person who agreed to take a test; id is a hash of the token in their link.
 
     seen is when they agreed or gave their last new answer, in UTC without a zone; no more than its
-    hour leaves the store, and that of whoever has finished. attempts counts their headphone checks;
-    headphones is the final result; rooms and environment are those of the test of their room. code
-    is the completion code, None until all is answered; outcome is how it ended
-    (earshot.study.design.raters), None while it goes on. language is the one that the page spoke
-    to them, panel holds keyed hashes of what a panel's link said (earshot.study.rater_links).
+    hour leaves the store, and that of raters who have finished. attempts counts their headphone
+    checks; headphones is the final result; rooms and environment are those of the test of their
+    room. code is the completion code, None until all is answered; outcome is how it ended
+    (earshot.study.design.raters), None while it goes on. language is the one that the page spoke to
+    them, panel holds keyed hashes of the values of a panel's link (earshot.study.rater_links).
     replies: {"question", "trials", "reply"}, where trials were answered before. device: its kind
     and the browser's family, as in "phone, Firefox". claim: a keyed hash of the secret by which
-    their browser is known again, where a panel's link alone does not prove who comes. Of whoever
-    has withdrawn, this row alone is left.
+    their browser is known again, where a panel's link alone does not prove who comes. Of a rater
+    who has withdrawn, this row alone is left.
     """
 
     __tablename__ = "raters"
@@ -70,10 +70,10 @@ class RaterRow(Base):
 class ItemRow(Base):
     """A place in a rater's sequence, and the answer once it is given (see earshot.study.design).
 
-    milliseconds is how long the trial took as the page says, server_milliseconds the time since the
-    rater's answer before (or their consent) by the server's clock. In an adaptive test, knew, drawn
-    and voted are the log of the choice (earshot.study.assignment.Event). version counts the
-    answers that were given here. missing: the position of a sound that never came, so that the
+    milliseconds is how long the trial took as the page measures it, server_milliseconds the time
+    since the rater's answer before (or their consent) by the server's clock. In an adaptive test,
+    knew, drawn and voted are the log of the choice (earshot.study.assignment.Event). version counts
+    the answers that were given here. missing: the position of a sound that never came, so that the
     trial was skipped; it counts as done, and has no answer.
     """
 

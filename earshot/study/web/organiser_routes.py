@@ -34,7 +34,7 @@ NOT_TYPED: Final = "To delete a test, type its name as it is in the link."
 NOT_READ: Final = "The server cannot read the answers at the moment. Try again in a few seconds."
 GONE: Final = ("The test is deleted", "Nothing of it is left.")
 EMPTIED: Final = ("All answers are deleted", "Raters may begin the test anew.")
-# Not while something is unfolded, in which somebody may be typing.
+# Not while something is unfolded, in which one may be typing.
 SCRIPT: Final = """setInterval(() => document.querySelector("details[open]") ??
 location.reload(), 60000)"""
 RELOAD_SCRIPT: Final = f"<script>{SCRIPT}</script>"
@@ -112,7 +112,7 @@ def router(library: TestLibrary) -> APIRouter:
         public = not key and library.get(test).public
         return library.get(test) if public else mine(test, key)
 
-    def shown(opened: Opened, key: str, estimates: bool) -> HTMLResponse:
+    def results_page(opened: Opened, key: str, estimates: bool) -> HTMLResponse:
         """Show the page of results: with estimates where the test has ended, or a look at those of
         the raters who have finished by now is recorded.
         """
@@ -125,9 +125,9 @@ def router(library: TestLibrary) -> APIRouter:
         live = with_organiser_bar(page, opened.test, key, places, published, reloads=not looked)
         return HTMLResponse(live, headers=PRIVATE)
 
-    async def look(request: Request, *shown: Opened) -> None:
+    async def look(request: Request, *opened_tests: Opened) -> None:
         """Record that what these tests have found is shown: see preregistration.look."""
-        tests = [(library.store, opened.test) for opened in shown if not opened.public]
+        tests = [(library.store, opened.test) for opened in opened_tests if not opened.public]
         await reports.make(address_of(request), partial(preregistration.look, *tests))
 
     @routes.get("/results/{test}")
@@ -136,7 +136,8 @@ def router(library: TestLibrary) -> APIRouter:
     ) -> HTMLResponse:
         with explain_refusal("No results here"):
             opened = await run_in_threadpool(readable, test, key)
-            return await reports.make(address_of(request), partial(shown, opened, key, estimates))
+            make = partial(results_page, opened, key, estimates)
+            return await reports.make(address_of(request), make)
 
     @routes.post("/results/{test}/look")
     async def estimates(request: Request, test: str, key: str = "") -> Response:
@@ -172,9 +173,9 @@ def router(library: TestLibrary) -> APIRouter:
         with explain_refusal("Not changed"):
             opened = mine(test, key)
         store = library.store
-        shown = store.places(opened.test).ended
+        had_ended = store.places(opened.test).ended
         store.close(test, what == "close")
-        if shown and what == "reopen":  # more raters come, and what these have found was open
+        if had_ended and what == "reopen":  # more raters come, and what these have found was open
             store.look(opened.test)
         return RedirectResponse(f"../{test}?key={key}", 303)
 
@@ -199,7 +200,7 @@ def router(library: TestLibrary) -> APIRouter:
 
 
 class RefusalError(Exception):
-    """A page that says why there is none of another kind."""
+    """An error with a page that explains why there is none of another kind."""
 
     def __init__(self, response: HTMLResponse) -> None:
         super().__init__()
@@ -223,7 +224,7 @@ class PagesThatSayWhy(APIRoute):
 
 @contextmanager
 def explain_refusal(title: str) -> Iterator[None]:
-    """Turn what an organiser can cause into a page with this title that says what to do."""
+    """Turn what an organiser can cause into a page with this title that explains what to do."""
     try:
         yield
     except BusyError as error:
@@ -270,9 +271,9 @@ def back_link(name: str, key: str) -> str:
 
 
 def standing(places: Places) -> str:
-    """Say how many raters there are, and how many may come."""
+    """Return how many raters there are, and how many may come."""
     at_it = f"{places.finished} finished, {places.at_it} at it"
-    wanted = "" if places.wanted is None else f" of {places.wanted} wanted"
+    planned = "" if places.planned is None else f" of {places.planned} wanted"
     left = places.left
     room = "" if left is None else f", {left} place{'s' if left != 1 else ''} left"
-    return f"{'Closed' if places.closed else 'Open'}: {at_it}{wanted}{room}."
+    return f"{'Closed' if places.closed else 'Open'}: {at_it}{planned}{room}."

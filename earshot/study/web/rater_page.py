@@ -1,5 +1,5 @@
-"""The rater's page and its data, in the rater's language: nothing by which one system could be told
-from another.
+"""The rater's page and its data, in the rater's language: nothing by which one system could be
+distinguished from another.
 """
 
 import json
@@ -41,16 +41,16 @@ MAX_HEADER: Final = 1000  # characters of a header
 @cache
 def page_texts(language: str) -> dict[str, Any]:
     """Read all texts by their keys; English where there is no such language."""
-    known = language if language in LANGUAGES else ENGLISH
-    return json.loads((TEXTS / f"{known}.json").read_text(encoding="utf-8"))
+    name = language if language in LANGUAGES else ENGLISH
+    return json.loads((TEXTS / f"{name}.json").read_text(encoding="utf-8"))
 
 
-def choose_language(asked: str | None, accepted: str, written: Collection[str], own: str) -> str:
+def choose_language(wish: str | None, accepted: str, written: Collection[str], own: str) -> str:
     """Choose the language to show: the one that is asked for ("de", "de-AT"), if we speak it; else
     the first that the browser accepts (Accept-Language) of those in which the test is written; else
     its own.
     """
-    spoken = (asked or "").partition("-")[0].lower()
+    spoken = (wish or "").partition("-")[0].lower()
     if spoken in LANGUAGES:
         return spoken
     offers = [
@@ -85,27 +85,27 @@ def wording(test: Test, language: str) -> Wording:
     """Choose the test's texts in the language; where they are not written, its question and scale
     are still those of the standard where it asks by these, and the rest is in its own language.
     """
-    given = test.texts.get(language, Texts())
+    texts = test.texts.get(language, Texts())
     return Wording(
-        title=given.title or test.title,
-        instructions=given.instructions or test.instructions,
-        consent=given.consent or test.consent,
-        question=given.question or _wording_question(test, language),
-        words=given.words or _wording_words(test, language),
-        agree=given.agree or test.agree,
-        scales=tuple(_wording_scale(scale, given, language) for scale in test.scales),
+        title=texts.title or test.title,
+        instructions=texts.instructions or test.instructions,
+        consent=texts.consent or test.consent,
+        question=texts.question or _wording_question(test, language),
+        words=texts.words or _wording_words(test, language),
+        agree=texts.agree or test.agree,
+        scales=tuple(_wording_scale(scale, texts, language) for scale in test.scales),
     )
 
 
-def _wording_scale(scale: Scale, given: Texts, language: str) -> Scale:
+def _wording_scale(scale: Scale, texts: Texts, language: str) -> Scale:
     """Choose the scale in the language, where it is written there, or asked by a text of ours."""
-    question, answers = given.scales.get(scale.name, (None, ()))
-    ours, said = STANDARD.get(scale.name), page_texts(language)
+    question, answers = texts.scales.get(scale.name, (None, ()))
+    ours, words_of_page = STANDARD.get(scale.name), page_texts(language)
     key = ASKED_BY.get(scale.name, scale.name)
     if ours and question is None and scale.question == ours.question:
-        question = said.get(f"question.{key}")
+        question = words_of_page.get(f"question.{key}")
     if ours and not answers:  # of another number of points, the ends have the same words
-        translated = said.get(f"scale.{key}", {})
+        translated = words_of_page.get(f"scale.{key}", {})
         words = {word: translated.get(str(value), word) for value, word in ours.answers}
         answers = tuple((value, words.get(word, word)) for value, word in scale.answers)
     return replace(scale, question=question or scale.question, answers=answers or scale.answers)
@@ -145,21 +145,21 @@ def page(test: Test, language: str) -> HTMLResponse:
     # Data, not HTML: no text can end the element that holds it.
     data = json.dumps(words, ensure_ascii=False).replace("<", "\\u003c")
     title = wording(test, language).title
-    text = render("rater.html", said=words, title=title, language=language, words=Markup(data))
+    text = render("rater.html", texts=words, title=title, language=language, words=Markup(data))
     return HTMLResponse(text, headers=HEADERS)
 
 
 def message(
     title: str, text: str, status: int, headers: Mapping[str, str] = MappingProxyType({})
 ) -> HTMLResponse:
-    """Write a page that says one thing."""
+    """Write a page with one message."""
     page = render("message.html", title=title, text=text)
     return HTMLResponse(page, status, HEADERS | dict(headers))
 
 
 def ended(test: Test, rater: Rater | None, outcome: Outcome | None = None) -> dict[str, Any]:
-    """Say how it ended, None while it goes on; the completion code; and back: the panel's address
-    or code for it, which nobody is told before. outcome: where it is not the rater's own.
+    """Describe how it ended, None while it goes on; the completion code; and back: the panel's
+    address or code for it, which no rater gets before. outcome: where it is not the rater's own.
     """
     outcome = outcome or (rater and rater.outcome)
     return {
@@ -178,16 +178,16 @@ def about(
     visitors: bool = False,
     public: bool = False,
 ) -> dict[str, Any]:
-    """Describe the test, and where the rater stands in it; None: somebody who has not agreed yet.
+    """Describe the test, and where the rater stands in it; None: a visitor who has not agreed yet.
     outcome: theirs, or why nobody can begin or go on. visitors: whether a visitor opened the test;
     public: whether it is an example, which one may take with loudspeakers.
     """
-    said = wording(test, language)
+    texts = wording(test, language)
     return {
-        "title": said.title,
-        "instructions": said.instructions,
-        "consent": said.consent,
-        "agree": said.agree,
+        "title": texts.title,
+        "instructions": texts.instructions,
+        "consent": texts.consent,
+        "agree": texts.agree,
         "approval": test.approval,
         "count": test.trial_count,
         "checks": checks.HEADPHONE_TRIALS,
@@ -210,7 +210,7 @@ def about(
         "signed": test.panel.signed and test.panel.signed.name,
         "decline": test.panel.back("no_consent"),
         **ended(test, rater, outcome),
-        "trials": [_trial(test, said, rater, item) for item in rater.items] if rater else [],
+        "trials": [_trial(test, texts, rater, item) for item in rater.items] if rater else [],
     }
 
 
@@ -220,9 +220,9 @@ def coming(test: Test, rater: Rater, language: str) -> list[dict[str, Any]]:
     """
     if test.pairing != "adaptive":
         return []
-    said = wording(test, language)
+    texts = wording(test, language)
     ahead = [item for item in rater.items if item.order not in rater.answered][:AHEAD]
-    return [_trial(test, said, rater, item) for item in ahead]
+    return [_trial(test, texts, rater, item) for item in ahead]
 
 
 def _question(number: int, question: Question, language: str) -> dict[str, Any]:
@@ -237,12 +237,12 @@ def _question(number: int, question: Question, language: str) -> dict[str, Any]:
     }
 
 
-def _trial(test: Test, said: Wording, rater: Rater, item: Item) -> dict[str, Any]:
-    asked = test.trials[item.trial] if item.trial != UNDRAWN else None
-    referenced = asked is not None and asked.reference is not None
+def _trial(test: Test, texts: Wording, rater: Rater, item: Item) -> dict[str, Any]:
+    trial = test.trials[item.trial] if item.trial != UNDRAWN else None
+    referenced = trial is not None and trial.reference is not None
     words = [
         {"value": value, "label": word, "number": test.design.number(value)}
-        for (value, _), word in zip(test.scale, said.words, strict=True)
+        for (value, _), word in zip(test.scale, texts.words, strict=True)
     ]
     return {
         "order": item.order,
@@ -250,12 +250,12 @@ def _trial(test: Test, said: Wording, rater: Rater, item: Item) -> dict[str, Any
         "cards": test.design.cards,
         "sliders": test.design.together,
         "together": test.design.together and test.strict,
-        "question": said.question,
+        "question": texts.question,
         "words": words,
-        "scales": [_scale(test, scale) for scale in said.scales],
+        "scales": [_scale(test, scale) for scale in texts.scales],
         "comment": test.comment,
-        "sentence": test.sentences.get(asked.stimulus) if asked and test.show_sentence else None,
-        "practice": asked is not None and asked.kind == "practice",
+        "sentence": test.sentences.get(trial.stimulus) if trial and test.show_sentence else None,
+        "practice": trial is not None and trial.kind == "practice",
         "referenced": referenced,
         "sounds": len(item.systems) + referenced,
         "answered": item.order in rater.answered,

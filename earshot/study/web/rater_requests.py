@@ -1,5 +1,5 @@
 """A request of a rater: who asks and which store has what they do, what is checked before it is
-answered, and errors as sentences that say what to do.
+answered, and errors as sentences that explain what to do.
 """
 
 import logging
@@ -91,43 +91,53 @@ class RaterSessions:
 
     def rater(self, opened: Opened, token: str) -> Rater:
         """Find the rater. Raises HTTPException where nobody has this token."""
-        kept, test = self.store_for(opened, token)
-        rater = kept.resume(test, check_token(token))
+        store, test = self.store_for(opened, token)
+        rater = store.resume(test, check_token(token))
         if rater is None:
             raise HTTPException(404, NOBODY)
         return rater
 
+    def item(self, opened: Opened, token: str, order: int) -> Item | None:
+        """Read what the rater is asked at that place, without the rest of their sequence: None
+        where that is nothing. Raises HTTPException where nobody has this token.
+        """
+        store, test = self.store_for(opened, token)
+        try:
+            return store.item(test, check_token(token), order)
+        except LookupError as error:
+            raise HTTPException(404, NOBODY) from error
+
     def member(
-        self, opened: Opened, said: Mapping[str, str], signed: str | None, claim: str | None
+        self, opened: Opened, values: Mapping[str, str], signed: str | None, claim: str | None
     ) -> tuple[str, Rater | None]:
         """Find the token of a member who comes by a panel's link, which does not hold it, and the
-        rater: None for somebody new.
+        rater: None for a newcomer.
 
-        said, signed: what the link says, and what the panel has signed of it; claim: the secret of
-        the browser. Raises InputError where the link is no member's, and for a member who began
+        values, signed: what the link holds, and what the panel has signed of it; claim: the secret
+        of the browser. Raises InputError where the link is no member's, and for a member who began
         elsewhere: a number proves nothing, for others may know it.
         """
         of_test = opened.test.panel
-        proved = rater_links.signed_values(of_test, signed) if of_test.signed else said
+        proved = rater_links.signed_values(of_test, signed) if of_test.signed else values
         token = rater_links.panel_token(of_test, opened.key, proved)
-        known = self._store.resume(opened.test, token)
-        if known and not of_test.signed and known.claim != claimed(opened, claim):
+        rater = self._store.resume(opened.test, token)
+        if rater and not of_test.signed and rater.claim != claimed(opened, claim):
             raise InputError(BEGUN)
-        return token, known
+        return token, rater
 
     def language(
-        self, request: Request, opened: Opened, token: str | None, asked: str | None
+        self, request: Request, opened: Opened, token: str | None, wish: str | None
     ) -> str:
         """Choose the rater's language: the one in which they agreed, else the one to show them."""
-        known = None
+        rater = None
         if token and TOKEN_FORM.fullmatch(token):
-            kept, test = self.store_for(opened, token)
-            known = kept.resume(test, token)
-        if known and known.language:
-            return known.language
+            store, test = self.store_for(opened, token)
+            rater = store.resume(test, token)
+        if rater and rater.language:
+            return rater.language
         accepted = request.headers.get("accept-language", "")
         return rater_page.choose_language(
-            asked, accepted, own_languages(opened.test), opened.test.language
+            wish, accepted, own_languages(opened.test), opened.test.language
         )
 
 
@@ -147,8 +157,8 @@ def check_invitation(opened: Opened, token: str | None) -> None:
     """Refuse a rater who was not invited to a test that is for those who were, its organiser
     apart.
     """
-    known = rater_links.is_preview(opened.key, token) or rater_links.is_invited(opened.key, token)
-    if opened.test.invited and not known:
+    welcome = rater_links.is_preview(opened.key, token) or rater_links.is_invited(opened.key, token)
+    if opened.test.invited and not welcome:
         raise HTTPException(403, rater_links.INVITED_ONLY)
 
 
@@ -156,26 +166,23 @@ def item_at(rater: Rater, order: int) -> Item:
     """Find what the rater is asked at that place. Raises HTTPException (404) where that is
     nothing.
     """
-    found = next((item for item in rater.items if item.order == order), None)
-    if found is None or found.trial == UNDRAWN:
-        raise HTTPException(404, NO_SOUND)
-    return found
-
-
-def min_seconds(opened: Opened, rater: Rater, order: int) -> float:
-    """Compute how long the page plays before it takes an answer: each sound once to its end, in
-    MUSHRA a second of each. 0 where there is no such trial.
-    """
     item = next((item for item in rater.items if item.order == order), None)
     if item is None or item.trial == UNDRAWN:
-        return 0.0
+        raise HTTPException(404, NO_SOUND)
+    return item
+
+
+def min_seconds(opened: Opened, item: Item) -> float:
+    """Compute how long the page plays before it takes an answer: each sound once to its end, in
+    MUSHRA a second of each.
+    """
     longest = MUSHRA_SECONDS if opened.test.design.together else math.inf
     return sum(min(copy.seconds, longest) for copy in opened.sounds(item))
 
 
 class SentenceErrors(APIRoute):
-    """A route that says in a sentence what is wrong, in a request or with the store of answers, and
-    refuses a request that is too long.
+    """A route that explains in a sentence what is wrong, in a request or with the store of answers,
+    and refuses a request that is too long.
     """
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
@@ -194,8 +201,8 @@ class SentenceErrors(APIRoute):
 
 
 def describe_damage(error: RequestValidationError) -> str:
-    """Say what is wrong with a request. Its first mistake is named in ASCII, for a name in it may
-    hold half a character, which no reply can.
+    """Describe what is wrong with a request. Its first mistake is named in ASCII, for a name in it
+    may hold half a character, which no reply can.
     """
     first = error.errors()[0]
     place = ".".join(str(part) for part in first["loc"][1:]) or "body"
@@ -212,7 +219,7 @@ async def refuse_damaged(_: Request, error: RequestValidationError) -> JSONRespo
 
 @contextmanager
 def explain_errors(status: int) -> Iterator[None]:
-    """Turn what a rater can cause into an answer that says what to do."""
+    """Turn what a rater can cause into an answer that explains what to do."""
     try:
         yield
     except BusyError as error:

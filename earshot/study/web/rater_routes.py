@@ -69,7 +69,7 @@ def router(library: TestLibrary) -> APIRouter:
     """Make the rater's routes over the tests of a library."""
     routes = APIRouter(route_class=SentenceErrors, include_in_schema=False)
     store = library.store
-    raters = RaterSessions(store, cache(Previews))  # made when somebody tries a test
+    raters = RaterSessions(store, cache(Previews))  # made when a test is first tried
     newcomers, visits = RateLimit.of("raters"), RateLimit.of("visits")
     listening: WeakValueDictionary[str, CapacityLimiter] = WeakValueDictionary()  # by address
     lines: WeakValueDictionary[str, CapacityLimiter] = WeakValueDictionary()  # by test
@@ -85,10 +85,10 @@ def router(library: TestLibrary) -> APIRouter:
         test: in the threads they would hold up the raters of other tests."""
 
         @wraps(handle)
-        async def waiting(opened: Opened, **given: Any) -> Any:
+        async def waiting(opened: Opened, **arguments: Any) -> Any:
             line = lines.setdefault(opened.test.name, CapacityLimiter(MAX_DRAWING))
             draws = of_all or opened.test.pairing == "adaptive"
-            what = partial(handle, opened=opened, **given)
+            what = partial(handle, opened=opened, **arguments)
             return await to_thread.run_sync(what, limiter=line if draws else None)
 
         return waiting
@@ -126,62 +126,60 @@ def router(library: TestLibrary) -> APIRouter:
     ) -> dict[str, Any]:
         check_invitation(opened, rater)
         response.headers.update(rater_page.HEADERS)
-        said, asked_by = dict(request.query_params), opened.test.panel
-        if not rater and asked_by.link and said.get(asked_by.link[0]):
-            signed = asked_by.signed and said.get(asked_by.signed.name)
+        query, asked_by = dict(request.query_params), opened.test.panel
+        if not rater and asked_by.link and query.get(asked_by.link[0]):
+            signed = asked_by.signed and query.get(asked_by.signed.name)
             with explain_errors(409):
-                token, member = raters.member(opened, said, signed, claim)
+                token, member = raters.member(opened, query, signed, claim)
             rater = token if member else None
-        kept, test = raters.store_for(opened, rater)
-        known = kept.resume(test, check_token(rater)) if rater else None
-        if first and known is None and kept is store and not visits.take(address_of(request)):
+        own_store, test = raters.store_for(opened, rater)
+        known_rater = own_store.resume(test, check_token(rater)) if rater else None
+        new = first and known_rater is None and own_store is store
+        if new and not visits.take(address_of(request)):
             with suppress(*UNAVAILABLE):  # raters matter more than that they are counted
                 store.visit(test)
-        if rater and known:
-            kept.draw(test, rater)
-            known = raters.rater(opened, rater)
-        outcome = known and ("withdrawn" if known.withdrawn else known.outcome)
-        refusal = None if outcome else kept.places(test).refusal
-        if refusal and (known is None or refusal.outcome == "closed"):
+        if rater and known_rater:
+            own_store.draw(test, rater)
+            known_rater = raters.rater(opened, rater)
+        outcome = known_rater and ("withdrawn" if known_rater.withdrawn else known_rater.outcome)
+        refusal = None if outcome else own_store.places(test).refusal
+        if refusal and (known_rater is None or refusal.outcome == "closed"):
             outcome = refusal.outcome
         language = raters.language(request, opened, rater, lang)
         about = rater_page.about(
             test,
-            known,
+            known_rater,
             language,
             outcome,
-            preview=kept is not store,
+            preview=own_store is not store,
             visitors=published(opened.test.name, library),
             public=opened.public,
         )
-        return about | {"rater": known and rater}
+        return about | {"rater": known_rater and rater}
 
     @routes.post("/listen/{test}/consent")
     @partial(drawing, of_all=True)
     def consent(request: Request, body: Consent, opened: Opened = named) -> dict[str, str]:
         token, address = body.rater and check_token(body.rater), address_of(request)
         check_invitation(opened, token)
-        kept, test = raters.store_for(opened, token)
-        known = token and kept.resume(test, token)
-        said: Mapping[str, str] = body.panel
+        own_store, test = raters.store_for(opened, token)
+        known_rater = token and own_store.resume(test, token)
+        values: Mapping[str, str] = body.panel
         with explain_errors(409):
-            if test.panel.link and kept is store and not known:
-                token, known = raters.member(opened, said, body.signed, body.claim)
-                said = (
-                    rater_links.signed_values(test.panel, body.signed)
-                    if test.panel.signed
-                    else said
-                )
-            if not known and (wait := newcomers.take(address)):
+            if test.panel.link and own_store is store and not known_rater:
+                token, known_rater = raters.member(opened, values, body.signed, body.claim)
+                if test.panel.signed:
+                    values = rater_links.signed_values(test.panel, body.signed)
+            if not known_rater and (wait := newcomers.take(address)):
                 raise HTTPException(429, newcomers.refusal, {"Retry-After": str(math.ceil(wait))})
-            hashes = rater_links.panel_hashes(test.panel, opened.key, said)
+            hashes = rater_links.panel_hashes(test.panel, opened.key, values)
             token, claim = token or secrets.token_urlsafe(16), claimed(opened, body.claim) or None
             try:
-                new = kept.enrol(test, token, hashes, body.language, body.device, claim)
-            except UNAVAILABLE:  # whoever could not be stored may come again
+                new = own_store.enrol(test, token, hashes, body.language, body.device, claim)
+            except UNAVAILABLE:  # a rater who could not be stored may come again
                 newcomers.give_back(address)
                 raise
-            member = test.panel.link and kept is store and not known
+            member = test.panel.link and own_store is store and not known_rater
             if member and not test.panel.signed and new.claim != claim:
                 raise InputError(BEGUN)  # by another browser, in the same moment
             return {"rater": new.token}
@@ -190,11 +188,11 @@ def router(library: TestLibrary) -> APIRouter:
     def sound(
         request: Request, order: int, place: int, rater: str, opened: Opened = named
     ) -> Response:
-        found = opened.sounds(item_at(raters.rater(opened, rater), order))
-        if not 0 <= place < len(found):
+        sounds = opened.sounds(item_at(raters.rater(opened, rater), order))
+        if not 0 <= place < len(sounds):
             raise HTTPException(404, NO_SOUND)
         try:
-            size, blocks = as_wav(found[place].path, opened.noise(rater, order, place))
+            size, blocks = as_wav(sounds[place].path, opened.noise(rater, order, place))
         except UNREADABLE as error:  # the test is being deleted, or its copies are
             raise HTTPException(404, NO_SOUND) from error
         # No type, date or tag: they might tell one system from another.
@@ -206,18 +204,19 @@ def router(library: TestLibrary) -> APIRouter:
     @drawing
     def missing(body: MissingSound, opened: Opened = named) -> dict[str, Any]:
         """Let a rater go on to whom a sound does not come."""
-        found = opened.sounds(item_at(raters.rater(opened, body.rater), body.order))
-        if body.place >= len(found):
+        sounds = opened.sounds(item_at(raters.rater(opened, body.rater), body.order))
+        if body.place >= len(sounds):
             raise HTTPException(404, NO_SOUND)
-        kept, test = raters.store_for(opened, body.rater)
+        own_store, test = raters.store_for(opened, body.rater)
         with explain_errors(422):
-            kept.skip(test, body.rater, body.order, body.place, there=found[body.place].whole())
+            there = sounds[body.place].whole()
+            own_store.skip(test, body.rater, body.order, body.place, there)
         return after(opened, body.rater)
 
     def after(opened: Opened, token: str) -> dict[str, Any]:
-        """Tell how it stands after an item: the end, or what comes next in an adaptive test."""
-        kept, test = raters.store_for(opened, token)
-        kept.draw(test, token)
+        """Return how it stands after an item: the end, or what comes next in an adaptive test."""
+        own_store, test = raters.store_for(opened, token)
+        own_store.draw(test, token)
         rater = raters.rater(opened, token)
         coming = rater_page.coming(opened.test, rater, rater.language or opened.test.language)
         return rater_page.ended(opened.test, rater) | {"coming": coming}
@@ -234,12 +233,12 @@ def router(library: TestLibrary) -> APIRouter:
     @routes.post("/listen/{test}/headphones")
     def check(body: HeadphoneCheck, opened: Opened = named) -> dict[str, Any]:
         raters.rater(opened, body.rater)
-        kept, test = raters.store_for(opened, body.rater)
+        own_store, test = raters.store_for(opened, body.rater)
         passed = checks.headphones_passed(opened.key, body.rater, body.answers, body.attempt)
         last = body.attempt + 1 == checks.MAX_ATTEMPTS or body.loudspeakers
         attempt = (body.rater, passed, body.attempt, last)
         with explain_errors(409):
-            result = kept.headphones(test, *attempt)
+            result = own_store.headphones(test, *attempt)
         ended = rater_page.ended(opened.test, raters.rater(opened, body.rater))
         return {"passed": result is True, "again": result is None} | ended
 
@@ -254,45 +253,45 @@ def router(library: TestLibrary) -> APIRouter:
     @routes.post("/listen/{test}/environment")
     def check_room(body: RoomCheck, opened: Opened = named) -> dict[str, Any]:
         raters.rater(opened, body.rater)
-        kept, test = raters.store_for(opened, body.rater)
+        own_store, test = raters.store_for(opened, body.rater)
         room = test.environment
         if room is None or len(body.answers) != room.pairs:
             raise HTTPException(422, NO_SOUND)
         passed = checks.room_passed(opened.key, body.rater, body.answers, room, body.attempt)
         last = body.attempt + 1 == checks.MAX_ATTEMPTS
         with explain_errors(409):
-            result = kept.environment(test, body.rater, passed, body.attempt, last)
+            result = own_store.environment(test, body.rater, passed, body.attempt, last)
         ended = rater_page.ended(opened.test, raters.rater(opened, body.rater))
         return {"passed": result is True, "again": result is None} | ended
 
     @routes.post("/listen/{test}/answer")
     @drawing
     def answer(body: AnswerBody, opened: Opened = named) -> dict[str, Any]:
-        """Keep an answer; the reply comes only when the answer is on the disk."""
-        rater = raters.rater(opened, body.rater)
-        kept, test = raters.store_for(opened, body.rater)
-        given = (body.order, body.answer, body.plays, body.milliseconds)
+        """Store an answer; the reply comes only when the answer is on the disk."""
+        item = raters.item(opened, body.rater, body.order)
+        own_store, test = raters.store_for(opened, body.rater)
+        answer = (body.order, body.answer, body.plays, body.milliseconds)
         with explain_errors(422):
             if not all(body.plays):
                 raise InputError(UNHEARD)
-            least = library.min_time * min_seconds(opened, rater, body.order)
-            kept.answer(test, body.rater, *given, least, body.version)
-        told = lesson(opened.test, item_at(rater, body.order), body.answer)
-        return after(opened, body.rater) | {"lesson": told and vars(told)}
+            least = library.min_time * min_seconds(opened, item) if item else 0.0
+            own_store.answer(test, body.rater, *answer, least, body.version)
+        learnt = lesson(opened.test, item, body.answer) if item else None
+        return after(opened, body.rater) | {"lesson": learnt and vars(learnt)}
 
     @routes.post("/listen/{test}/reply")
     def reply(body: Reply, opened: Opened = named) -> dict[str, bool]:
-        kept, test = raters.store_for(opened, body.rater)
-        given = (body.question, body.trials, body.reply)
+        own_store, test = raters.store_for(opened, body.rater)
+        answered = (body.question, body.trials, body.reply)
         with explain_errors(422):
-            kept.reply(test, check_token(body.rater), *given)
+            own_store.reply(test, check_token(body.rater), *answered)
         return {"stored": True}
 
     @routes.post("/listen/{test}/withdraw")
     def withdraw(body: Leaving, opened: Opened = named) -> dict[str, Any]:
-        kept, test = raters.store_for(opened, body.rater)
+        own_store, test = raters.store_for(opened, body.rater)
         with explain_errors(404):
-            kept.withdraw(test, check_token(body.rater))
+            own_store.withdraw(test, check_token(body.rater))
         return {"withdrawn": True} | rater_page.ended(opened.test, None, "withdrawn")
 
     return routes
@@ -328,7 +327,7 @@ class Leaving(Body):
 class HeadphoneCheck(Body):
     rater: Token
     attempt: int = Field(ge=0, lt=checks.MAX_ATTEMPTS)
-    loudspeakers: bool = False  # whoever says so is not asked again
+    loudspeakers: bool = False  # a rater with these is not asked again
     answers: list[Whole] = Field(
         min_length=checks.HEADPHONE_TRIALS, max_length=checks.HEADPHONE_TRIALS
     )

@@ -60,36 +60,36 @@ class ReportCache:
 
     def __init__(self, library: TestLibrary) -> None:
         self._library = library
-        self._made: WeakKeyDictionary[Opened, CachedReport] = WeakKeyDictionary()
+        self._reports: WeakKeyDictionary[Opened, CachedReport] = WeakKeyDictionary()
         self._making = threading.Lock()  # one at a time, so that none is made twice
         self._places = anyio.CapacityLimiter(MAX_AT_ONCE)
-        self._asked: Counter[str] = Counter()  # reports that are made or waited for, by address
+        self._waiting: Counter[str] = Counter()  # reports that are made or waited for, by address
         # Of what took too much: when it may be tried again.
         self._refused: WeakKeyDictionary[Opened, dict[Any, float]] = WeakKeyDictionary()
 
     async def make(self, address: str, what: Callable[[], T]) -> T:
         """Run what makes a report in one of few places. address: whom it is for. Raises BusyError
         where too many wait."""
-        many = self._asked.total() >= MAX_AT_ONCE + MAX_WAITING
-        if many or self._asked[address] >= MAX_OF_ADDRESS:
+        many = self._waiting.total() >= MAX_AT_ONCE + MAX_WAITING
+        if many or self._waiting[address] >= MAX_OF_ADDRESS:
             raise BusyError(BUSY)
-        self._asked[address] += 1
+        self._waiting[address] += 1
         try:
             return await anyio.to_thread.run_sync(what, limiter=self._places)
         finally:
-            self._asked[address] -= 1
-            self._asked = +self._asked  # forgets who waits no more
+            self._waiting[address] -= 1
+            self._waiting = +self._waiting  # forgets who waits no more
 
     def page(self, opened: Opened) -> str:
         """Make the report, with how far the test has come."""
         from earshot.study.analysis.report.page import page
 
         with self._making:
-            made = self._of(opened)
-            if not made.page:
-                progress = self._progress(opened, made)
-                made.page = self._made_of(opened, page, made.results, progress)
-            return made.page
+            report = self._of(opened)
+            if not report.page:
+                progress = self._progress(opened, report)
+                report.page = self._run(opened, page, report.results, progress)
+            return report.page
 
     def running(self, opened: Opened, key: str) -> str:
         """Make the page of a test that runs: progress and counts, and no estimate."""
@@ -97,8 +97,8 @@ class ReportCache:
 
         test, store = opened.test, self._library.store
         with self._making:
-            made = self._of(opened)
-            progress = self._progress(opened, made)
+            report = self._of(opened)
+            progress = self._progress(opened, report)
         standing = render(
             "organiser_running.html",
             progress=Markup(progress),
@@ -106,22 +106,22 @@ class ReportCache:
             looks=len(store.looks(test)),
             name=test.name,
             key=key,
-            frozen=preregistration.said(test),
+            frozen=preregistration.describe_changes(test),
         )
-        return self._made_of(opened, running, made.results, standing)
+        return self._run(opened, running, report.results, standing)
 
     def pdf(self, opened: Opened) -> bytes:
         """Make the report as a PDF."""
         from earshot.study.analysis.report.pdf import document
 
         with self._making:
-            made = self._of(opened)
-            made.pdf = made.pdf or self._made_of(opened, document, made.results)
-            return made.pdf
+            report = self._of(opened)
+            report.pdf = report.pdf or self._run(opened, document, report.results)
+            return report.pdf
 
     def file(self, make: Callable[[str, Test], bytes], opened: Opened) -> bytes:
         """Make one of the files of answers."""
-        return self._made_of(opened, make, self._library.store.url, opened.test)
+        return self._run(opened, make, self._library.store.url, opened.test)
 
     def check_comparable(self, one: Opened, two: Opened) -> None:
         """Raise InputError where two tests cannot be compared: at once, for analyses take long."""
@@ -134,37 +134,33 @@ class ReportCache:
         from earshot.study.analysis.report.comparison import compare, page
 
         with self._making:
-            made, other = self._of(one), self._of(two)
-            if other not in made.comparisons:
-                compared = self._made_of(one, compare, made.results, other.results)
-                made.comparisons[other] = self._made_of(one, page, compared)
-            return made.comparisons[other]
+            report, other = self._of(one), self._of(two)
+            if other not in report.comparisons:
+                compared = self._run(one, compare, report.results, other.results)
+                report.comparisons[other] = self._run(one, page, compared)
+            return report.comparisons[other]
 
-    def _progress(self, opened: Opened, made: CachedReport) -> str:
+    def _progress(self, opened: Opened, report: CachedReport) -> str:
         from earshot.study.analysis.report.page import Progress, progress_section
 
-        if not made.progress:
+        if not report.progress:
             finished = self._library.store.finishes(opened.test)
-            progress = Progress(made.results, finished, opened.test.raters)
-            made.progress = self._made_of(opened, progress_section, progress, opened.test.name)
-        return made.progress
+            progress = Progress(report.results, finished, opened.test.raters)
+            report.progress = self._run(opened, progress_section, progress, opened.test.name)
+        return report.progress
 
     def _of(self, opened: Opened) -> CachedReport:
         test, store = opened.test, self._library.store
         # First: what comes meanwhile is made anew.
         state = (opened.key, len(store.looks(test)), *store.state(test))
-        made = self._made.get(opened)
-        if made is None or made.state != state:
-            notes = list(filter(None, [preregistration.said(test)]))
-            made = CachedReport(
-                state, self._made_of(opened, analyse_answers, store.url, test, notes)
-            )
-            self._made[opened] = made
-        return made
+        report = self._reports.get(opened)
+        if report is None or report.state != state:
+            notes = list(filter(None, [preregistration.describe_changes(test)]))
+            report = CachedReport(state, self._run(opened, analyse_answers, store.url, test, notes))
+            self._reports[opened] = report
+        return report
 
-    def _made_of(
-        self, opened: Opened, make: Callable[P, T], *args: P.args, **kwargs: P.kwargs
-    ) -> T:
+    def _run(self, opened: Opened, make: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Make something of a test in the process. Raises TooMuchError where it takes too much, or
         did a short while ago: others wait for the process too."""
         until = self._refused.setdefault(opened, {})
@@ -190,7 +186,7 @@ def analyse_answers(url: str, test: Test, notes: Sequence[str]) -> Results:
 
 
 def ratings_csv(url: str, test: Test) -> bytes:
-    """Write the tidy table, in UTF-8 as spreadsheets tell it."""
+    """Write the tidy table, in UTF-8 as spreadsheets recognise it."""
     return export.csv(_open_store(url).ratings(test)).encode("utf-8-sig")
 
 

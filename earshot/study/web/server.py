@@ -49,7 +49,7 @@ def app(tests: TestLibrary) -> FastAPI:
 
 
 def links(tests: TestLibrary, address: str) -> str:
-    """Write what to tell the organiser: a test's links, or why it is not open."""
+    """Write the lines for the organiser: a test's links, or why it is not open."""
     lines = []
     for name in tests.files():
         try:

@@ -156,7 +156,7 @@ def test_raters_answer_every_scale(
     remarks = {row["text"] for row in rows if row["scale"] == "comment"}
     assert remarks == {f"Heard by {size}-{scheme}." for size, scheme in RATERS}
     results = analyse(test, tests.store.ratings(test))
-    assert [each.kept.raters for each in results.by_scale] == [len(RATERS)] * len(SCALES)
+    assert [each.included.raters for each in results.by_scale] == [len(RATERS)] * len(SCALES)
     look = f"{address}/results/scales/look"
     results_page = httpx.post(look, params={"key": key}, timeout=60, follow_redirects=True).text
     assert all(f"<h2>{name.capitalize()}</h2>" in results_page for name in SCALES)

@@ -55,15 +55,17 @@ def results() -> dict[str, Results]:
 def test_analyse_ranks_the_best_system_first(results: dict[str, Results], design: str) -> None:
     found = results[design]
     if design in ("ab", "ccr", "abx"):
-        pairs = [*zip(found.kept.pairs["system"], found.kept.pairs["other"], strict=True)]
+        pairs = [*zip(found.included.pairs["system"], found.included.pairs["other"], strict=True)]
         # Of ABX the pair that is told apart most often comes first: the best and the worst.
         assert pairs[0] == (("older", "ours") if design == "abx" else ("ours", "rival"))
-        assert (found.kept.pairs["p_holm"] < 0.05).all()
+        assert (found.included.pairs["p_holm"] < 0.05).all()
     else:
-        tested = found.kept.systems[found.kept.systems["system"].isin(found.test.systems)]
+        tested = found.included.systems[found.included.systems["system"].isin(found.test.systems)]
         assert tested["system"].tolist() == ["ours", "rival", "older"]
-    assert verdict(found.test, found.kept).startswith("older and" if design == "abx" else "ours")
-    assert found.kept.notes == ()
+    assert verdict(found.test, found.included).startswith(
+        "older and" if design == "abx" else "ours"
+    )
+    assert found.included.notes == ()
 
 
 @pytest.mark.parametrize("design", DESIGNS)
@@ -88,8 +90,8 @@ def test_analyse_of_few_raters_says_so(design: str, raters: int) -> None:
         assert "no ratings" in html
     if raters == 1:
         assert "Only one person" in html
-    if raters == 1 and len(found.kept.systems):
-        assert found.kept.systems["low"].isna().all()
+    if raters == 1 and len(found.included.systems):
+        assert found.included.systems["low"].isna().all()
 
 
 @pytest.mark.parametrize("design", DESIGNS)
@@ -112,26 +114,26 @@ def test_analyse_of_identical_answers_says_so(design: str) -> None:
 def test_analyse_of_one_system_gives_mean() -> None:
     test = make_test("acr", ("ours",))
     found = analyse(test, rate(test, 6, _answers("acr")))
-    assert found.kept.pairs.empty
-    assert verdict(test, found.kept).startswith("ours: MOS 4")
+    assert found.included.pairs.empty
+    assert verdict(test, found.included).startswith("ours: MOS 4")
 
 
 def test_analyse_ignores_what_is_no_number() -> None:
     test = make_test("acr")
     ratings = rate(test, 6, _answers("acr"))
-    whole = analyse(test, ratings).kept.systems
+    whole = analyse(test, ratings).included.systems
     bad = ratings.assign(answer=np.nan, rater="nobody")
     bad.loc[0, "answer"] = np.inf
     table = pd.concat([ratings, bad], ignore_index=True).astype({"answer": object})
-    pd.testing.assert_frame_equal(analyse(test, table).kept.systems, whole)
+    pd.testing.assert_frame_equal(analyse(test, table).included.systems, whole)
 
 
 def test_analyse_of_sparse_table_gives_intervals() -> None:
     test = make_test("acr")
     ratings = rate(test, 8, _answers("acr")).sample(frac=0.3, random_state=1)
-    found = analyse(test, ratings).kept
+    found = analyse(test, ratings).included
     assert found.systems["low"].notna().all()
-    assert analyse(test, pd.DataFrame()).kept.answers.empty
+    assert analyse(test, pd.DataFrame()).included.answers.empty
 
 
 def test_analyse_states_exclusions() -> None:
@@ -148,7 +150,7 @@ def test_analyse_states_exclusions() -> None:
         "rater-3": ("took 0.5 s for an answer; the median rater took 8.0 s",),
         "rater-4": ("failed the headphone check",),
     }
-    assert (found.kept.raters, found.everyone.raters, found.started) == (5, 8, 8)
+    assert (found.included.raters, found.everyone.raters, found.started) == (5, 8, 8)
     html = page(found)
     assert "failed 4 of 4 checks" in html
     assert "With everyone" in html
@@ -163,7 +165,7 @@ def test_analyse_counts_checks_as_no_ratings() -> None:
     ratings = rate(test, 3, _answers("acr"), check=lambda rater: 1.0)
     found = analyse(test, ratings)
     assert found.exclusions == ()
-    assert set(found.kept.answers["kind"]) == {"trial"}
+    assert set(found.included.answers["kind"]) == {"trial"}
 
 
 def test_analyse_excluding_everyone_shows_all_raters() -> None:
@@ -211,7 +213,7 @@ def test_write_makes_report_figures_and_tables(
         assert (tmp_path / "new" / name).read_bytes().startswith(b"%PDF")
     systems = pd.read_csv(tmp_path / "new" / "systems.csv")
     assert systems["value"].tolist() == pytest.approx(
-        results[design].kept.systems["value"].tolist()
+        results[design].included.systems["value"].tolist()
     )
 
 

@@ -59,7 +59,7 @@ def test_compared_values_equal_those_of_reports(scale: Scale | None) -> None:
     rng = np.random.default_rng(0)
     ratings = rate(test, 8, lambda *_: float(rng.integers(0, 2) if scale else rng.integers(1, 6)))
     results = analyse(test, ratings.assign(scale=test.rated[0].name))
-    table, own = compare(results, results).table, results.kept.systems
+    table, own = compare(results, results).table, results.included.systems
     for end in ("value", "low", "high"):
         assert table[f"one_{end}"].tolist() == pytest.approx(own[end].tolist())
 
@@ -76,7 +76,7 @@ def test_compared_page_fetches_nothing_and_escapes() -> None:
 def test_incomparable_tests_are_refused() -> None:
     one = taken("ab", 0)
     adaptive = replace(one, test=replace(one.test, pairing="adaptive"))
-    nobody = analyse(one.test, one.kept.answers.iloc[:0])
+    nobody = analyse(one.test, one.included.answers.iloc[:0])
     for two, reason in ((taken("acr", 0), "designs"), (adaptive, "adaptive"), (nobody, "common")):
         with pytest.raises(InputError, match=reason):
             compare(one, two)

@@ -42,7 +42,7 @@ def _mushra(raters: int, gap: float = 20, seed: int = 0) -> Results:
 def test_mushra_of_five_raters_is_significant() -> None:
     """Five who agree are enough. By Wilcoxon's test, Holm over all pairs with the reference,
     nothing could be."""
-    found = _mushra(5).kept
+    found = _mushra(5).included
     pairs = found.pairs.set_index(["system", "other"])
     assert pairs.loc[("ours", "rival"), "p_holm"] < 0.01
     assert "was rated highest" in verdict(make_test("mushra"), found)
@@ -53,7 +53,7 @@ def test_mushra_of_five_raters_is_significant() -> None:
 
 def test_mushra_family_leaves_reference_out() -> None:
     """Pairs with the reference have no p of Holm."""
-    pairs = _mushra(8).kept.pairs
+    pairs = _mushra(8).included.pairs
     against = pairs[["system", "other"]].eq(REFERENCE).any(axis=1)
     assert against.sum() == 3 and pairs.loc[against, "p_holm"].isna().all()
     own = pairs[~against].sort_values("p")
@@ -63,7 +63,7 @@ def test_mushra_family_leaves_reference_out() -> None:
 def test_mushra_p_is_that_of_interval() -> None:
     """It is below 0.05 where the printed interval leaves zero out."""
     for seed in range(6):
-        pairs = _mushra(6, gap=1.2, seed=seed).kept.pairs
+        pairs = _mushra(6, gap=1.2, seed=seed).included.pairs
         outside = (pairs["low"] > 0) | (pairs["high"] < 0)
         assert ((pairs["p"] < 0.05) == outside).all()
 
@@ -72,7 +72,7 @@ def test_votes_in_circle_are_not_alike() -> None:
     """No note says that all answers are the same, and all systems are level."""
     always = {("ours", "rival"): 1.0, ("ours", "older"): 0.0, ("rival", "older"): 1.0}
     test = make_test("ab")
-    found = analyse(test, rate(test, 6, lambda r, one, other, s: always[one, other])).kept
+    found = analyse(test, rate(test, 6, lambda r, one, other, s: always[one, other])).included
     assert not any("All answers are the same" in note for note in found.notes)
     assert found.systems["value"].tolist() == pytest.approx([0, 0, 0], abs=1e-9)
 
@@ -81,7 +81,7 @@ def test_comparisons_all_one_better_say_so() -> None:
     """32 times +1 was "too little yet to say more"."""
     test = make_test("ccr", ("ours", "rival"), stimuli=4)
     found = analyse(test, rate(test, 8, lambda *_: 1.0))
-    assert verdict(test, found.kept).startswith("ours is better than rival, by 1.00")
+    assert verdict(test, found.included).startswith("ours is better than rival, by 1.00")
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_report_says_nothing_can_be_significant(
 ) -> None:
     """It says so where even answers that all agree would be too few."""
     test = make_test("abx" if design == "abx" else "ab", ("ours", "rival"), stimuli=stimuli)
-    notes = " ".join(analyse(test, rate(test, raters, lambda *_: 1.0)).kept.notes)
+    notes = " ".join(analyse(test, rate(test, raters, lambda *_: 1.0)).included.notes)
     assert ("no difference can be significant" in notes) == expected
 
 
@@ -111,7 +111,7 @@ def _dropped(dropped: int, raters: int = 12) -> Results:
 
 def test_few_kept_raters_are_told_so() -> None:
     """Notes tell few who are kept from few who came."""
-    notes = " ".join(_dropped(10).kept.notes)
+    notes = " ".join(_dropped(10).included.notes)
     assert "Only 2 of 12 people are kept by the rules" in notes
     assert "leave out 10 of 12 raters (83\xa0%)" in notes
     assert "have taken part" not in notes
@@ -119,7 +119,7 @@ def test_few_kept_raters_are_told_so() -> None:
 
 @pytest.mark.parametrize(("dropped", "warned"), [(2, False), (3, True)])
 def test_a_quarter_dropped_is_warned_of(dropped: int, warned: bool) -> None:
-    assert any("The rules leave out" in note for note in _dropped(dropped).kept.notes) == warned
+    assert any("The rules leave out" in note for note in _dropped(dropped).included.notes) == warned
 
 
 def _named(rows: Sequence[Sequence[str]]) -> dict[str, str]:
@@ -143,12 +143,12 @@ def test_flow_counts_each_way_out() -> None:
 def test_report_tells_looks_and_changed_rules() -> None:
     """It says how often the results were looked at, and whether the rules were changed."""
     results = _dropped(3)
-    rows = _named(paper.asked(results).rows)
+    rows = _named(paper.facts_of_test(results).rows)
     assert rows["Results before the end"] == "looked at 3 times"
     assert rows["Who is left out"].endswith("(as in the test)")
     test = results.test
     changed = analyse(test, results.everyone.answers, Rules(failed_checks=0.5))
-    assert "CHANGED" in _named(paper.asked(changed).rows)["Who is left out"]
+    assert "CHANGED" in _named(paper.facts_of_test(changed).rows)["Who is left out"]
     assert "chosen afterwards" in paper.paragraph(changed)
 
 
@@ -176,12 +176,12 @@ def test_room_and_time_leave_answers_out() -> None:
         "rater-1": ("took 95 minutes",),
     }
     assert results.untimely == 2 * 10
-    assert len(results.kept.answers) == 10 * 16 and len(results.everyone.answers) == 12 * 18
+    assert len(results.included.answers) == 10 * 16 and len(results.everyone.answers) == 12 * 18
     flow = _named(paper.flow(results).rows)
     assert flow["Screened out by the test of their room"] == "3"
     assert flow["Left out by rule: test of the room"] == "1"
     assert flow["Ratings of these left out for their time"] == "20"
-    asked = _named(paper.asked(results).rows)
+    asked = _named(paper.facts_of_test(results).rows)
     assert "in a block for each system" in asked["Order"]
     assert asked["Breaks"] == "asked for after every 10 trials"
     assert asked["Room"] == "11 of 12 raters passed the check"
@@ -215,7 +215,7 @@ def test_page_of_counts_has_no_estimate() -> None:
     results = _dropped(3)
     html = running(results)
     assert "Screened out by the headphone check" in html and "<svg" not in html
-    for value in results.kept.systems["value"]:
+    for value in results.included.systems["value"]:
         assert f"{value:.2f}" not in html
 
 
@@ -279,7 +279,7 @@ def test_other_models_rank_as_means_do() -> None:
     )
     results = analyse(test, ratings)
     found = results.models.set_index(["system", "other"])
-    means = results.kept.pairs.set_index(["system", "other"])
+    means = results.included.pairs.set_index(["system", "other"])
     # Of complete tables the raters' bias cancels in a difference.
     assert found["bias"].tolist() == pytest.approx(means["value"].tolist())
     assert (found["logit"] > 0).all() and (found["logit_p_holm"] < 0.01).all()
@@ -301,5 +301,5 @@ def test_bias_removed_score_is_nearer_truth() -> None:
     ratings = rate(test, 6, lambda r, *_: 2.0 if r == 0 else 4.0)
     heard = (ratings["rater"] != "rater-0") | (ratings["system"] == "ours")
     results = analyse(test, ratings.loc[heard])
-    assert results.kept.pairs["value"].abs().iloc[0] == pytest.approx(1 / 3)
+    assert results.included.pairs["value"].abs().iloc[0] == pytest.approx(1 / 3)
     assert results.models["bias"].abs().iloc[0] < 0.06

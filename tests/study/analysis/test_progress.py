@@ -43,7 +43,7 @@ def test_pace_counts_who_is_left_out() -> None:
     everyone, some = results(12), results(12, careless=6)
     whole, half = ([*pace(Progress(each, finished(12, 24), None))][-1] for each in (everyone, some))
     assert "of whom stay" not in whole and "days at this rate" in whole
-    needed = some.kept.power.iloc[1]["more_raters"]
+    needed = some.included.power.iloc[1]["more_raters"]
     assert f"about {2 * needed:.0f} more raters, {needed:.0f} of whom stay" in half
 
 

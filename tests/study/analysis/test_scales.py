@@ -57,22 +57,24 @@ def test_each_scale_is_analysed_alone(test: Test, ratings: pd.DataFrame, results
     for each in results.by_scale:
         own = ratings[(ratings["scale"] == each.scale.name) & (ratings["kind"] == "trial")]
         alone = evaluate(test, own, scale=each.scale)
-        assert each.kept.systems.equals(alone.systems) and each.kept.pairs.equals(alone.pairs)
-        assert len(each.kept.answers) == len(own)
+        assert each.included.systems.equals(alone.systems) and each.included.pairs.equals(
+            alone.pairs
+        )
+        assert len(each.included.answers) == len(own)
         # Holm within a scale: one pair, and so nothing to correct.
-        assert each.kept.pairs["p_holm"].tolist() == each.kept.pairs["p"].tolist()
+        assert each.included.pairs["p_holm"].tolist() == each.included.pairs["p"].tolist()
 
 
 def test_fewest_word_errors_are_best(results: Results) -> None:
     natural, clear, typed = results.by_scale
-    assert [each.kept.systems["system"].iloc[0] for each in (natural, clear, typed)] == [
+    assert [each.included.systems["system"].iloc[0] for each in (natural, clear, typed)] == [
         "ours", "rival", "rival"
     ]  # fmt: skip
-    assert typed.kept.pairs["value"].iloc[0] < 0
+    assert typed.included.pairs["value"].iloc[0] < 0
     said = concluded(results)
     assert "Naturalness: ours was rated highest" in said
     assert "Transcription: rival was understood best" in said and "word error rate" in said
-    assert not typed.kept.power.empty
+    assert not typed.included.power.empty
 
 
 def test_notes_of_scales_are_said_once(test: Test, ratings: pd.DataFrame) -> None:
@@ -87,7 +89,9 @@ def test_notes_of_scales_are_said_once(test: Test, ratings: pd.DataFrame) -> Non
 def test_comments_are_no_ratings(test: Test, ratings: pd.DataFrame, results: Results) -> None:
     remark = ratings.head(5).assign(scale="comment", answer=np.nan, text="Clicks")
     again = analyse(test, pd.concat([ratings, remark], ignore_index=True))
-    assert again.kept.systems.equals(results.kept.systems) and again.started == results.started
+    assert (
+        again.included.systems.equals(results.included.systems) and again.started == results.started
+    )
 
 
 def test_word_error_rate_weighs_by_words() -> None:

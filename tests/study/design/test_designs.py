@@ -56,7 +56,7 @@ def test_new_design_works_throughout(tmp_path: Path) -> None:
     store = Store(f"sqlite:///{tmp_path / 'rehearsal.db'}")
     simulate(test, store, raters=5, seed=3)
     results = analyse(test, store.ratings(test))
-    assert results.kept.systems["value"].between(1, 9).all()
+    assert results.included.systems["value"].between(1, 9).all()
     html = page(results)
     assert "Hedonic scale" in html and '<th class="number">Liking</th>' in html
     assert HEDONIC.source in " ".join(method(results))

@@ -53,8 +53,8 @@ def test_mushra_of_webmushra_is_analysed(tmp_path: Path) -> None:
     assert ratings.test.design.name == "mushra" and ratings.test.systems == ("C1", "C2")
     assert ratings.test.conditions == ("reference", "C1", "C2", "anchor-3.5k")
     results = analyse(ratings.test, ratings.table)
-    assert results.kept.raters == 6 and results.exclusions == ()
-    best = results.kept.systems.set_index("system")["value"]
+    assert results.included.raters == 6 and results.exclusions == ()
+    best = results.included.systems.set_index("system")["value"]
     assert best["C1"] == pytest.approx(72, abs=2) and best["anchor-3.5k"] < 30
     assert "home.example" not in ratings.table.to_csv()
 
@@ -77,7 +77,7 @@ def test_paired_comparison_of_webmushra_is_abx(tmp_path: Path) -> None:
         written(tmp_path / "pc.csv", f"{head},choice_time,choice_comment", *rows)
     )
     assert ratings.test.design.name == "abx" and ratings.table["answer"].tolist() == [1, 0, 0.5] * 3
-    assert analyse(ratings.test, ratings.table).kept.pairs["right"].tolist() == [4]  # of 4.5
+    assert analyse(ratings.test, ratings.table).included.pairs["right"].tolist() == [4]  # of 4.5
     assert ratings.notes == ("3 of 9 answers were “undecided”: each counts as half right.",)
 
 
@@ -110,7 +110,7 @@ def test_answers_of_p808_exclude_by_traps(tmp_path: Path) -> None:
     )
     results = analyse(ratings.test, ratings.table)
     assert [who.rater for who in results.exclusions] == ["rater-1"]
-    means = results.kept.systems.set_index("system")["value"]
+    means = results.included.systems.set_index("system")["value"]
     assert means.to_dict() == {"clean": 4, "noisy": 2} and results.started == 4
 
 
@@ -145,7 +145,7 @@ def test_comparisons_of_p808_have_reference(tmp_path: Path) -> None:
     assert ratings.test.design.name == "ccr" and ratings.test.conditions == ("codec", "reference")
     results = analyse(ratings.test, ratings.table)
     assert results.exclusions == ()
-    pair = results.kept.pairs.iloc[0]
+    pair = results.included.pairs.iloc[0]
     assert (pair["system"], pair["other"], pair["value"]) == ("reference", "codec", 2)
     attentive = analyse(ratings.test, read_ratings(compared(tmp_path / "no.csv", -2, 2)).table)
     assert len(attentive.exclusions) == 3, "who hears a difference where there is none"
@@ -173,7 +173,7 @@ def test_scale_of_p835_is_chosen(tmp_path: Path, scale: str, answer: int) -> Non
     results = analyse(ratings.test, ratings.table)
     assert ratings.test.source == f"the P.808 toolkit (P.835, {scale.upper()})"
     assert [who.rater for who in results.exclusions] == ["rater-3"]
-    assert results.kept.systems["value"].tolist() == pytest.approx([answer])
+    assert results.included.systems["value"].tolist() == pytest.approx([answer])
 
 
 def test_question_of_p808_votes_sets_design(tmp_path: Path) -> None:

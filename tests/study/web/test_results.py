@@ -273,7 +273,7 @@ def test_deleted_answers_leave_the_memory(tmp_path: Path, whole: bool) -> None:
     opened, cache = tests.open("gone"), ReportCache(tests)
     simulate(opened.test, tests.store, 2, 0)
     cache.page(opened)
-    left = weakref.ref(cache._made[opened])
+    left = weakref.ref(cache._reports[opened])
     publishing.delete("gone", tests)
     del opened
     gc.collect()

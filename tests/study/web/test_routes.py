@@ -11,7 +11,7 @@ import soundfile
 from fastapi.testclient import TestClient
 
 from benchmarks.support.listening import RATE, STIMULI, SYSTEMS, Rater, write_test
-from earshot.study.design import DESIGNS
+from earshot.study.design import DESIGNS, Test
 from earshot.study.library import TestLibrary
 from earshot.study.web.server import app, library
 
@@ -70,6 +70,24 @@ def test_sound_reveals_nothing_but_samples(client: TestClient, tmp_path: Path) -
     assert not any(name in told for name in (*SYSTEMS, *STIMULI, ".wav", "attention", "gold"))
     assert rater.get("sound/0/2").status_code == 404
     assert rater.get("sound/99/0").status_code == 404
+
+
+def test_answer_resumes_rater_once(
+    client: TestClient, tests: TestLibrary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What comes before the answer is stored needs one item of their sequence."""
+    rater = Rater(client, "ab")
+    rater.check(tests.open("ab").key)
+    trial, tokens = rater.session()["trials"][0], []
+    resume = tests.store.resume
+
+    def counted(test: Test, token: str) -> object:
+        tokens.append(token)
+        return resume(test, token)
+
+    monkeypatch.setattr(tests.store, "resume", counted)
+    assert rater.answer(trial, trial["words"][0]["value"]).status_code == 200
+    assert tokens == [rater.token]
 
 
 def test_session_resumes_after_restart(client: TestClient, tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ def compare(one: Results, two: Results) -> Comparison:
     keys = ["system", "other"] if scale.of_pairs else ["system"]
     first, second = map(_averaged_answers, (one, two))
     rounding = 0.0 if scale.bounds == (0, 1) else ROUNDING  # as in the report of each
-    ranked = one.kept.pairs if scale.of_pairs else one.kept.systems
+    ranked = one.included.pairs if scale.of_pairs else one.included.systems
     rows = []
     for key in ranked[keys].itertuples(index=False) if len(ranked) else []:
         own = [table[(table[keys] == list(key)).all(axis=1)] for table in (first, second)]
@@ -99,8 +99,8 @@ def compare(one: Results, two: Results) -> Comparison:
         gap = difference(both["answer"].to_numpy(float), is_first, *codes(both), rounding)
         row = dict(zip(keys, key, strict=True))
         for name, table in zip(("one", "two"), own, strict=True):
-            found = scores.systems(table, scale.bounds).iloc[0]
-            row |= {f"{name}_{end}": found[end] for end in ("value", "low", "high")}
+            summary = scores.systems(table, scale.bounds).iloc[0]
+            row |= {f"{name}_{end}": summary[end] for end in ("value", "low", "high")}
         rows.append(row | estimate_row(gap))
     if not rows:
         raise InputError(NOTHING_IN_COMMON)
@@ -110,7 +110,7 @@ def compare(one: Results, two: Results) -> Comparison:
 
 def _averaged_answers(results: Results) -> Table:
     """Turn the answers of a test into those whose means its report gives."""
-    scale, answers = results.scale, results.kept.answers
+    scale, answers = results.scale, results.included.answers
     return (
         scores.scored(results.test, scale, answers)
         if scale.typed
@@ -124,7 +124,7 @@ def page(comparison: Comparison) -> str:
     drawn = figures.inline(
         partial(figure, comparison), f"{one.name}-{two.name}", "Means of both tests"
     )
-    both = (comparison.one.kept, comparison.two.kept)
+    both = (comparison.one.included, comparison.two.included)
     notes = [REHEARSED] if any(simulated(each.answers) for each in both) else []
     notes += [RANGE] if comparison.one.scale.scores else []
     notes += [FIRST.format(scale=one.rated[0].name)] if one.scales else []

@@ -63,7 +63,7 @@ def png(draw: Draw) -> tuple[bytes, float]:
 
 def inline(draw: Draw, name: str, label: str) -> Markup:
     """Write the figure as a <figure> element in the inks of the page: var(--ink), --quiet and
-    --line. name: of the figure, unlike that of any other on the page; label: what it says, for
+    --line. name: of the figure, unlike that of any other on the page; label: what it shows, for
     those who do not see it."""
     file = io.StringIO()
     with rc_context(_style({"svg.fonttype": "none", "svg.hashsalt": name})):
@@ -73,8 +73,8 @@ def inline(draw: Draw, name: str, label: str) -> Markup:
     for colour, ink in ((INK, "ink"), (QUIET, "quiet"), (LINE, "line")):
         svg = svg.replace(colour, f"var(--{ink})")
     svg = re.sub(r"font: ([\d.]+)px [^;\"]*", r"font-size: \1px", svg)
-    said = Markup('role="img" aria-label="{}"').format(label)
-    svg = re.sub(r'width="[^"]*pt" height="[^"]*pt"', lambda _: said, svg, count=1)
+    attributes = Markup('role="img" aria-label="{}"').format(label)
+    svg = re.sub(r'width="[^"]*pt" height="[^"]*pt"', lambda _: attributes, svg, count=1)
     return Markup(f'<figure tabindex="0">{svg}</figure>')
 
 
@@ -134,13 +134,13 @@ def stimuli(analysis: Analysis) -> Figure:
 
 
 def _stamp(axis: Any, analysis: Analysis, rows: int = 0) -> None:
-    """Say below the axis where raters are made up, and where not all of so many rows are shown."""
-    said = [axis.get_xlabel()]
+    """Note below the axis where raters are made up, and where not all of the rows are shown."""
+    lines = [axis.get_xlabel()]
     if rows > MAX_ROWS:
-        said.append(f"the first {MAX_ROWS} of {rows:,}")
+        lines.append(f"the first {MAX_ROWS} of {rows:,}")
     if not analysis.answers.empty and simulated(analysis.answers):
-        said.append("simulated raters")
-    axis.set_xlabel("\n".join(filter(None, said)))
+        lines.append("simulated raters")
+    axis.set_xlabel("\n".join(filter(None, lines)))
 
 
 def _style(more: dict[str, str]) -> Any:

@@ -1,5 +1,5 @@
 """The method behind the results, in words that can be cited; and the analysis that is planned for a
-test, in words that can be registered before anybody has rated.
+test, in words that can be registered before the first rating.
 """
 
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from importlib.metadata import version
 from itertools import combinations
 
 from earshot.study.analysis.estimates import percent
-from earshot.study.analysis.exclusions import said
+from earshot.study.analysis.exclusions import describe_rules
 from earshot.study.analysis.power import POWER
 from earshot.study.analysis.report.paper import earshot, line
 from earshot.study.analysis.report.prose import counted
@@ -65,7 +65,7 @@ SCREENED = {
 
 def method(results: Results) -> Iterator[str]:
     """Write the paragraphs of the section."""
-    test, answers = results.test, results.kept.answers
+    test, answers = results.test, results.included.answers
     drawn = f"order and position were drawn at random for each rater (seed {test.seed})"
     yield (
         f"The design is {test.design.source}. {answers['rater'].nunique()} raters gave "
@@ -91,7 +91,7 @@ def method(results: Results) -> Iterator[str]:
         "Of all sizes that are enough, the one with the fewest ratings is named."
     )
     changed = "" if results.rules == test.rules else " These are not the rules of the test."
-    yield f"Left out are: {said(results.rules, test)}{changed}"
+    yield f"Left out are: {describe_rules(results.rules, test)}{changed}"
     yield (
         f"Computed with statsmodels {version('statsmodels')} and SciPy {version('scipy')}. "
         "Practice, attention checks and gold trials are not scored."
@@ -105,7 +105,7 @@ def _power(scale: Scale) -> str:
 
 
 def estimation(test: Test) -> Iterator[str]:
-    """Say how the values of a test are estimated and tested."""
+    """Yield how the values of a test are estimated and tested."""
     yield test.design.tested.format(exact=MAX_EXACT)
     chance = any(scale.chance for scale in test.rated)
     yield INTERVALS.format(p=OF_CHANCE if chance else OF_INTERVAL)
@@ -118,13 +118,15 @@ def estimation(test: Test) -> Iterator[str]:
 
 def plan(test: Test) -> Iterator[str]:
     """Write the plan of the analysis of this test, a paragraph each."""
-    asked = (f"The question is “{each.question}”, {answer_choices(each)}." for each in test.rated)
-    yield f"The design is {test.design.source}. {' '.join(asked)}"
+    questions = (
+        f"The question is “{each.question}”, {answer_choices(each)}." for each in test.rated
+    )
+    yield f"The design is {test.design.source}. {' '.join(questions)}"
     stimuli = counted(len({trial.stimulus for trial in test.of_kind("trial")}), "stimulus")
-    wanted = "any number of raters" if test.raters is None else counted(test.raters, "rater")
+    raters = "any number of raters" if test.raters is None else counted(test.raters, "rater")
     yield (
         f"{counted(len(test.systems), 'system')} ({', '.join(test.systems)}) are judged with "
-        f"{stimuli} by {wanted}, each of whom gets {counted(test.trials_per_rater, 'trial')} of "
+        f"{stimuli} by {raters}, each of whom gets {counted(test.trials_per_rater, 'trial')} of "
         f"{len(test.of_kind('trial'))} (seed {test.seed}). {_end(test)} The clusters of every "
         "variance are the raters and the stimuli."
     )
@@ -141,9 +143,10 @@ def plan(test: Test) -> Iterator[str]:
             f"{named}.{family}"
         )
     yield (
-        f"Left out are: {said(test.rules, test)} Practice, attention checks and gold trials are "
-        f"not scored. {_screens(test)}Trials that a rater did not answer are missing, and nothing "
-        "is put in their place; raters who stopped are kept with what they have answered."
+        f"Left out are: {describe_rules(test.rules, test)} Practice, attention checks and gold "
+        f"trials are not scored. {_screens(test)}Trials that a rater did not answer are missing, "
+        "and nothing is put in their place; raters who stopped are kept with what they have "
+        "answered."
     )
     yield (
         "The report also shows all results with everyone, and, as secondary results from which "
@@ -155,11 +158,11 @@ def plan(test: Test) -> Iterator[str]:
 
 
 def answer_choices(scale: Scale) -> str:
-    """Say what may be answered on a scale."""
+    """Return what may be answered on a scale."""
     if scale.typed:
         return "which raters answer in writing"
-    said = (f"{word} ({value})" if word else str(value) for value, word in scale.answers)
-    return f"and the answers are: {', '.join(said)}{line(scale)}"
+    choices = (f"{word} ({value})" if word else str(value) for value, word in scale.answers)
+    return f"and the answers are: {', '.join(choices)}{line(scale)}"
 
 
 def hypotheses(test: Test) -> list[tuple[str, str]]:
@@ -179,5 +182,5 @@ def _end(test: Test) -> str:
 def _screens(test: Test) -> str:
     most = test.rules.failed_checks
     share = percent(FAILED_CHECKS if most is None else most)
-    told = [SCREENED[name].format(share=share) for name in SCREENS if test.panel.screens(name)]
-    return f"Raters cannot go on where {' or '.join(told)}. " if told else ""
+    reasons = [SCREENED[name].format(share=share) for name in SCREENS if test.panel.screens(name)]
+    return f"Raters cannot go on where {' or '.join(reasons)}. " if reasons else ""

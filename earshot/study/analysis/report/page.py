@@ -47,21 +47,21 @@ HOUR: Final = timedelta(hours=1)
 
 @dataclass(frozen=True)
 class Findings:
-    """The findings on a scale: its figure, its tables, and what is said of them."""
+    """The findings on a scale: its figure, its tables, and the sentences about them."""
 
     figure: Markup
     sheets: list[Sheet]
-    said: list[str]
+    sentences: list[str]
 
 
 @dataclass(frozen=True)
 class ScaleFindings:
     """The findings on a scale by those who are kept, None where nobody has rated, and of each
-    stimulus; where somebody is left out also by everyone, and both side by side.
+    stimulus; where raters are left out also by everyone, and both side by side.
     """
 
     scale: Scale
-    kept: Findings | None
+    included: Findings | None
     stimuli: Markup
     everyone: Findings | None = None
     both_ways: Sheet | None = None
@@ -79,7 +79,7 @@ def page(results: Results, progress: str = "") -> str:
         progress=Markup(progress),
         several=bool(results.test.scales),
         scales=list(map(_of_scale, scales)),
-        more=[each.named(said) for each in scales for said in more_raters(each.kept)],
+        more=[each.named(sentence) for each in scales for sentence in more_raters(each.included)],
         too_little=TOO_LITTLE,
         robust=[sheet for each in scales for sheet in sheets.robustness(each)],
         method=list(method(results)),
@@ -90,7 +90,7 @@ def page(results: Results, progress: str = "") -> str:
 
 def running(results: Results, standing: str = "") -> str:
     """Write the page of a test that runs: who came and how far it is, and no estimate of anything,
-    for whoever looks at those while raters still come, and stops when they please, finds
+    for one who looks at those while raters still come, and stops when it pleases, finds
     differences that are not there (see benchmarks/study.md). standing: how it stands, as HTML."""
     return render(
         "running.html",
@@ -111,14 +111,14 @@ def rehearsal(results: Results) -> str:
         sentence=concluded(results),
         several=bool(results.test.scales),
         scales=list(map(_of_scale, scales)),
-        more=[each.named(said) for each in scales for said in more_raters(each.kept)],
+        more=[each.named(sentence) for each in scales for sentence in more_raters(each.included)],
         too_little=TOO_LITTLE,
     )
 
 
 def render(name: str, /, **values: Any) -> str:
     """Fill the template of that name; those of pages extend page.html: a title, a few facts, what
-    is said in one sentence, notes to know before one believes it, and the name of the test."""
+    is concluded in one sentence, notes to know before one believes it, and the name of the test."""
     return _environment().get_template(name).render(values)
 
 
@@ -135,18 +135,18 @@ def _head(results: Results) -> dict[str, Any]:
         "facts": facts(results),
         "flow": paper.flow(results),
         "left_out": sheets.left_out(results) if results.exclusions else None,
-        "asked": paper.asked(results),
+        "asked": paper.facts_of_test(results),
     }
 
 
 def _of_scale(results: Results) -> ScaleFindings:
     test = results.test
-    kept = _findings(test, results.kept, "kept")
-    found = ScaleFindings(results.scale, kept, _stimuli(test, results.kept))
+    included = _findings(test, results.included, "kept")
+    findings = ScaleFindings(results.scale, included, _stimuli(test, results.included))
     if not results.exclusions:
-        return found
+        return findings
     everyone = _findings(test, results.everyone, "everyone")
-    return replace(found, everyone=everyone, both_ways=sheets.both_ways(results))
+    return replace(findings, everyone=everyone, both_ways=sheets.both_ways(results))
 
 
 def _findings(test: Test, analysis: Analysis, name: str) -> Findings | None:
@@ -171,7 +171,7 @@ class Progress:
 
     results: Results
     finished: Sequence[Finish]
-    wanted: int | None
+    planned: int | None
 
     @cached_property
     def left_out(self) -> set[str]:
@@ -179,7 +179,7 @@ class Progress:
         return {who.rater for who in self.results.exclusions}
 
     @property
-    def kept(self) -> list[Finish]:
+    def included(self) -> list[Finish]:
         """List whom the rules keep, of those who have finished."""
         return [each for each in self.finished if each.rater not in self.left_out]
 
@@ -196,7 +196,7 @@ def progress_section(progress: Progress, name: str) -> str:
         return ""
     label = f"{counted(len(progress.finished), 'rater')} finished over time"
     drawn = figures.inline(partial(progress_figure, progress), f"{name}-progress", label)
-    return render("progress.html", figure=drawn, said=list(pace(progress)))
+    return render("progress.html", figure=drawn, sentences=list(pace(progress)))
 
 
 def progress_figure(progress: Progress) -> Figure:
@@ -205,16 +205,16 @@ def progress_figure(progress: Progress) -> Figure:
     axis = drawn.subplots()
     if progress.left_out & {each.rater for each in progress.finished}:
         _steps(axis, progress, progress.finished, QUIET, "all", (0, (3, 2)))
-        _steps(axis, progress, progress.kept, BLUE, "kept by the rules")
+        _steps(axis, progress, progress.included, BLUE, "kept by the rules")
     else:
         _steps(axis, progress, progress.finished, BLUE, "all")
-    if progress.wanted:
-        axis.axhline(progress.wanted, color=INK, linewidth=0.8)
+    if progress.planned:
+        axis.axhline(progress.planned, color=INK, linewidth=0.8)
         axis.annotate(
-            f"{progress.wanted} wanted", (1, progress.wanted), (0, 3), ha="right",
+            f"{progress.planned} wanted", (1, progress.planned), (0, 3), ha="right",
             xycoords=("axes fraction", "data"), textcoords="offset points",
         )  # fmt: skip
-    axis.set_ylim(0, 1.15 * max(progress.wanted or 0, len(progress.finished)))
+    axis.set_ylim(0, 1.15 * max(progress.planned or 0, len(progress.finished)))
     axis.yaxis.set_major_locator(MaxNLocator(integer=True))
     locator = AutoDateLocator(minticks=3, maxticks=6)
     axis.xaxis.set_major_locator(locator)
@@ -240,25 +240,25 @@ def _steps(
 
 
 def pace(progress: Progress) -> Iterable[str]:
-    """Say how fast raters finish, whom the rules leave out, and what those still missing take at
+    """Yield how fast raters finish, whom the rules leave out, and what those still missing take at
     this rate: for the places that are left, and for a power of 80 % at the middle one of the
     differences that one may want to find."""
-    number, kept = len(progress.finished), len(progress.kept)
-    said = f"{counted(number, 'rater')} finished within {_long(progress.duration)}"
-    left_out = number - kept
-    yield f"{said}; the rules below leave {left_out or 'none'} of them out."
-    if number < MIN_FINISHED or not kept:
+    number, included = len(progress.finished), len(progress.included)
+    sentence = f"{counted(number, 'rater')} finished within {_long(progress.duration)}"
+    left_out = number - included
+    yield f"{sentence}; the rules below leave {left_out or 'none'} of them out."
+    if number < MIN_FINISHED or not included:
         return
     each = progress.duration / number
-    if progress.wanted and (places := progress.wanted - number) > 0:
+    if progress.planned and (places := progress.planned - number) > 0:
         yield f"At this rate the places left ({places}) are taken in {_long(places * each)}."
-    power = progress.results.kept.power
+    power = progress.results.included.power
     if power.empty:
         return
     row = power.iloc[len(power) // 2]
     if np.isnan(row["raters"]) or row["more_stimuli"] or not row["more_raters"]:
         return  # what it takes is said under "How many more raters?"
-    more = ceil(row["more_raters"] * number / kept)
+    more = ceil(row["more_raters"] * number / included)
     aside = f", {row['more_raters']:.0f} of whom stay" if left_out else ""
     aimed = aim(progress.results.scale, row["difference"])
     yield (

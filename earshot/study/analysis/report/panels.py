@@ -60,7 +60,7 @@ def estimates(axis: Any, table: Table, lift: float = 0.0) -> None:
 
 
 def _own(answers: Table, row: dict[str, Any]) -> np.ndarray:
-    """Take the answers that a row of the table is about, told of its system."""
+    """Take the answers that a row of the table is about, from the side of its system."""
     own = answers["system"] == row["system"]
     if "other" not in row:
         return answers.loc[own, "answer"].to_numpy(float)
@@ -122,11 +122,11 @@ def boxes(axis: Any, test: Test, table: Table, answers: Table) -> None:
 
 def votes(axis: Any, table: Table) -> None:
     """Draw bars of won, tied and lost votes, the interval of the share below each. No bar where a
-    pair was never asked, of which the model of an adaptive test says something all the same."""
+    pair was never asked, of which the model of an adaptive test knows something all the same."""
     rows = table.to_dict("records")
     for y, row in enumerate(rows):
-        asked = max(row["ratings"], 1)
-        won, tied, lost = (row[key] / asked for key in ("won", "tied", "lost"))
+        count = max(row["ratings"], 1)
+        won, tied, lost = (row[key] / count for key in ("won", "tied", "lost"))
         parts = [(won, BLUE, "#ffffff"), (tied, LINE, INK), (lost, ORANGE, "#000000")]
         _stack(axis, y, parts)
     estimates(axis, table, lift=-0.41)

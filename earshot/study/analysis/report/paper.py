@@ -12,7 +12,7 @@ from typing import Final
 import soundfile
 
 from earshot.study.analysis.estimates import Table
-from earshot.study.analysis.exclusions import in_time, said
+from earshot.study.analysis.exclusions import describe_rules, in_time
 from earshot.study.analysis.report.prose import counted
 from earshot.study.analysis.report.sheets import Sheet
 from earshot.study.analysis.results import Results
@@ -32,12 +32,12 @@ def earshot() -> str:
         return str(tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]["version"])
 
 
-def asked(results: Results) -> Sheet:
-    """Tell what was asked and heard, a row for each thing that a paper reports."""
-    return Sheet("The test", ["", ""], [[*row] for row in _asked(results)], text=2, names=0)
+def facts_of_test(results: Results) -> Sheet:
+    """Make the table of what was asked and played, a row for each thing that a paper reports."""
+    return Sheet("The test", ["", ""], [[*row] for row in _facts_of_test(results)], text=2, names=0)
 
 
-def _asked(results: Results) -> Iterator[tuple[str, str]]:
+def _facts_of_test(results: Results) -> Iterator[tuple[str, str]]:
     test, answers = results.test, results.everyone.answers
     yield "Design", test.design.title
     for each in results.by_scale:
@@ -84,7 +84,7 @@ def _asked(results: Results) -> Iterator[tuple[str, str]]:
         yield "Minutes of a rater", f"{minutes.median():.0f} at the median, {_spread(minutes)}"
     same = results.rules == test.rules
     origin = "as in the test" if same else "CHANGED from those of the test"
-    yield "Who is left out", f"{said(results.rules, test)} ({origin})"
+    yield "Who is left out", f"{describe_rules(results.rules, test)} ({origin})"
     if results.conduct is not None:
         looks = results.conduct.looks
         yield (
@@ -95,31 +95,31 @@ def _asked(results: Results) -> Iterator[tuple[str, str]]:
     yield "To cite", CITATION.format(version=earshot())
 
 
-def scale(asked: Scale) -> str:
-    """Say the answers of a scale, from best to worst; without words between labelled ends."""
-    if asked.typed:
+def scale(rated: Scale) -> str:
+    """Return the answers of a scale, from best to worst; without words between labelled ends."""
+    if rated.typed:
         return "what raters heard, as they wrote it"
-    said = (f"{value}: {word}" if word else str(value) for value, word in asked.answers)
-    return "; ".join(said) + line(asked)
+    choices = (f"{value}: {word}" if word else str(value) for value, word in rated.answers)
+    return "; ".join(choices) + line(rated)
 
 
-def line(asked: Scale) -> str:
-    """Say that the words of a scale are those of intervals of a line, where they are."""
-    low, high = asked.bounds
-    if not asked.scores or min(asked.numbers, default=low) <= low:
+def line(rated: Scale) -> str:
+    """Return a note that the words of a scale are those of intervals of a line, where they are."""
+    low, high = rated.bounds
+    if not rated.scores or min(rated.numbers, default=low) <= low:
         return ""
     return f" (the upper ends of intervals of a line from {low} to {high})"
 
 
 def loudness(test: Test) -> str:
-    """Say how loud sounds were."""
+    """Return how loud sounds were."""
     if test.source:
         return UNKNOWN
     return "as in the files" if test.loudness is None else f"set to {test.loudness:g} LUFS"
 
 
 def sounds(test: Test) -> str:
-    """Say how many sounds there are, at which rates and how long, as their files' heads tell."""
+    """Return how many sounds there are, at which rates and how long, from the files' heads."""
     paths = sorted({path for trial in test.of_kind("trial") for path in _files(test, trial.sounds)})
     if not paths:
         return UNKNOWN
@@ -146,7 +146,9 @@ def _files(test: Test, named: object) -> Iterator[Path]:
 
 
 def flow(results: Results) -> Sheet:
-    """Tell what became of everybody who came, a row for each way out, by rule where a rule did."""
+    """Make the table of what became of everybody who came, a row for each way out, by rule where a
+    rule did.
+    """
     rows: list[tuple[str, str]] = []
     conduct = results.conduct
     if conduct is not None:
@@ -168,7 +170,7 @@ def flow(results: Results) -> Sheet:
     rows += [(f"Left out by rule: {rule}", str(number)) for rule, number in by_rule.items()]
     if len(by_rule) > 1:
         rows.append(("Left out by any rule", str(len(results.exclusions))))
-    rows.append(("Kept", str(results.kept.raters)))
+    rows.append(("Kept", str(results.included.raters)))
     if in_time(results.rules):
         rows.append(("Ratings of these left out for their time", str(results.untimely)))
     return Sheet("Who came, and who is kept", ["", "People"], rows, names=0)
@@ -177,8 +179,8 @@ def flow(results: Results) -> Sheet:
 def paragraph(results: Results) -> str:
     """Write a Methods paragraph to paste into a paper; what only its authors know is in
     brackets."""
-    test, kept, scales = results.test, results.kept, results.by_scale
-    answers, ratings = kept.answers, sum(len(each.kept.answers) for each in scales)
+    test, included, scales = results.test, results.included, results.by_scale
+    answers, ratings = included.answers, sum(len(each.included.answers) for each in scales)
     approved = f"approval: {test.approval}" if test.approval else "approval"
     when = f" ({dates})" if (dates := _dates(answers)) else ""
     stated = "that were stated before" if results.rules == test.rules else "chosen afterwards"
@@ -187,9 +189,9 @@ def paragraph(results: Results) -> str:
         f"[recruitment and payment of raters, their languages; {approved}].",
         *(f"Raters were asked: “{each.scale.question}” {_on(each.scale)}." for each in scales),
         f"There were {counted(len(test.systems), 'system')} and "
-        f"{counted(kept.stimuli, 'stimulus')} ({sounds(test)}; {loudness(test)}).",
+        f"{counted(included.stimuli, 'stimulus')} ({sounds(test)}; {loudness(test)}).",
         f"{counted(results.started, 'rater')} took part; {len(results.exclusions)} were left out "
-        f"by rules {stated}{_why(results)}, which leaves {kept.raters} with "
+        f"by rules {stated}{_why(results)}, which leaves {included.raters} with "
         f"{counted(ratings, 'rating')}.",
         *_checked(test, answers),
         "95 % intervals and p-values have raters and stimuli as clusters (Cameron, Gelbach and "
@@ -198,16 +200,16 @@ def paragraph(results: Results) -> str:
     return " ".join(parts)
 
 
-def _on(asked: Scale) -> str:
-    if asked.typed:
+def _on(rated: Scale) -> str:
+    if rated.typed:
         return "(they wrote it down)"
-    answers = (f"{word} ({value})" if word else str(value) for value, word in asked.answers)
-    return f"on a scale of {', '.join(answers)}{line(asked)}"
+    answers = (f"{word} ({value})" if word else str(value) for value, word in rated.answers)
+    return f"on a scale of {', '.join(answers)}{line(rated)}"
 
 
 def checklist(results: Results) -> Sheet:
     """Fill in what Chiang, Huang and Lee (2023, Interspeech) find missing in most papers."""
-    test, answers = results.test, results.kept.answers
+    test, answers = results.test, results.included.answers
     conduct = results.conduct
     rows = [
         ["Recruitment of raters", f"a panel ({UNKNOWN})" if test.panel.link else UNKNOWN],
@@ -215,8 +217,8 @@ def checklist(results: Results) -> Sheet:
         ["Payment", UNKNOWN],
         ["Consent", _short(test.consent) if test.consent else UNKNOWN],
         ["Approval", test.approval or UNKNOWN],
-        ["Number of raters", f"{results.kept.raters} kept of {results.started}"],
-        ["Selection of raters", said(results.rules, test)],
+        ["Number of raters", f"{results.included.raters} kept of {results.started}"],
+        ["Selection of raters", describe_rules(results.rules, test)],
         [
             "Screened out before the end",
             UNKNOWN if conduct is None else str(conduct.screened_out),
@@ -225,7 +227,7 @@ def checklist(results: Results) -> Sheet:
         *([each.named("Question"), each.scale.question] for each in results.by_scale),
         *([each.named("Scale"), scale(each.scale)] for each in results.by_scale),
         ["Sounds", sounds(test)],
-        ["Number of stimuli", str(results.kept.stimuli)],
+        ["Number of stimuli", str(results.included.stimuli)],
         ["Ratings of a rater", _spread(answers.groupby("rater").size())],
         ["Ratings of a system", _spread(answers.groupby("system").size())],
         ["Listening", _listening(test, answers)],
@@ -236,7 +238,7 @@ def checklist(results: Results) -> Sheet:
 
 
 def _passed(answers: Table, check: str) -> str:
-    """Say how many raters passed a check of their headphones, or of their room."""
+    """Return how many raters passed a check of their headphones, or of their room."""
     raters = answers.drop_duplicates("rater")[check].astype("boolean")
     done = raters.dropna()
     if done.empty:
@@ -247,7 +249,7 @@ def _passed(answers: Table, check: str) -> str:
 
 
 def _checked(test: Test, answers: Table) -> Iterator[str]:
-    """Say what raters' headphones and rooms were found to be, where they were checked."""
+    """Yield what raters' headphones and rooms were found to be, where they were checked."""
     for name, check in (("Headphones", "headphones"), ("The quiet of rooms", "environment")):
         if answers[check].notna().any():
             yield f"{name}: {_passed(answers, check)}."
@@ -262,8 +264,8 @@ def _listening(test: Test, answers: Table) -> str:
 
 def _about(test: Test) -> str:
     """Name what raters were asked about themselves; the replies are in the table of raters."""
-    asked = [each.wording(test.language)[0] for each in test.questions]
-    return f"{' '.join(asked)} (replies in raters.csv)" if asked else UNKNOWN
+    questions = [each.wording(test.language)[0] for each in test.questions]
+    return f"{' '.join(questions)} (replies in raters.csv)" if questions else UNKNOWN
 
 
 def _why(results: Results) -> str:
@@ -284,8 +286,8 @@ def _dates(answers: Table) -> str:
 
 def _languages(answers: Table) -> str:
     raters = answers.drop_duplicates("rater")
-    known = Counter(name for name in raters["language"].dropna() if name)
-    return ", ".join(f"{name}: {counted(number, 'rater')}" for name, number in known.most_common())
+    counts = Counter(name for name in raters["language"].dropna() if name)
+    return ", ".join(f"{name}: {counted(number, 'rater')}" for name, number in counts.most_common())
 
 
 def _spread(counts: Table) -> str:

@@ -83,7 +83,8 @@ def _story(results: Results) -> Iterator[Any]:
     for each in results.by_scale:
         yield from _of_scale(each)
     yield _text("How many more raters?", HEAD)
-    more = [each.named(said) for each in results.by_scale for said in more_raters(each.kept)]
+    scales = results.by_scale
+    more = [each.named(sentence) for each in scales for sentence in more_raters(each.included)]
     yield from _list(more) or [_text(TOO_LITTLE)]
     if robust := [sheet for each in results.by_scale for sheet in sheets.robustness(each)]:
         yield _text("Does it depend on how it was found?", HEAD)
@@ -99,32 +100,32 @@ def _story(results: Results) -> Iterator[Any]:
     for paragraph in method(results):
         yield _text(paragraph, QUIETER)
     yield _text("What was asked", HEAD)
-    yield _table(paper.asked(results))
+    yield _table(paper.facts_of_test(results))
     yield _text("For a paper", HEAD)
     yield _text(paper.paragraph(results))
     yield _table(paper.checklist(results))
 
 
 def _of_scale(results: Results) -> Iterator[Any]:
-    """Tell what is known of one scale, under its name where a trial has several."""
-    test, kept = results.test, results.kept
+    """Yield what is known of one scale, under its name where a trial has several."""
+    test, included = results.test, results.included
     if test.scales:
         yield _text(results.scale.title, HEAD)
         yield _text(results.scale.question, QUIETER)
-    if kept.answers.empty:
+    if included.answers.empty:
         return
-    yield _image(partial(figures.figure, test, kept))
-    for sheet in sheets.of_analysis(kept):
+    yield _image(partial(figures.figure, test, included))
+    for sheet in sheets.of_analysis(included):
         yield _table(sheet)
-    yield from _list(overall(kept))
+    yield from _list(overall(included))
     yield _text("Which sounds decide?", HEAD)
-    yield _image(partial(figures.stimuli, kept))
+    yield _image(partial(figures.stimuli, included))
 
 
 def _text(text: str, style: ParagraphStyle = BODY) -> Paragraph:
-    marked, found = IDEOGRAMS.subn(rf'<font name="{CHINESE}">\g<0></font>', escape(text))
+    marked, count = IDEOGRAMS.subn(rf'<font name="{CHINESE}">\g<0></font>', escape(text))
     # They have no spaces to break a line at.
-    return Paragraph(marked, ParagraphStyle("broken", style, wordWrap="CJK") if found else style)
+    return Paragraph(marked, ParagraphStyle("broken", style, wordWrap="CJK") if count else style)
 
 
 def _list(items: Iterable[str]) -> list[Paragraph]:

@@ -42,23 +42,23 @@ def p_value(p: float) -> str:
 
 
 def facts(results: Results) -> Iterator[str]:
-    """Say how large the test is, a few words each."""
-    kept = results.kept
-    raters = counted(kept.raters, "rater")
+    """Yield how large the test is, a few words each."""
+    included = results.included
+    raters = counted(included.raters, "rater")
     yield results.test.design.title
     yield f"{raters} of {results.started}" if results.exclusions else raters
-    yield counted(sum(len(each.kept.answers) for each in results.by_scale), "rating")
-    yield counted(kept.stimuli, "stimulus")
+    yield counted(sum(len(each.included.answers) for each in results.by_scale), "rating")
+    yield counted(included.stimuli, "stimulus")
     yield f"{results.finished} of {results.started} have finished"
 
 
 def came(results: Results) -> str:
-    """Say how many took part, and how many of them the page or the rules leave out."""
+    """Return how many took part, and how many of them the page or the rules leave out."""
     raters = counted(results.started, "rater")
-    said = f"{raters}, {len(results.exclusions)} of them left out by the rules"
+    sentence = f"{raters}, {len(results.exclusions)} of them left out by the rules"
     conduct = results.conduct
     if conduct is None:
-        return f"{said}."
+        return f"{sentence}."
     ends = (
         (conduct.failed_headphones, "screened out by the headphone check"),
         (conduct.failed_environment, "screened out by the test of their room"),
@@ -67,24 +67,24 @@ def came(results: Results) -> str:
         (conduct.unfinished, "not finished"),
     )
     others = ", ".join(f"{number} {end}" for number, end in ends if number)
-    return f"{said}. {conduct.consented} agreed to take part{f': {others}' if others else ''}."
+    return f"{sentence}. {conduct.consented} agreed to take part{f': {others}' if others else ''}."
 
 
 def concluded(results: Results) -> str:
-    """Say the verdict of those who are kept."""
-    if results.kept.answers.empty and results.exclusions:
+    """Return the verdict of those who are kept."""
+    if results.included.answers.empty and results.exclusions:
         return "Everyone is left out by the rules below, and so there is no result."
-    return " ".join(each.named(verdict(each.test, each.kept)) for each in results.by_scale)
+    return " ".join(each.named(verdict(each.test, each.included)) for each in results.by_scale)
 
 
 def overall(analysis: Analysis) -> Iterator[str]:
-    """Say what holds of all systems and raters together."""
-    found = analysis.overall
-    if found and not np.isnan(found["p"]):
+    """Yield what holds of all systems and raters together."""
+    friedman = analysis.overall
+    if friedman and not np.isnan(friedman["p"]):
         yield (
             f"All systems under test together, with these stimuli, Friedman: "
-            f"χ²({found['df']:.0f}) = {found['chi2']:.2f}, {found['raters']:.0f} raters, "
-            f"{_p(found['p'])}."
+            f"χ²({friedman['df']:.0f}) = {friedman['chi2']:.2f}, {friedman['raters']:.0f} raters, "
+            f"{_p(friedman['p'])}."
         )
     if "p_wilcoxon" in analysis.pairs:
         yield from _wilcoxon(analysis)
@@ -94,27 +94,27 @@ def overall(analysis: Analysis) -> Iterator[str]:
 
 
 def _wilcoxon(analysis: Analysis) -> Iterator[str]:
-    """Say what Wilcoxon's test finds of these stimuli, or that so few raters find nothing by it."""
+    """Yield what Wilcoxon's test finds, or that it can find nothing of so few raters."""
     ranked = analysis.pairs[analysis.pairs["p_wilcoxon_holm"].notna()]
     if ranked.empty:
         return
     apart = int((ranked["p_wilcoxon_holm"] < ALPHA).sum())
     raters, pairs = scores.by_rater(analysis.answers).shape[0], counted(len(ranked), "pair")
     least = min(len(ranked) * 2 / 2**raters, 1)
-    said = (
+    sentence = (
         f"With these stimuli, Wilcoxon’s test of the raters’ means finds {apart} of {pairs} apart"
     )
     if least < ALPHA:
-        yield f"{said}."
+        yield f"{sentence}."
     else:
         yield (
-            f"{said}; it cannot find any: with {counted(raters, 'rater')} and {pairs} its p after "
-            f"Holm is {least:.2f} or more."
+            f"{sentence}; it cannot find any: with {counted(raters, 'rater')} and {pairs} its p "
+            f"after Holm is {least:.2f} or more."
         )
 
 
 def verdict(test: Test, analysis: Analysis) -> str:
-    """Say in one or two sentences who won, or that it is not known."""
+    """Return in one or two sentences who won, or that it is not known."""
     if analysis.answers.empty:
         return "There are no ratings to go by, and so there is no result."
     scale = analysis.scale
@@ -160,14 +160,14 @@ def _of_pairs(scale: Scale, pairs: Table) -> Iterator[str]:
         if np.isnan(p):
             yield f"{one} against {other}: {value}; there is too little yet to say more."
         else:
-            said = scale.significant if p < ALPHA else scale.insignificant
-            yield said.format(one=one, other=other, value=value, p=_p(p))
+            sentence = scale.significant if p < ALPHA else scale.insignificant
+            yield sentence.format(one=one, other=other, value=value, p=_p(p))
     if len(pairs) > MAX_PAIRS:
         yield "The table has all pairs."
 
 
 def more_raters(analysis: Analysis) -> Iterator[str]:
-    """Say what each row of the plan asks for."""
+    """Yield what each row of the plan asks for."""
     for row in analysis.power.to_dict("records"):
         aimed = aim(analysis.scale, row["difference"])
         raters, stimuli = row["more_raters"], row["more_stimuli"]
@@ -195,7 +195,7 @@ def more_raters(analysis: Analysis) -> Iterator[str]:
 
 
 def aim(scale: Scale, difference: float) -> str:
-    """Say the difference that one wants to find."""
+    """Return the difference that one wants to find."""
     more, less, even = (percent(share) for share in (EVEN + difference, EVEN - difference, EVEN))
     values = {"difference": difference, "points": 100 * difference}
     return scale.aim.format(more=more, less=less, even=even, **values)

@@ -32,7 +32,7 @@ class Sheet:
 
 
 def systems(scale: Scale, analysis: Analysis) -> Sheet:
-    """Tell what is known of each system."""
+    """Make the table of what is known of each system."""
     if scale.of_pairs:
         rows = [[row["system"], *_estimate(PLAIN, row, True)] for row in _rows(analysis.systems)]
         return Sheet("Bradley–Terry strengths", ["System", "Strength", "95 % interval"], rows)
@@ -50,14 +50,14 @@ def systems(scale: Scale, analysis: Analysis) -> Sheet:
 
 
 def pairs(scale: Scale, analysis: Analysis) -> Sheet:
-    """Tell how each two systems differ."""
-    found, shares = analysis.pairs, scale.of_pairs and scale.shares
+    """Make the table of how each two systems differ."""
+    table, shares = analysis.pairs, scale.of_pairs and scale.shares
     head = ["System", "Other", scale.measure if shares else "Difference", "95 % interval"]
-    head += ["d′", "95 % interval"] if "d_prime" in found else []
-    head += ["Won / tied / lost", "p, sign test"] if "p_binomial" in found else []
-    head += ["p, Holm"] + (["p, Wilcoxon, Holm"] if "p_wilcoxon_holm" in found else [])
+    head += ["d′", "95 % interval"] if "d_prime" in table else []
+    head += ["Won / tied / lost", "p, sign test"] if "p_binomial" in table else []
+    head += ["p, Holm"] + (["p, Wilcoxon, Holm"] if "p_wilcoxon_holm" in table else [])
     rows = []
-    for row in _rows(found):
+    for row in _rows(table):
         cells = [row["system"], row["other"], *_estimate(scale, row, signed=not shares)]
         if "d_prime" in row:
             cells += [number(PLAIN, row["d_prime"]), interval(PLAIN, row["d_low"], row["d_high"])]
@@ -71,14 +71,14 @@ def pairs(scale: Scale, analysis: Analysis) -> Sheet:
 
 
 def of_analysis(analysis: Analysis) -> list[Sheet]:
-    """Make the tables of systems and of pairs, where there is something to say."""
+    """Make the tables of systems and of pairs, where there are any."""
     scale = analysis.scale
-    found = [systems(scale, analysis)] if len(analysis.systems) else []
-    return found + ([pairs(scale, analysis)] if len(analysis.pairs) else [])
+    sheets = [systems(scale, analysis)] if len(analysis.systems) else []
+    return sheets + ([pairs(scale, analysis)] if len(analysis.pairs) else [])
 
 
 def effects(scale: Scale, results: Results) -> Sheet:
-    """Tell how far answers depend on the order and the place of sounds."""
+    """Make the table of how far answers depend on the order and the place of sounds."""
     rows = [
         [EFFECTS[row["effect"]], *_estimate(scale, row, True), p_value(row["p_holm"])]
         for row in _rows(results.effects)
@@ -89,7 +89,7 @@ def effects(scale: Scale, results: Results) -> Sheet:
 
 
 def models(results: Results) -> Sheet:
-    """Tell the differences of systems by two other models."""
+    """Make the table of the differences of systems by two other models."""
     rows = []
     for row in _rows(results.models):
         cells = [row["system"], row["other"]]
@@ -104,14 +104,14 @@ def models(results: Results) -> Sheet:
 
 
 def robustness(results: Results) -> list[Sheet]:
-    """Make the tables of what could have been found otherwise, where there is something to say."""
-    found = [effects(results.scale, results)] if len(results.effects) else []
-    found += [models(results)] if len(results.models) else []
-    return [sheet for sheet in found if sheet.rows]
+    """Make the tables of what could have been found otherwise, where there are any."""
+    sheets = [effects(results.scale, results)] if len(results.effects) else []
+    sheets += [models(results)] if len(results.models) else []
+    return [sheet for sheet in sheets if sheet.rows]
 
 
 def left_out(results: Results) -> Sheet:
-    """Tell whom the rules exclude, and why."""
+    """Make the table of whom the rules exclude, and why."""
     rows = [
         [who.rater.removeprefix(SIMULATED)[:8], "; ".join(who.reasons)]
         for who in results.exclusions
@@ -120,9 +120,11 @@ def left_out(results: Results) -> Sheet:
 
 
 def both_ways(results: Results) -> Sheet:
-    """Tell what the exclusions change, a row for each system or pair."""
+    """Make the table of what the exclusions change, a row for each system or pair."""
     scale = results.scale
-    tables = [a.pairs if scale.of_pairs else a.systems for a in (results.kept, results.everyone)]
+    tables = [
+        a.pairs if scale.of_pairs else a.systems for a in (results.included, results.everyone)
+    ]
     # A pair may be named the other way round, when another system leads.
     keys = [{_key(row): row for row in _rows(table)} for table in tables]
     rows = []
@@ -142,7 +144,7 @@ def _key(row: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _turned(scale: Scale, row: dict[str, Any]) -> dict[str, Any]:
-    """Tell the row of a pair of the other system."""
+    """Turn the row of a pair to the side of the other system."""
     if scale.null is None:
         return row
     low, high = (2 * scale.null - row[end] for end in ("high", "low"))
