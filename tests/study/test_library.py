@@ -55,7 +55,7 @@ def test_library_get_decodes_broken_test_once(
     folder = write_test(tmp_path / "ab", "ab")
     (folder / "fine" / "cat.wav").write_text("no sound")
     tests, decoded, check = library(tmp_path), [], stimuli.check
-    monkeypatch.setattr(stimuli, "check", lambda *given: decoded.append(1) or check(*given))
+    monkeypatch.setattr(stimuli, "check", lambda *arguments: decoded.append(1) or check(*arguments))
     for _ in range(3):
         with pytest.raises(InputError, match="is not open"):
             tests.get("ab")

@@ -44,8 +44,8 @@ def test_check_exits_with_the_problems(
     with pytest.raises(SystemExit) as caught:
         run(monkeypatch, "check", folder / "test.yaml")
     assert caught.value.code not in (0, None)
-    lines = str(caught.value).splitlines()
-    assert [line.split(":")[0] for line in lines] == ["ours/one.wav", "theirs/two.wav"]
+    problems = str(caught.value).splitlines()
+    assert [line.split(":")[0] for line in problems] == ["ours/one.wav", "theirs/two.wav"]
 
 
 @pytest.mark.parametrize("shared", [False, True])

@@ -29,15 +29,15 @@ def test_long_text_takes_linear_time(read: Callable[[str], object], text: str) -
 
 
 @pytest.mark.parametrize(
-    ("link", "found"),
+    ("link", "parts"),
     [
         ("https://a.b/results/test?key=k_-1", ("test", "k_-1")),
         ("Results: https://a.b/results/test?key=k&estimates=true \n", ("test", "k")),
         ("https://a.b/results/test/answers.csv", ("test", "")),
     ],
 )
-def test_link_to_results_is_read(link: str, found: tuple[str, str]) -> None:
-    assert parse_link(link) == found
+def test_link_to_results_is_read(link: str, parts: tuple[str, str]) -> None:
+    assert parse_link(link) == parts
 
 
 @pytest.mark.parametrize(

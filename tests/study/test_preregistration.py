@@ -54,9 +54,9 @@ def test_begun_test_is_not_frozen(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize(("design", "same"), [("acr", True), ("abx", False)])
 def test_plan_tells_p_from_interval(design: str, same: bool) -> None:
     """It says of which design a p is that of the interval."""
-    told = " ".join(plan(make_test(design)))
-    assert ("Each p is that of the interval" in told) is same
-    assert ("is not that of its interval" in told) is not same
+    paragraphs = " ".join(plan(make_test(design)))
+    assert ("Each p is that of the interval" in paragraphs) is same
+    assert ("is not that of its interval" in paragraphs) is not same
 
 
 def test_frozen_results_are_shown_when_closed(
@@ -86,7 +86,7 @@ def test_analysis_before_end_is_recorded_look(
 
 
 @pytest.mark.parametrize(
-    ("design", "more", "told"),
+    ("design", "more", "sentences"),
     [
         (
             "acr",
@@ -126,11 +126,11 @@ def test_analysis_before_end_is_recorded_look(
     ],
 )
 def test_plan_says_what_will_be_computed(
-    design: str, more: dict[str, Any], told: tuple[str, ...], tmp_path: Path
+    design: str, more: dict[str, Any], sentences: tuple[str, ...], tmp_path: Path
 ) -> None:
     file = preregistration.freeze(load(make_folder(tmp_path / "t", design, **more)))
     plan = " ".join(json.loads(file.read_text())["plan"])
-    assert [text for text in told if text not in plan] == []
+    assert [text for text in sentences if text not in plan] == []
 
 
 def test_plan_that_was_changed_is_noticed(tmp_path: Path) -> None:

@@ -57,10 +57,10 @@ print(make._process.pid, flush=True)
     with subprocess.Popen([sys.executable, "-c", script], cwd=ROOT, stdout=PIPE, text=True) as run:
         assert run.stdout
         process = int(run.stdout.readline())
-        made = Path(f"/proc/{process}/stat")
-        assert run.wait(60) == 0 and made.exists()
+        status = Path(f"/proc/{process}/stat")
+        assert run.wait(60) == 0 and status.exists()
     ends = time.monotonic() + 60
-    while made.exists() and made.read_text().rpartition(")")[2].split()[0] != "Z":
+    while status.exists() and status.read_text().rpartition(")")[2].split()[0] != "Z":
         assert time.monotonic() < ends
         time.sleep(0.1)
 

@@ -44,28 +44,29 @@ def _answers(design: str, seed: int = 0) -> Callable[[int, str, str, str], float
 
 @pytest.fixture(scope="module")
 def results() -> dict[str, Results]:
-    found = {}
+    by_design = {}
     for design in DESIGNS:
         test = make_test(design)
-        found[design] = analyse(test, rate(test, 10, _answers(design)))
-    return found
+        by_design[design] = analyse(test, rate(test, 10, _answers(design)))
+    return by_design
 
 
 @pytest.mark.parametrize("design", DESIGNS)
 def test_analyse_ranks_the_best_system_first(results: dict[str, Results], design: str) -> None:
-    found = results[design]
+    result = results[design]
     if design in ("ab", "ccr", "abx"):
-        pairs = [*zip(found.included.pairs["system"], found.included.pairs["other"], strict=True)]
+        pairs = [*zip(result.included.pairs["system"], result.included.pairs["other"], strict=True)]
         # Of ABX the pair that is told apart most often comes first: the best and the worst.
         assert pairs[0] == (("older", "ours") if design == "abx" else ("ours", "rival"))
-        assert (found.included.pairs["p_holm"] < 0.05).all()
+        assert (result.included.pairs["p_holm"] < 0.05).all()
     else:
-        tested = found.included.systems[found.included.systems["system"].isin(found.test.systems)]
+        systems = result.included.systems
+        tested = systems[systems["system"].isin(result.test.systems)]
         assert tested["system"].tolist() == ["ours", "rival", "older"]
-    assert verdict(found.test, found.included).startswith(
+    assert verdict(result.test, result.included).startswith(
         "older and" if design == "abx" else "ours"
     )
-    assert found.included.notes == ()
+    assert result.included.notes == ()
 
 
 @pytest.mark.parametrize("design", DESIGNS)
@@ -83,39 +84,39 @@ def test_report_page_fetches_nothing(results: dict[str, Results], design: str) -
 @pytest.mark.parametrize("raters", [0, 1, 2])
 def test_analyse_of_few_raters_says_so(design: str, raters: int) -> None:
     test = make_test(design)
-    found = analyse(test, rate(test, raters, _answers(design)))
-    html = page(found)
+    result = analyse(test, rate(test, raters, _answers(design)))
+    html = page(result)
     assert "nan" not in html
     if raters == 0:
         assert "no ratings" in html
     if raters == 1:
         assert "Only one person" in html
-    if raters == 1 and len(found.included.systems):
-        assert found.included.systems["low"].isna().all()
+    if raters == 1 and len(result.included.systems):
+        assert result.included.systems["low"].isna().all()
 
 
 @pytest.mark.parametrize("design", DESIGNS)
 def test_analyse_of_one_stimulus_says_so(design: str) -> None:
     test = make_test(design, stimuli=1)
-    found = analyse(test, rate(test, 6, _answers(design)))
-    assert "only one stimulus" in page(found)
+    result = analyse(test, rate(test, 6, _answers(design)))
+    assert "only one stimulus" in page(result)
 
 
 @pytest.mark.parametrize("design", DESIGNS)
 def test_analyse_of_identical_answers_says_so(design: str) -> None:
     test = make_test(design)
     same = {"ab": 0.5, "abx": 1.0, "mushra": 95.0, "ccr": 0.0}.get(design, 3.0)
-    found = analyse(test, rate(test, 6, lambda *_: same))
-    html = page(found)
+    result = analyse(test, rate(test, 6, lambda *_: same))
+    html = page(result)
     assert "All answers are the same" in html
     assert "nan" not in html
 
 
 def test_analyse_of_one_system_gives_mean() -> None:
     test = make_test("acr", ("ours",))
-    found = analyse(test, rate(test, 6, _answers("acr")))
-    assert found.included.pairs.empty
-    assert verdict(test, found.included).startswith("ours: MOS 4")
+    result = analyse(test, rate(test, 6, _answers("acr")))
+    assert result.included.pairs.empty
+    assert verdict(test, result.included).startswith("ours: MOS 4")
 
 
 def test_analyse_ignores_what_is_no_number() -> None:
@@ -131,8 +132,8 @@ def test_analyse_ignores_what_is_no_number() -> None:
 def test_analyse_of_sparse_table_gives_intervals() -> None:
     test = make_test("acr")
     ratings = rate(test, 8, _answers("acr")).sample(frac=0.3, random_state=1)
-    found = analyse(test, ratings).included
-    assert found.systems["low"].notna().all()
+    result = analyse(test, ratings).included
+    assert result.systems["low"].notna().all()
     assert analyse(test, pd.DataFrame()).included.answers.empty
 
 
@@ -144,14 +145,14 @@ def test_analyse_states_exclusions() -> None:
     ratings["headphones"] = ratings["headphones"].astype(object)
     ratings.loc[ratings["rater"] == "rater-4", "headphones"] = False
     ratings.loc[ratings["rater"] == "rater-5", "headphones"] = None
-    found = analyse(test, ratings)
-    assert {who.rater: who.reasons for who in found.exclusions} == {
+    result = analyse(test, ratings)
+    assert {who.rater: who.reasons for who in result.exclusions} == {
         "rater-2": ("failed 4 of 4 checks (25\xa0% may fail)",),
         "rater-3": ("took 0.5 s for an answer; the median rater took 8.0 s",),
         "rater-4": ("failed the headphone check",),
     }
-    assert (found.included.raters, found.everyone.raters, found.started) == (5, 8, 8)
-    html = page(found)
+    assert (result.included.raters, result.everyone.raters, result.started) == (5, 8, 8)
+    html = page(result)
     assert "failed 4 of 4 checks" in html
     assert "With everyone" in html
     assert html.count("<svg") == 3
@@ -163,17 +164,17 @@ def test_analyse_counts_checks_as_no_ratings() -> None:
     """Whoever passes them is kept."""
     test = make_test("acr", checks=4)
     ratings = rate(test, 3, _answers("acr"), check=lambda rater: 1.0)
-    found = analyse(test, ratings)
-    assert found.exclusions == ()
-    assert set(found.included.answers["kind"]) == {"trial"}
+    result = analyse(test, ratings)
+    assert result.exclusions == ()
+    assert set(result.included.answers["kind"]) == {"trial"}
 
 
 def test_analyse_excluding_everyone_shows_all_raters() -> None:
     test = make_test("ab", checks=2)
-    found = analyse(test, rate(test, 3, _answers("ab"), check=lambda rater: 0.0))
-    html = page(found)
+    result = analyse(test, rate(test, 3, _answers("ab"), check=lambda rater: 0.0))
+    html = page(result)
     assert "Everyone is left out" in html
-    assert found.everyone.raters == 3
+    assert result.everyone.raters == 3
     assert "nan" not in html
 
 
@@ -181,18 +182,18 @@ def test_report_page_escapes_system_names() -> None:
     names = ("<script>alert(1)</script>", "a$b$ & \\frac{1}{2}", "ü" * 200)
     test = make_test("ab", names)
     rng = np.random.default_rng(0)
-    found = analyse(test, rate(test, 5, lambda *_: float(rng.integers(2))))
-    assert "<script" not in page(found)
-    assert document(found).startswith(b"%PDF")
+    result = analyse(test, rate(test, 5, lambda *_: float(rng.integers(2))))
+    assert "<script" not in page(result)
+    assert document(result).startswith(b"%PDF")
 
 
 def test_document_of_chinese_has_its_font() -> None:
     """The PDF names a Chinese font only where its title is Chinese."""
     test = make_test("ab", ("y0", "y1"))
-    found = analyse(test, rate(test, 2, lambda *_: 1.0))
-    assert b"/STSong-Light" not in document(found)
-    chinese = replace(found.test, title="哪一个声码器最接近录音？" * 5)
-    assert b"/STSong-Light" in document(replace(found, test=chinese))
+    result = analyse(test, rate(test, 2, lambda *_: 1.0))
+    assert b"/STSong-Light" not in document(result)
+    chinese = replace(result.test, title="哪一个声码器最接近录音？" * 5)
+    assert b"/STSong-Light" in document(replace(result, test=chinese))
 
 
 @pytest.mark.parametrize("design", ["acr", "mushra"])

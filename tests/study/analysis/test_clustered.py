@@ -57,11 +57,11 @@ def test_variance_by_rater_is_jackknife() -> None:
     answers, raters, stimuli = _crossed()
     keep = (raters < 2) | (stimuli < 2)  # two raters gave most of the ratings
     answers, raters, stimuli = answers[keep], raters[keep], stimuli[keep]
-    found = mean(answers, raters, stimuli).variance
+    variance = mean(answers, raters, stimuli).variance
     without = np.array([answers[raters != rater].mean() for rater in range(12)])
-    assert found.by_rater == pytest.approx(11 / 12 * ((without - answers.mean()) ** 2).sum())
-    assert found.evenness[0] < 0.6  # as if of seven raters at most
-    assert found.df < 11
+    assert variance.by_rater == pytest.approx(11 / 12 * ((without - answers.mean()) ** 2).sum())
+    assert variance.evenness[0] < 0.6  # as if of seven raters at most
+    assert variance.df < 11
 
 
 def test_variance_of_strengths_is_near_jackknife() -> None:
@@ -70,10 +70,10 @@ def test_variance_of_strengths_is_near_jackknife() -> None:
     raters, stimuli = np.indices((15, 8)).reshape(2, -1)
     won = (rng.normal(size=15)[raters] + 0.6 + rng.logistic(size=120) > 0).astype(float)
     fit = GLM(won, np.ones((120, 1)), family=Binomial()).fit()
-    found = Clustered(fit, raters, stimuli, np.zeros((1, 1))).estimate(np.ones(1)).variance
+    variance = Clustered(fit, raters, stimuli, np.zeros((1, 1))).estimate(np.ones(1)).variance
     shares = np.array([won[raters != rater].mean() for rater in range(15)])
     moved = np.log(shares / (1 - shares)) - fit.params[0]
-    assert found.by_rater == pytest.approx(14 / 15 * (moved**2).sum(), rel=0.03)
+    assert variance.by_rater == pytest.approx(14 / 15 * (moved**2).sum(), rel=0.03)
 
 
 @pytest.mark.parametrize("raters", [8, 20])
@@ -112,10 +112,10 @@ def test_bounded_shares_have_one_method() -> None:
 def test_bounded_of_independent_answers_is_wilsons() -> None:
     """Its p is that of the score test."""
     variance = Variance(0.7 * 0.3 / 40, 0, 0, 10**9, 1, ratings=40)
-    found = bounded(Estimate(0.7, variance, 0.5), 0, 1)
-    assert found[:2] == pytest.approx(proportion_confint(28, 40, method="wilson"))
+    interval = bounded(Estimate(0.7, variance, 0.5), 0, 1)
+    assert interval[:2] == pytest.approx(proportion_confint(28, 40, method="wilson"))
     z = (0.7 - 0.5) / np.sqrt(0.25 / 40)
-    assert found[2] == pytest.approx(2 * norm.sf(z))
+    assert interval[2] == pytest.approx(2 * norm.sf(z))
 
 
 def test_bounded_p_agrees_with_its_interval() -> None:

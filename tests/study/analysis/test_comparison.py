@@ -31,8 +31,8 @@ def taken(design: str, seed: int, gain: float = 0.0, name: str = "made") -> Resu
 
 
 def test_compare_finds_what_is_rated_higher() -> None:
-    found = compare(taken("acr", 0, gain=1.2), taken("acr", 1, name="again"))
-    table = found.table.set_index("system")
+    comparison = compare(taken("acr", 0, gain=1.2), taken("acr", 1, name="again"))
+    table = comparison.table.set_index("system")
     assert table.loc["ours", "value"] == pytest.approx(1.2, abs=0.5)
     assert table.loc["ours", "p_holm"] < 0.05 and table["p"].idxmin() == "ours"
     gap = table["one_value"] - table["two_value"]
@@ -54,8 +54,8 @@ def test_compared_values_equal_those_of_reports(scale: Scale | None) -> None:
     sentence."""
     test = make_test("acr")
     stimuli = sorted({trial.stimulus for trial in test.trials})
-    said = {name: "word " * (2 + place) for place, name in enumerate(stimuli)}
-    test = replace(test, scales=(scale,), sentences=said) if scale else test
+    sentences = {name: "word " * (2 + place) for place, name in enumerate(stimuli)}
+    test = replace(test, scales=(scale,), sentences=sentences) if scale else test
     rng = np.random.default_rng(0)
     ratings = rate(test, 8, lambda *_: float(rng.integers(0, 2) if scale else rng.integers(1, 6)))
     results = analyse(test, ratings.assign(scale=test.rated[0].name))

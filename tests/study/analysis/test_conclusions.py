@@ -42,13 +42,13 @@ def _mushra(raters: int, gap: float = 20, seed: int = 0) -> Results:
 def test_mushra_of_five_raters_is_significant() -> None:
     """Five who agree are enough. By Wilcoxon's test, Holm over all pairs with the reference,
     nothing could be."""
-    found = _mushra(5).included
-    pairs = found.pairs.set_index(["system", "other"])
+    analysis = _mushra(5).included
+    pairs = analysis.pairs.set_index(["system", "other"])
     assert pairs.loc[("ours", "rival"), "p_holm"] < 0.01
-    assert "was rated highest" in verdict(make_test("mushra"), found)
+    assert "was rated highest" in verdict(make_test("mushra"), analysis)
     assert pairs.loc[("ours", "rival"), "p_wilcoxon"] == pytest.approx(1 / 16)
-    said = " ".join(overall(found))
-    assert "cannot find any: with 5 raters and 3 pairs its p after Holm is 0.19 or more" in said
+    text = " ".join(overall(analysis))
+    assert "cannot find any: with 5 raters and 3 pairs its p after Holm is 0.19 or more" in text
 
 
 def test_mushra_family_leaves_reference_out() -> None:
@@ -72,16 +72,16 @@ def test_votes_in_circle_are_not_alike() -> None:
     """No note says that all answers are the same, and all systems are level."""
     always = {("ours", "rival"): 1.0, ("ours", "older"): 0.0, ("rival", "older"): 1.0}
     test = make_test("ab")
-    found = analyse(test, rate(test, 6, lambda r, one, other, s: always[one, other])).included
-    assert not any("All answers are the same" in note for note in found.notes)
-    assert found.systems["value"].tolist() == pytest.approx([0, 0, 0], abs=1e-9)
+    analysis = analyse(test, rate(test, 6, lambda r, one, other, s: always[one, other])).included
+    assert not any("All answers are the same" in note for note in analysis.notes)
+    assert analysis.systems["value"].tolist() == pytest.approx([0, 0, 0], abs=1e-9)
 
 
 def test_comparisons_all_one_better_say_so() -> None:
     """32 times +1 was "too little yet to say more"."""
     test = make_test("ccr", ("ours", "rival"), stimuli=4)
-    found = analyse(test, rate(test, 8, lambda *_: 1.0))
-    assert verdict(test, found.included).startswith("ours is better than rival, by 1.00")
+    result = analyse(test, rate(test, 8, lambda *_: 1.0))
+    assert verdict(test, result.included).startswith("ours is better than rival, by 1.00")
 
 
 @pytest.mark.parametrize(
@@ -181,12 +181,12 @@ def test_room_and_time_leave_answers_out() -> None:
     assert flow["Screened out by the test of their room"] == "3"
     assert flow["Left out by rule: test of the room"] == "1"
     assert flow["Ratings of these left out for their time"] == "20"
-    asked = _named(paper.facts_of_test(results).rows)
-    assert "in a block for each system" in asked["Order"]
-    assert asked["Breaks"] == "asked for after every 10 trials"
-    assert asked["Room"] == "11 of 12 raters passed the check"
-    assert asked["Minutes of a rater"] == "20 at the median, 20 to 95"
-    left_out = asked["Who is left out"]
+    facts = _named(paper.facts_of_test(results).rows)
+    assert "in a block for each system" in facts["Order"]
+    assert facts["Breaks"] == "asked for after every 10 trials"
+    assert facts["Room"] == "11 of 12 raters passed the check"
+    assert facts["Minutes of a rater"] == "20 at the median, 20 to 95"
+    left_out = facts["Who is left out"]
     assert "fewer than 3 of 4 pairs told apart" in left_out
     assert "more than 90 minutes" in left_out
     assert "single answers that took less than 1 s or more than 60 s" in left_out
@@ -247,9 +247,9 @@ def test_effect_of_position_is_found() -> None:
         first = (rng.random(len(ratings)) < 0.75).astype(float)
         return pd.Series(np.where(ratings["position"] == 0, first, 1 - first), ratings.index)
 
-    found = _effects("ab", answer)
-    assert found.loc["position", "value"] == pytest.approx(0.25, abs=0.06)
-    assert found.loc["position", "p_holm"] < 0.001
+    effects = _effects("ab", answer)
+    assert effects.loc["position", "value"] == pytest.approx(0.25, abs=0.06)
+    assert effects.loc["position", "p_holm"] < 0.001
 
 
 def test_order_fatigue_and_drift_are_found() -> None:
@@ -261,11 +261,11 @@ def test_order_fatigue_and_drift_are_found() -> None:
         noise = rng.normal(size=len(ratings)) * (0.2 + along)
         return (3 - 0.8 * along + 0.3 * day + noise).clip(1, 5)
 
-    found = _effects("acr", answer)
-    assert found.loc["order", "value"] == pytest.approx(-0.8, abs=0.2)
-    assert found.loc["drift", "value"] == pytest.approx(0.9, abs=0.2)
-    assert found.loc["fatigue", "value"] > 0.3
-    assert all(found["p_holm"] < 0.01)
+    effects = _effects("acr", answer)
+    assert effects.loc["order", "value"] == pytest.approx(-0.8, abs=0.2)
+    assert effects.loc["drift", "value"] == pytest.approx(0.9, abs=0.2)
+    assert effects.loc["fatigue", "value"] > 0.3
+    assert all(effects["p_holm"] < 0.01)
 
 
 def test_other_models_rank_as_means_do() -> None:
@@ -278,12 +278,12 @@ def test_other_models_rank_as_means_do() -> None:
         lambda r, one, *_: float(np.clip(round(quality[one] + bias[r] + 0.7 * rng.normal()), 1, 5)),
     )
     results = analyse(test, ratings)
-    found = results.models.set_index(["system", "other"])
+    other = results.models.set_index(["system", "other"])
     means = results.included.pairs.set_index(["system", "other"])
     # Of complete tables the raters' bias cancels in a difference.
-    assert found["bias"].tolist() == pytest.approx(means["value"].tolist())
-    assert (found["logit"] > 0).all() and (found["logit_p_holm"] < 0.01).all()
-    assert ((found["logit_low"] < found["logit"]) & (found["logit"] < found["logit_high"])).all()
+    assert other["bias"].tolist() == pytest.approx(means["value"].tolist())
+    assert (other["logit"] > 0).all() and (other["logit_p_holm"] < 0.01).all()
+    assert ((other["logit_low"] < other["logit"]) & (other["logit"] < other["logit_high"])).all()
 
 
 def test_ordinal_model_needs_scale_with_steps() -> None:
@@ -299,7 +299,7 @@ def test_bias_removed_score_is_nearer_truth() -> None:
     """A harsh rater who heard one system only pulls its mean down, and not its score."""
     test = make_test("acr", ("ours", "rival"), stimuli=6)
     ratings = rate(test, 6, lambda r, *_: 2.0 if r == 0 else 4.0)
-    heard = (ratings["rater"] != "rater-0") | (ratings["system"] == "ours")
-    results = analyse(test, ratings.loc[heard])
+    rows = (ratings["rater"] != "rater-0") | (ratings["system"] == "ours")
+    results = analyse(test, ratings.loc[rows])
     assert results.included.pairs["value"].abs().iloc[0] == pytest.approx(1 / 3)
     assert results.models["bias"].abs().iloc[0] < 0.06

@@ -27,55 +27,53 @@ def _votes(answer: float, other_way: bool) -> pd.DataFrame:
 def test_preferences_ignore_order_of_systems(other_way: bool) -> None:
     votes = _votes(1, other_way)
     order = paired_comparisons.ranking(votes)
-    found = paired_comparisons.preferences(votes, paired_comparisons.mean_votes(votes, order)).iloc[
-        0
-    ]
-    assert (found["system"], found["other"]) == ("ours", "rival")
-    assert (found["won"], found["tied"], found["lost"]) == (30, 0, 6)
-    assert found["value"] == pytest.approx(5 / 6)
-    assert found["p_binomial"] < 1e-4 < found["p"]  # one rater of six is 36 votes, but one rater
+    row = paired_comparisons.preferences(votes, paired_comparisons.mean_votes(votes, order)).iloc[0]
+    assert (row["system"], row["other"]) == ("ours", "rival")
+    assert (row["won"], row["tied"], row["lost"]) == (30, 0, 6)
+    assert row["value"] == pytest.approx(5 / 6)
+    assert row["p_binomial"] < 1e-4 < row["p"]  # one rater of six is 36 votes, but one rater
 
 
 def test_preferences_of_unanimous_raters_have_interval() -> None:
     votes = rate(make_test("ab", ("ours", "rival")), 6, lambda *_: 1.0)
-    found = paired_comparisons.preferences(
+    row = paired_comparisons.preferences(
         votes, paired_comparisons.mean_votes(votes, ["ours", "rival"])
     ).iloc[0]
-    assert found["low"] == pytest.approx(36 / (36 + 2.5706**2), abs=1e-3)  # Wilson, t of 5 df
-    assert found["high"] == 1
-    assert found["p"] < 0.01
+    assert row["low"] == pytest.approx(36 / (36 + 2.5706**2), abs=1e-3)  # Wilson, t of 5 df
+    assert row["high"] == 1
+    assert row["p"] < 0.01
 
 
 def test_preferences_count_ties_half() -> None:
     """The sign test leaves ties out."""
     votes = rate(make_test("ab", ("ours", "rival")), 6, lambda *_: 0.5)
-    found = paired_comparisons.preferences(
+    row = paired_comparisons.preferences(
         votes, paired_comparisons.mean_votes(votes, ["ours", "rival"])
     ).iloc[0]
-    assert found["value"] == pytest.approx(0.5)
-    assert np.isnan(found["p_binomial"])
-    assert found["p"] == pytest.approx(1)
-    assert found["low"] < 0.5 < found["high"]
+    assert row["value"] == pytest.approx(0.5)
+    assert np.isnan(row["p_binomial"])
+    assert row["p"] == pytest.approx(1)
+    assert row["low"] < 0.5 < row["high"]
 
 
 def test_votes_in_circle_scale_as_level() -> None:
     always = {("ours", "rival"): 1.0, ("ours", "older"): 0.0, ("rival", "older"): 1.0}
     votes = rate(make_test("ab"), 6, lambda r, one, other, s: always[one, other])
     assert paired_comparisons.can_be_scaled(votes)
-    found = paired_comparisons.bradley_terry(votes, ["ours", "rival", "older"])
-    assert found["value"].tolist() == pytest.approx([0, 0, 0], abs=1e-9)
-    assert ((found["low"] < 0) & (found["high"] > 0)).all()
+    strengths = paired_comparisons.bradley_terry(votes, ["ours", "rival", "older"])
+    assert strengths["value"].tolist() == pytest.approx([0, 0, 0], abs=1e-9)
+    assert ((strengths["low"] < 0) & (strengths["high"] > 0)).all()
 
 
 def test_strengths_are_never_too_sure() -> None:
     """Their error is no less than that of independent votes."""
     votes = _tournament(3, np.array([1, 0, -1.0]), 60)
     votes["stimulus"] = np.arange(60) % 2  # so few that their variance is often found too small
-    found = paired_comparisons.bradley_terry(votes, ["a", "b", "c"])
+    strengths = paired_comparisons.bradley_terry(votes, ["a", "b", "c"])
     turned = pd.get_dummies(votes["system"]) * 1.0 - pd.get_dummies(votes["other"]) * 1.0
     design = turned.to_numpy() @ np.array([[1, 0], [0, 1], [-1, -1.0]])
     plain = GLM(votes["answer"], design, family=Binomial()).fit()
-    assert (found["standard_error"].to_numpy()[:2] >= plain.bse.to_numpy() - 1e-12).all()
+    assert (strengths["standard_error"].to_numpy()[:2] >= plain.bse.to_numpy() - 1e-12).all()
 
 
 def test_comparisons_have_sign_of_first_system() -> None:
@@ -85,9 +83,9 @@ def test_comparisons_have_sign_of_first_system() -> None:
     votes = rate(test, 8, lambda r, one, other, s: values[one, other] + rng.integers(-1, 2))
     order = paired_comparisons.ranking(votes, 0)
     assert order == ["older", "rival", "ours"]
-    found = paired_comparisons.comparisons(votes, paired_comparisons.mean_votes(votes, order, 0))
-    assert found["value"].tolist() == pytest.approx([1, 2, 1], abs=0.5)
-    assert (found["p_holm"] < 0.01).all()
+    table = paired_comparisons.comparisons(votes, paired_comparisons.mean_votes(votes, order, 0))
+    assert table["value"].tolist() == pytest.approx([1, 2, 1], abs=0.5)
+    assert (table["p_holm"] < 0.01).all()
 
 
 def _tournament(seed: int, strengths: np.ndarray, votes: int) -> pd.DataFrame:
@@ -114,13 +112,13 @@ def test_bradley_terry_recovers_systems_from_votes() -> None:
     for seed in range(10):
         votes = _tournament(seed, strengths, 2000)
         order = paired_comparisons.ranking(votes)
-        found = (
+        fitted = (
             paired_comparisons.bradley_terry(votes, order).set_index("system").loc[list("abcdef")]
         )
-        rank: Any = kendalltau(found["value"], strengths)
+        rank: Any = kendalltau(fitted["value"], strengths)
         taus.append(rank.statistic)
-        held.append(((found["low"] <= strengths) & (strengths <= found["high"])).mean())
-        assert found["value"].sum() == pytest.approx(0, abs=1e-9)
+        held.append(((fitted["low"] <= strengths) & (strengths <= fitted["high"])).mean())
+        assert fitted["value"].sum() == pytest.approx(0, abs=1e-9)
     assert np.mean(taus) >= 0.95
     assert np.mean(held) > 0.85
 
@@ -128,8 +126,8 @@ def test_bradley_terry_recovers_systems_from_votes() -> None:
 def test_bradley_terry_strengths_are_log_odds() -> None:
     # With two systems strength is half the log of won to lost.
     votes = _votes(1, other_way=False)
-    found = paired_comparisons.bradley_terry(votes, ["ours", "rival"])
-    assert found["value"].tolist() == pytest.approx([np.log(5) / 2, -np.log(5) / 2])
+    strengths = paired_comparisons.bradley_terry(votes, ["ours", "rival"])
+    assert strengths["value"].tolist() == pytest.approx([np.log(5) / 2, -np.log(5) / 2])
 
 
 def test_can_be_scaled_requires_losses() -> None:
@@ -164,8 +162,8 @@ def test_simulated_listener_has_true_d_prime() -> None:
 def test_abx_discrimination_is_exactly_tested() -> None:
     """The test has one side."""
     answers = rate(make_test("abx", ("ours", "rival"), stimuli=4), 4, lambda r, a, b, s: r > 0)
-    found = paired_comparisons.discrimination(
-        answers, paired_comparisons.right_shares(answers)
-    ).iloc[0]
-    assert (found["right"], found["ratings"]) == (12, 16)
-    assert found["p"] == pytest.approx(0.0384, abs=1e-4)  # 2517 / 65536
+    row = paired_comparisons.discrimination(answers, paired_comparisons.right_shares(answers)).iloc[
+        0
+    ]
+    assert (row["right"], row["ratings"]) == (12, 16)
+    assert row["p"] == pytest.approx(0.0384, abs=1e-4)  # 2517 / 65536

@@ -33,9 +33,9 @@ def finished(raters: int, every: float) -> list[Finish]:
 
 
 def test_pace_says_how_long_places_take() -> None:
-    said = " ".join(pace(Progress(results(10), finished(10, 1), 30)))
-    assert "10 raters finished within 10 hours; the rules below leave none of them out." in said
-    assert "the places left (20) are taken in 20 hours" in said
+    text = " ".join(pace(Progress(results(10), finished(10, 1), 30)))
+    assert "10 raters finished within 10 hours; the rules below leave none of them out." in text
+    assert "the places left (20) are taken in 20 hours" in text
 
 
 def test_pace_counts_who_is_left_out() -> None:

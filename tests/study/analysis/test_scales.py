@@ -19,13 +19,13 @@ from earshot.study.design.designs import TRANSCRIPTION
 from earshot.study.design.scales import INTELLIGIBILITY, NATURALNESS
 from tests.study.analysis.made import make_test, rate
 
-SAID = {f"sound-{k}": "word " * (2 + 2 * k) for k in range(4)}
+SENTENCES = {f"sound-{k}": "word " * (2 + 2 * k) for k in range(4)}
 
 
 @pytest.fixture(scope="module")
 def test() -> Test:
     scales = (NATURALNESS, INTELLIGIBILITY, TRANSCRIPTION)
-    return replace(make_test("acr", ("ours", "rival"), 4), scales=scales, sentences=SAID)
+    return replace(make_test("acr", ("ours", "rival"), 4), scales=scales, sentences=SENTENCES)
 
 
 @pytest.fixture(scope="module")
@@ -71,9 +71,9 @@ def test_fewest_word_errors_are_best(results: Results) -> None:
         "ours", "rival", "rival"
     ]  # fmt: skip
     assert typed.included.pairs["value"].iloc[0] < 0
-    said = concluded(results)
-    assert "Naturalness: ours was rated highest" in said
-    assert "Transcription: rival was understood best" in said and "word error rate" in said
+    sentence = concluded(results)
+    assert "Naturalness: ours was rated highest" in sentence
+    assert "Transcription: rival was understood best" in sentence and "word error rate" in sentence
     assert not typed.included.power.empty
 
 
@@ -107,8 +107,8 @@ def test_word_error_rate_weighs_by_words() -> None:
     )
     weighed = scores.by_words(table, {"short": 2, "long": 8})
     assert weighed.groupby("system")["answer"].mean().to_dict() == {"x": 0.2, "y": 0.2}
-    found = scores.systems(weighed, (0, 1), lowest_first=True)
-    assert found["value"].tolist() == pytest.approx([0.2, 0.2])
+    systems = scores.systems(weighed, (0, 1), lowest_first=True)
+    assert systems["value"].tolist() == pytest.approx([0.2, 0.2])
 
 
 def test_word_error_rate_interval_holds_truth() -> None:
@@ -138,8 +138,8 @@ def test_report_has_table_for_each_scale(results: Results, tmp_path: Path) -> No
         assert f"<h2>{scale.title}</h2>" in html and scale.question in html
     assert html.count("<caption>Systems</caption>") == 3
     assert "Word error rate" in html and "Word errors. Ring" in html
-    told = " ".join(method(results))
-    assert "within a scale, and not over the scales" in told and "all its errors" in told
+    text = " ".join(method(results))
+    assert "within a scale, and not over the scales" in text and "all its errors" in text
     assert paper.paragraph(results).count("Raters were asked") == 3
     assert document(results).startswith(b"%PDF")
     write(results, tmp_path)

@@ -61,13 +61,13 @@ def test_mos_ranks_and_compares_systems() -> None:
     ratings = rate(
         make_test("acr"), 10, lambda r, one, *_: float(quality[one] + rng.integers(-1, 2))
     )
-    found = scores.systems(ratings, (1, 5))
-    assert found["system"].iloc[0] == "ours"
-    assert ((found["low"] < found["value"]) & (found["value"] < found["high"])).all()
-    pairs = scores.pairs(scores.differences(ratings, found["system"].tolist()))
+    table = scores.systems(ratings, (1, 5))
+    assert table["system"].iloc[0] == "ours"
+    assert ((table["low"] < table["value"]) & (table["value"] < table["high"])).all()
+    pairs = scores.pairs(scores.differences(ratings, table["system"].tolist()))
     assert pairs["p_holm"].tolist()[:2] == pytest.approx([0, 0], abs=1e-3)
     assert pairs["p_holm"].iloc[2] > 0.05
-    gaps = found["value"].to_numpy()
+    gaps = table["value"].to_numpy()
     assert pairs["value"].tolist() == pytest.approx(
         [gaps[0] - gaps[1], gaps[0] - gaps[2], gaps[1] - gaps[2]]
     )
@@ -76,15 +76,15 @@ def test_mos_ranks_and_compares_systems() -> None:
 def test_mos_intervals_lie_within_scale() -> None:
     """Near its upper end they reach further down than up."""
     ratings = rate(make_test("acr"), 4, lambda r, *_: 5 - (r == 0))
-    found = scores.systems(ratings, (1, 5)).iloc[0]
-    assert 4.75 < found["high"] < 5
-    assert found["value"] - found["low"] > 2 * (found["high"] - found["value"])
+    row = scores.systems(ratings, (1, 5)).iloc[0]
+    assert 4.75 < row["high"] < 5
+    assert row["value"] - row["low"] > 2 * (row["high"] - row["value"])
 
 
 def test_similarity_is_share_of_same_speaker() -> None:
     ratings = rate(make_test("similarity"), 4, lambda r, *_: r + 1)
-    found = scores.systems(scores.counted(ratings, SIMILARITY.scale), (0, 1))
-    assert found["value"].tolist() == pytest.approx([0.5] * 3)
+    table = scores.systems(scores.counted(ratings, SIMILARITY.scale), (0, 1))
+    assert table["value"].tolist() == pytest.approx([0.5] * 3)
 
 
 def test_mushra_post_screening_follows_bs1534() -> None:
@@ -99,8 +99,8 @@ def test_mushra_post_screening_follows_bs1534() -> None:
             return 95 if (rater == 3 and trial < 3) or (trial == 0 and rater > 3) else 50
         return 50
 
-    found = scores.post_screening(rate(test, 8, answer))
-    assert found == {
+    reasons = scores.post_screening(rate(test, 8, answer))
+    assert reasons == {
         "rater-1": ["rated the hidden reference below 90 in 2 of 10 trials"],
         "rater-3": ["rated the 7 kHz anchor above 90 in 2 of 9 trials"],
     }
@@ -112,9 +112,9 @@ def test_friedman_and_wilcoxon_block_by_rater() -> None:
         make_test("mushra"), 9, lambda r, one, o, s: quality.get(one, 30) + (r * 7 + len(one)) % 5
     )
     ratings = ratings[ratings["system"].isin(quality)]
-    found = scores.friedman(ratings)
-    assert (found["raters"], found["df"]) == (9, 2)
-    assert found["p"] < 0.01
+    statistics = scores.friedman(ratings)
+    assert (statistics["raters"], statistics["df"]) == (9, 2)
+    assert statistics["p"] < 0.01
     pairs = scores.wilcoxons(ratings, ["ours", "rival", "older"])
     assert pairs["p_wilcoxon"].iloc[0] == pytest.approx(2 / 2**9, rel=0.1)
     assert pairs["p_wilcoxon"].iloc[2] == 1  # no rater differs
@@ -173,12 +173,12 @@ def test_power_plan_takes_fewest_ratings() -> None:
 def test_power_plan_falls_with_difference() -> None:
     """A larger difference never takes more ratings."""
     rng = np.random.default_rng(0)
-    wanted = np.arange(0.05, 0.8, 0.05).tolist()
+    differences = np.arange(0.05, 0.8, 0.05).tolist()
     for _ in range(3):
         raters, stimuli = rng.uniform(0.005, 0.05, 2)
         variance = Variance(raters, stimuli, 0.5 * min(raters, stimuli), 12, 8, ratings=96)
         for chance in (False, True):
-            planned = power.plan([Estimate(0.6, variance, 0.5)], wanted[:9], chance)
+            planned = power.plan([Estimate(0.6, variance, 0.5)], differences[:9], chance)
             ratings = (planned["raters"] * planned["stimuli"]).fillna(np.inf)
             assert (np.diff(ratings) <= 0).sum() == len(ratings) - 1 - np.isinf(ratings[1:]).sum()
 
@@ -194,14 +194,14 @@ def test_power_of_abx_is_exact() -> None:
     """It is that of the exact test, and less where the answers of a rater hang together."""
     estimate = Estimate(0.6, Variance(0, 0, 0, 1, 1, ratings=1), 0.5)
     sizes = power.Sizes.beyond(estimate.variance)
-    found = power.chance_power(estimate, 0.7, sizes, 0.05)
+    chances = power.chance_power(estimate, 0.7, sizes, 0.05)
     for answers in (5, 10, 23, 50):
         least = next(
             right
             for right in range(answers + 1)
             if binomtest(right, answers, alternative="greater").pvalue < 0.05
         )
-        assert found[answers - 1, 0] == pytest.approx(binom.sf(least - 1, answers, 0.7))
+        assert chances[answers - 1, 0] == pytest.approx(binom.sf(least - 1, answers, 0.7))
     tied = Estimate(0.6, Variance(0.02, 0.0, 0.0, 10, 1, ratings=100), 0.5)
     assert (
         (power.chance_power(tied, 0.6, power.Sizes.beyond(tied.variance), 0.05)[10, 0])

@@ -67,7 +67,7 @@ def test_figure_of_many_pairs_is_drawn(draw: Callable[..., Figure]) -> None:
     test = make_test("abx", [f"y{number}" for number in range(47)], stimuli=1)
     analysis = evaluate(test, rate(test, 2, lambda rater, *_: float(rater)))
     assert len(analysis.pairs) == 1081
-    given = [test, analysis] if draw is figures.figure else [analysis]
-    picture, _ = figures.png(lambda: draw(*given))
+    arguments = [test, analysis] if draw is figures.figure else [analysis]
+    picture, _ = figures.png(lambda: draw(*arguments))
     assert picture.startswith(b"\x89PNG")
-    assert "the first 66 of 1,081" in draw(*given).axes[0].get_xlabel()
+    assert "the first 66 of 1,081" in draw(*arguments).axes[0].get_xlabel()

@@ -40,7 +40,7 @@ def test_prepare_without_loudness_keeps_every_sample(tmp_path: Path, design: str
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "problem"),
     [
         ("missing", "The file is missing"),
         ("text", "cannot be read as audio"),
@@ -54,7 +54,7 @@ def test_prepare_without_loudness_keeps_every_sample(tmp_path: Path, design: str
         ("over", "over full scale"),
     ],
 )
-def test_check_names_problem_of_unusable_file(tmp_path: Path, name: str, told: str) -> None:
+def test_check_names_problem_of_unusable_file(tmp_path: Path, name: str, problem: str) -> None:
     folder = make_folder(tmp_path / "t")
     path = folder / "ours" / "two.wav"
     content = path.read_bytes()
@@ -82,7 +82,7 @@ def test_check_names_problem_of_unusable_file(tmp_path: Path, name: str, told: s
         write(path, tone(1.6))
     problems = check(load(folder))
     assert len(problems) == 1, problems
-    assert problems[0].startswith("ours/two.wav: ") and told in problems[0]
+    assert problems[0].startswith("ours/two.wav: ") and problem in problems[0]
 
 
 def test_check_takes_floats_that_are_levelled(tmp_path: Path) -> None:
@@ -225,6 +225,6 @@ def test_as_wav_differs_by_one_step(tmp_path: Path) -> None:
         size, blocks = as_wav(path, seed)
         sent.append(b"".join(blocks))
         assert len(sent[-1]) == size == 44 + 3 * len(samples)
-        heard, rate = soundfile.read(io.BytesIO(sent[-1]))
-        assert rate == RATE and np.abs(heard - samples).max() <= 1.5 * 2**-23
+        copy, rate = soundfile.read(io.BytesIO(sent[-1]))
+        assert rate == RATE and np.abs(copy - samples).max() <= 1.5 * 2**-23
     assert sent[0] == sent[2] != sent[1]

@@ -10,13 +10,13 @@ from tests.support.quickness import quickly
 from tests.support.studies import make_test
 
 
-def rate(design: str, shown: tuple[str, ...], answer: Answer) -> list[tuple]:
+def rate(design: str, order: tuple[str, ...], answer: Answer) -> list[tuple]:
     test = make_test(design, systems=2, stimuli=1)
-    plays = list(range(1, 1 + len(shown) + (test.trials[0].reference is not None)))
-    item = Item(0, 0, shown)
+    plays = list(range(1, 1 + len(order) + (test.trials[0].reference is not None)))
+    item = Item(0, 0, order)
     check(test, item, answer, plays)
-    found = rating_rows(test, item, answer, plays)
-    return [(row.system, row.other, row.position, row.answer, row.plays) for row in found]
+    ratings = rating_rows(test, item, answer, plays)
+    return [(row.system, row.other, row.position, row.answer, row.plays) for row in ratings]
 
 
 @pytest.mark.parametrize("design", ["acr", "dcr", "similarity", "smos"])
@@ -26,7 +26,7 @@ def test_rows_of_single_sound_hold_rating(design: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("shown", "answer", "expected"),
+    ("order", "answer", "expected"),
     [
         (("y0", "y1"), "a", (0, 1.0)),
         (("y0", "y1"), "b", (0, 0.0)),
@@ -36,14 +36,14 @@ def test_rows_of_single_sound_hold_rating(design: str) -> None:
     ],
 )
 def test_rows_of_ab_hold_preference(
-    shown: tuple[str, str], answer: str, expected: tuple[int, float]
+    order: tuple[str, str], answer: str, expected: tuple[int, float]
 ) -> None:
     """It is that for the first system, whichever is shown first."""
-    assert rate("ab", shown, answer) == [("y0", "y1", *expected, 3)]
+    assert rate("ab", order, answer) == [("y0", "y1", *expected, 3)]
 
 
 @pytest.mark.parametrize(
-    ("shown", "answer", "expected"),
+    ("order", "answer", "expected"),
     [
         (("y0", "y1", "y0"), "a", (0, 1.0)),
         (("y0", "y1", "y1"), "a", (0, 0.0)),
@@ -52,10 +52,10 @@ def test_rows_of_ab_hold_preference(
     ],
 )
 def test_rows_of_abx_hold_correctness(
-    shown: tuple[str, ...], answer: str, expected: tuple[int, float]
+    order: tuple[str, ...], answer: str, expected: tuple[int, float]
 ) -> None:
     """An answer is one if it is correct."""
-    assert rate("abx", shown, answer) == [("y0", "y1", *expected, 6)]
+    assert rate("abx", order, answer) == [("y0", "y1", *expected, 6)]
 
 
 def test_rows_of_ccr_compare_with_first() -> None:
@@ -65,10 +65,10 @@ def test_rows_of_ccr_compare_with_first() -> None:
 
 
 def test_rows_of_mushra_hold_each_condition() -> None:
-    shown = ("anchor-7k", "y1", "reference", "y0", "anchor-3.5k")
-    found = rate("mushra", shown, [40, 80, 100, 60, 0])
-    assert [row[0] for row in found] == list(shown)
-    assert [row[2:] for row in found] == [
+    order = ("anchor-7k", "y1", "reference", "y0", "anchor-3.5k")
+    ratings = rate("mushra", order, [40, 80, 100, 60, 0])
+    assert [row[0] for row in ratings] == list(order)
+    assert [row[2:] for row in ratings] == [
         (0, 40, 1), (1, 80, 2), (2, 100, 3), (3, 60, 4), (4, 0, 5)
     ]  # fmt: skip
 
@@ -107,8 +107,8 @@ def test_check_of_mismatched_plays_raises(plays: list[int]) -> None:
 
 
 def item_of(test: Test) -> Item:
-    shown = tuple(test.trials[0].sounds)
-    return Item(0, 0, shown + shown[:1] if test.design.name == "abx" else shown)
+    order = tuple(test.trials[0].sounds)
+    return Item(0, 0, order + order[:1] if test.design.name == "abx" else order)
 
 
 def plays_of(test: Test) -> list[int]:
@@ -117,6 +117,6 @@ def plays_of(test: Test) -> list[int]:
 
 def test_word_errors_are_counted_quickly() -> None:
     """A test may have a million answers, which are all counted for its report."""
-    said, heard = "一" * MAX_SENTENCE, "二" * MAX_SENTENCE
+    spoken, written = "一" * MAX_SENTENCE, "二" * MAX_SENTENCE
     with quickly(4):
-        assert {errors_in(heard, said) for _ in range(1000)} == {1.0}
+        assert {errors_in(written, spoken) for _ in range(1000)} == {1.0}

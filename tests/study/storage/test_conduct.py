@@ -24,8 +24,8 @@ def test_conduct_counts_each_way_out(tmp_path: Path) -> None:
         store.headphones(test, token, passed=True)
         for order in range(6):
             store.answer(test, token, order, 3, [1], 900)
-    found = store.conduct(test)
-    assert found == Conduct(
+    conduct = store.conduct(test)
+    assert conduct == Conduct(
         consented=5,
         withdrew=1,
         failed_headphones=1,
@@ -33,4 +33,4 @@ def test_conduct_counts_each_way_out(tmp_path: Path) -> None:
         unfinished=1,
         finished=2,
     )
-    assert found.screened_out == 1
+    assert conduct.screened_out == 1

@@ -18,7 +18,7 @@ from earshot.study.storage import dataset
 from earshot.study.storage.store import Store
 from tests.support.studies import any_answer, enrol, make_test
 
-ASKED = (
+QUESTIONS = (
     Question({"": "Which headphones?"}),
     Question({"": "Tired?"}, "between", 3, {"": ("no", "yes")}),
 )
@@ -56,7 +56,7 @@ def test_tables_read_back_and_are_described(design: str, store: Store) -> None:
 
 
 def test_raters_are_told_in_words(store: Store) -> None:
-    test = make_test(questions=ASKED)
+    test = make_test(questions=QUESTIONS)
     rater = enrol(store, test, device="phone, Firefox", language="de")
     store.headphones(test, rater.token, False)
     first, second, *rest = rater.items
@@ -83,7 +83,7 @@ def test_raters_are_told_in_words(store: Store) -> None:
 def test_data_set_follows_psych_ds(store: Store, tmp_path: Path) -> None:
     """It keeps the rules whose breach is an error in the schema of Psych-DS 1.5.1, read as its
     validator does (github.com/psych-ds/psych-DS, schema_model/versions/1.5.1/rules)."""
-    test = replace(make_test(name="my-test_2", questions=ASKED), title="Ünïcode, “quoted”")
+    test = replace(make_test(name="my-test_2", questions=QUESTIONS), title="Ünïcode, “quoted”")
     simulate(test, store, 2, 0)
     rater = enrol(store, test)
     store.reply(test, rater.token, 0, 0, 'commas, "quotes"\nand lines')

@@ -40,14 +40,14 @@ def test_export_writes_every_rater_and_rating(tmp_path: Path) -> None:
     assert [item["answer"] for item in raters[finished.id]["items"]] == [[50] * 5] * 4
     assert sum(item["answer"] is None for item in raters[halfway.id]["items"]) == 2
     for rater in (finished, halfway):
-        shown = [tuple(item["shown"]) for item in raters[rater.id]["items"]]
-        assert shown == [item.systems for item in rater.items]
+        orders = [tuple(item["shown"]) for item in raters[rater.id]["items"]]
+        assert orders == [item.systems for item in rater.items]
     assert raters[gone.id]["withdrawn"] and raters[gone.id]["items"] == []
 
-    read, told = pd.read_csv(table, keep_default_na=False), store.ratings(test)
-    assert list(read.columns) == list(told.columns)
+    read, ratings = pd.read_csv(table, keep_default_na=False), store.ratings(test)
+    assert list(read.columns) == list(ratings.columns)
     for column in ("rater", "system", "other", "answer", "plays", "started"):
-        assert list(read[column]) == list(told[column])
+        assert list(read[column]) == list(ratings[column])
     written = everything.read_text() + table.read_text()
     assert not any(rater.token in written for rater in (finished, halfway, gone))
 
@@ -74,5 +74,5 @@ def test_csv_marks_formulas_of_raters(text: str) -> None:
 def test_text_of_rater_stays_within_row() -> None:
     written = ["good\rforged,5", "two\r\nlines", "cut\0 short", "\0=1+1", "\x07"]
     read = pd.read_csv(io.StringIO(csv(pd.DataFrame({"text": written, "answer": range(5)}))))
-    told = ["good\nforged,5", "two\nlines", "cut short", "'=1+1"]
-    assert list(read["text"].fillna("")) == [*told, ""] and list(read["answer"]) == [*range(5)]
+    texts = ["good\nforged,5", "two\nlines", "cut short", "'=1+1"]
+    assert list(read["text"].fillna("")) == [*texts, ""] and list(read["answer"]) == [*range(5)]

@@ -57,9 +57,9 @@ def test_upgrade_keeps_answers_and_codes(url: str) -> None:
     store = Store(url)
     with store.engine.connect() as connection:
         codes = dict(connection.execute(text("SELECT id, code FROM raters")).all())
-        shown = hashlib.sha256(b"finished/finished").hexdigest()[:8].upper()
-        assert codes == {"finished": shown, "halfway": None}
+        code = hashlib.sha256(b"finished/finished").hexdigest()[:8].upper()
+        assert codes == {"finished": code, "halfway": None}
         assert connection.execute(text("SELECT SUM(attempts) FROM raters")).scalar() == 0
-        kept = connection.execute(text("SELECT COUNT(*) FROM items WHERE milliseconds = 900"))
-        assert kept.scalar() == 3
+        rows = connection.execute(text("SELECT COUNT(*) FROM items WHERE milliseconds = 900"))
+        assert rows.scalar() == 3
     store.engine.dispose()

@@ -150,5 +150,5 @@ def test_finishes_tell_raters_and_hours(store: Store, monkeypatch: pytest.Monkey
     take(store, test, early)
     monkeypatch.setattr(tables, "now", lambda: moment + timedelta(seconds=5))
     take(store, test, late)
-    found = [(each.rater, each.hour.isoformat()) for each in store.finishes(test)]
-    assert found == [(early.id, "2027-01-31T18:00:00"), (late.id, "2027-01-31T19:00:00")]
+    finishes = [(each.rater, each.hour.isoformat()) for each in store.finishes(test)]
+    assert finishes == [(early.id, "2027-01-31T18:00:00"), (late.id, "2027-01-31T19:00:00")]

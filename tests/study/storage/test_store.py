@@ -137,8 +137,8 @@ def test_question_has_one_reply(store: Store) -> None:
     for trials in (0, 4, 15, 2**31 - 1):
         with pytest.raises(InputError, match="no such question"):
             store.reply(test, rater.token, 1, trials, 1)
-    said = list(lines(test, store))[1]["rater"]["replies"]
-    assert [each["reply"] for each in said] == ["reply 4", 1, 1, 1, 1]
+    replies = list(lines(test, store))[1]["rater"]["replies"]
+    assert [each["reply"] for each in replies] == ["reply 4", 1, 1, 1, 1]
     store.close(test.name)
     with pytest.raises(NoPlaceError):
         store.reply(test, rater.token, 0, 0, "late")

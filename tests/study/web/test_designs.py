@@ -69,8 +69,8 @@ def test_mushra_hides_reference_without_mention(client: TestClient, tmp_path: Pa
 
 def test_warm_up_tells_answer(client: TestClient, tmp_path: Path) -> None:
     """A check does not."""
-    known, plain = [{"sounds": [*PAIR], "expected": "first"} for _ in "ab"], {"sounds": [*PAIR]}
-    write_test(tmp_path / "ab", "ab", practice=[known[0], plain], attention=known[1:])
+    practice, plain = [{"sounds": [*PAIR], "expected": "first"} for _ in "ab"], {"sounds": [*PAIR]}
+    write_test(tmp_path / "ab", "ab", practice=[practice[0], plain], attention=practice[1:])
     rater = Rater(client, "ab")
     lessons = [rater.answer(trial, "a").json()["lesson"] for trial in rater.session()["trials"]]
     assert lessons[0]["answer"] in ("a", "b")
@@ -83,19 +83,19 @@ def test_warm_up_of_mushra_tells_scores(
 ) -> None:
     """By position it tells the first sound's score, and the hidden reference's, give or take
     some."""
-    known = {"sounds": ["rough/bird.wav"], "reference": "reference/bird.wav", "expected": 40}
-    write_test(tmp_path / "mushra", "mushra", practice=[known], trials=1)
+    practice = {"sounds": ["rough/bird.wav"], "reference": "reference/bird.wav", "expected": 40}
+    write_test(tmp_path / "mushra", "mushra", practice=[practice], trials=1)
     rater = Rater(client, "mushra")
     first, scored = rater.session()["trials"]
     stored = tests.open("mushra")
     resumed = tests.store.resume(stored.test, rater.token)
     assert resumed
-    shown = resumed.items[0].systems
-    wanted = [{"reference": 100, "rough/bird.wav": 40}.get(name) for name in shown]
-    near = [50 if value is None else value - 10 for value in wanted]
+    order = resumed.items[0].systems
+    expected = [{"reference": 100, "rough/bird.wav": 40}.get(name) for name in order]
+    near = [50 if value is None else value - 10 for value in expected]
     lesson = rater.answer(first, near).json()["lesson"]
-    assert lesson == {"right": True, "answer": wanted} and wanted.count(None) == 2
-    again = rater.answer(first, [50] * len(shown), version=1)
+    assert lesson == {"right": True, "answer": expected} and expected.count(None) == 2
+    again = rater.answer(first, [50] * len(order), version=1)
     assert not again.json()["lesson"]["right"]
     assert rater.answer(scored, [50] * scored["sounds"]).status_code == 422  # plays of a reference
     assert rater.answer(scored, [50] * (scored["sounds"] - 1)).json()["lesson"] is None
@@ -116,12 +116,12 @@ def test_questions_are_asked_in_raters_language(
         assert rater.post("reply", **body).status_code == 200
     assert sorted(rater.session()["replied"]) == [[0, 0], [1, 2], [1, 4], [2, 8]]
     key = {"key": tests.open("acr").key}
-    told = client.get("/results/acr/answers.jsonl", params=key).text.splitlines()
-    kept = {
+    lines = client.get("/results/acr/answers.jsonl", params=key).text.splitlines()
+    stored = {
         (each["question"], each["trials"]): each["reply"]
-        for each in json.loads(told[1])["rater"]["replies"]
+        for each in json.loads(lines[1])["rater"]["replies"]
     }
-    assert kept == {(0, 0): 2, (1, 2): 0, (1, 4): 1, (2, 8): "Brand X, wired"}
+    assert stored == {(0, 0): 2, (1, 2): 0, (1, 4): 1, (2, 8): "Brand X, wired"}
     for trial in rater.session()["trials"]:
         rater.answer(trial, 4)
     seen = client.get("/results/acr/ratings.csv", params=key).text

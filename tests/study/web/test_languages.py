@@ -105,7 +105,7 @@ def test_arabic_alone_goes_right_to_left() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "accepted", "expected"),
+    ("wish", "accepted", "expected"),
     [
         ("fr", "de", "fr"),  # what is asked for
         ("de-AT", "fr", "de"),
@@ -117,9 +117,9 @@ def test_arabic_alone_goes_right_to_left() -> None:
         (None, ";;;q=.,de;q=1.2.3" + "x" * 5000, "en"),
     ],
 )
-def test_language_asked_for_comes_first(asked: str | None, accepted: str, expected: str) -> None:
+def test_language_asked_for_comes_first(wish: str | None, accepted: str, expected: str) -> None:
     """Else it is the first of the browser's in which the test is written."""
-    assert choose_language(asked, accepted, ("en", "de"), "en") == expected
+    assert choose_language(wish, accepted, ("en", "de"), "en") == expected
 
 
 def test_test_speaks_raters_language(client: TestClient, tests: TestLibrary) -> None:

@@ -42,9 +42,9 @@ def client(tests: TestLibrary) -> Iterator[TestClient]:
 
 
 @pytest.mark.parametrize("chunked", [False, True])
-@pytest.mark.parametrize(("mistakes", "said"), [(10**6, "more than 1,000 kB"), (10**4, "too long")])
+@pytest.mark.parametrize(("mistakes", "text"), [(10**6, "more than 1,000 kB"), (10**4, "too long")])
 def test_large_answer_is_refused_unparsed(
-    client: TestClient, mistakes: int, said: str, chunked: bool
+    client: TestClient, mistakes: int, text: str, chunked: bool
 ) -> None:
     """By the limit of all requests, or that of an answer."""
     answer = "[" + "[]," * mistakes + "1]"
@@ -55,7 +55,7 @@ def test_large_answer_is_refused_unparsed(
     reply = client.post(
         "/listen/ab/answer", content=parts if chunked else body.encode(), headers=headers
     )
-    assert reply.status_code == 413 and said in reply.json()["detail"]
+    assert reply.status_code == 413 and text in reply.json()["detail"]
     assert time.monotonic() - began < PATIENCE
 
 
@@ -158,7 +158,7 @@ def test_sounds_of_one_address_take_turns(
 def test_consents_wait_in_no_threads(
     client: TestClient, tests: TestLibrary, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    known, drawing, go_on = Rater(client, "ab"), Semaphore(0), Event()
+    rater, drawing, go_on = Rater(client, "ab"), Semaphore(0), Event()
 
     def assign(*_: object) -> list[Item]:
         drawing.release()
@@ -172,8 +172,8 @@ def test_consents_wait_in_no_threads(
         monkeypatch.setattr(threads, "total_tokens", 2)
         new = [pool.submit(client.post, "/listen/ab/consent", json={}) for _ in range(4)]
         assert drawing.acquire(timeout=PATIENCE)
-        assert known.get("session").status_code == 200
-        assert tests.store.enrol(tests.open("ab").test, known.token).token == known.token
+        assert rater.get("session").status_code == 200
+        assert tests.store.enrol(tests.open("ab").test, rater.token).token == rater.token
         assert not any(each.done() for each in new)
         go_on.set()
 
@@ -203,8 +203,8 @@ def test_locked_store_takes_answer_later(tmp_path: Path, monkeypatch: pytest.Mon
         trial = rater.session()["trials"][0]
         other = sqlite3.connect(tmp_path / "answers.db", isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
-        told = rater.answer(trial, 3)
-        assert told.status_code == 503 and "Try again" in told.json()["detail"]
+        reply = rater.answer(trial, 3)
+        assert reply.status_code == 503 and "Try again" in reply.json()["detail"]
         other.execute("ROLLBACK")
         other.close()
         assert rater.answer(trial, 3).status_code == 200
@@ -233,9 +233,9 @@ def test_unreachable_store_works_later(
     trial = rater.session()["trials"][0]
     engine.dispose()
     event.listen(engine, "do_connect", fail)
-    for told in (rater.get("session"), rater.answer(trial, "a"), rater.post("consent")):
-        assert told.status_code == 503 and told.headers["Retry-After"]
-        assert told.json()["detail"] == NOT_STORED
+    for reply in (rater.get("session"), rater.answer(trial, "a"), rater.post("consent")):
+        assert reply.status_code == 503 and reply.headers["Retry-After"]
+        assert reply.json()["detail"] == NOT_STORED
     event.remove(engine, "do_connect", fail)
     assert rater.get("session").status_code == 200
 

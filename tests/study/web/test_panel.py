@@ -55,22 +55,22 @@ def test_member_is_known_by_their_browser(
     back = client.get("/listen/ab/session", params=MEMBER | {"claim": claim}).json()
     assert back["rater"] == first.token
     key = tests.open("ab").key
-    told = client.get("/results/ab/answers.jsonl", params={"key": key}).text
-    assert rater_links.keyed_hash(key, "PROLIFIC_PID", "5f1e9ab2c03d") in told
-    kept = told.encode() + (tmp_path / "answers.db").read_bytes()
-    kept += (tmp_path / "answers.db-wal").read_bytes()
-    assert not any(secret in kept for secret in (b"5f1e9ab2c03d", b"DONE", claim.encode()))
+    text = client.get("/results/ab/answers.jsonl", params={"key": key}).text
+    assert rater_links.keyed_hash(key, "PROLIFIC_PID", "5f1e9ab2c03d") in text
+    content = text.encode() + (tmp_path / "answers.db").read_bytes()
+    content += (tmp_path / "answers.db-wal").read_bytes()
+    assert not any(secret in content for secret in (b"5f1e9ab2c03d", b"DONE", claim.encode()))
 
 
 @pytest.mark.parametrize("claim", [{}, {"claim": "the-secret-of-another-one"}])
 def test_number_alone_gives_no_token(client: TestClient, claim: dict[str, str]) -> None:
     """Who knows a member's number needs the secret of their browser too."""
     first = Rater(client, "ab", panel=MEMBER, claim="a-secret-of-this-browser")
-    asked = client.get("/listen/ab/session", params=MEMBER | claim)
+    reply = client.get("/listen/ab/session", params=MEMBER | claim)
     agreed = client.post("/listen/ab/consent", json={"panel": MEMBER, **claim})
-    assert asked.status_code == agreed.status_code == 409
-    assert "another browser" in asked.json()["detail"]
-    assert first.token not in asked.text + agreed.text
+    assert reply.status_code == agreed.status_code == 409
+    assert "another browser" in reply.json()["detail"]
+    assert first.token not in reply.text + agreed.text
 
 
 def test_two_browsers_at_once_get_one_token(
@@ -79,10 +79,10 @@ def test_two_browsers_at_once_get_one_token(
     """The second agrees after the first was looked for, and before it is enrolled."""
     enrol = tests.store.enrol
 
-    def late(*given: Any) -> Any:
+    def late(*arguments: Any) -> Any:
         monkeypatch.setattr(tests.store, "enrol", enrol)
         Rater(client, "ab", panel=MEMBER, claim="a-secret-of-this-browser")
-        return enrol(*given)
+        return enrol(*arguments)
 
     monkeypatch.setattr(tests.store, "enrol", late)
     body = {"panel": MEMBER, "claim": "the-secret-of-another-one"}
@@ -109,8 +109,8 @@ def test_unfilled_gap_is_nobodys_number(client: TestClient, gap: str) -> None:
     """A link whose gap the panel has not filled is refused."""
     refused = client.post("/listen/ab/consent", json={"panel": {"PROLIFIC_PID": gap}})
     assert refused.status_code == 409 and "not complete" in refused.json()["detail"]
-    asked = client.get("/listen/ab/session", params={"PROLIFIC_PID": gap})
-    assert asked.status_code == 409 and "not complete" in asked.json()["detail"]
+    reply = client.get("/listen/ab/session", params={"PROLIFIC_PID": gap})
+    assert reply.status_code == 409 and "not complete" in reply.json()["detail"]
     own = client.post("/listen/open/consent", json={"rater": "ASSIGNMENT_ID_NOT_AVAILABLE"})
     assert own.status_code == 404, "which is as long as a number of the organiser's"
 

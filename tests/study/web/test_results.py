@@ -41,10 +41,10 @@ def tests(tmp_path_factory: pytest.TempPathFactory) -> TestLibrary:
     folder = tmp_path_factory.mktemp("tests")
     for name, design in NAMES:
         write_test(folder / name, design, raters=20)
-    found = library(folder)
+    library_of_tests = library(folder)
     for seed, name in enumerate(TAKEN):
-        simulate(found.open(name).test, found.store, 6, seed)
-    return found
+        simulate(library_of_tests.open(name).test, library_of_tests.store, 6, seed)
+    return library_of_tests
 
 
 @pytest.fixture
@@ -71,8 +71,8 @@ def test_estimates_before_end_are_look(client: TestClient, tests: TestLibrary) -
         assert page.count("<svg") >= 3 and "Which sounds decide?" in page
     assert client.get("/results/second/report.pdf", params={"key": opened.key}).is_success
     assert tests.store.looks(opened.test) == [6]
-    shown = client.get(f"/results/second?key={opened.key}&estimates=true").text
-    assert "Which sounds decide?" in shown and "<base" not in shown
+    page = client.get(f"/results/second?key={opened.key}&estimates=true").text
+    assert "Which sounds decide?" in page and "<base" not in page
     assert "You have looked 1 time before" in client.get(f"/results/second?key={opened.key}").text
     assert client.post("/results/second/look", params={"key": "x"}).status_code == 403
 
@@ -107,22 +107,22 @@ def test_report_stays_until_somebody_answers(
     client: TestClient, tests: TestLibrary, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is made once for the same answers."""
-    opened, made = tests.open("again"), list[Any]()
+    opened, calls = tests.open("again"), list[Any]()
 
     def counted(make: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        made.append(make)
+        calls.append(make)
         return make(*args, **kwargs)
 
     monkeypatch.setattr(report_cache, "report_process", lambda: counted)
     client.post("/results/again/look", params={"key": opened.key})  # which the report tells
-    made.clear()
+    calls.clear()
     for _ in range(3):
         for path in ("", "/report.pdf"):
             assert client.get(f"/results/again{path}", params={"key": opened.key}).is_success
-    assert report_cache.analyse_answers not in made
+    assert report_cache.analyse_answers not in calls
     simulate(opened.test, tests.store, 7, 0)
     client.get("/results/again", params={"key": opened.key})
-    assert made.count(report_cache.analyse_answers) == 1
+    assert calls.count(report_cache.analyse_answers) == 1
 
 
 def test_report_of_too_much_waits(
@@ -150,8 +150,8 @@ def test_results_of_busy_store_say_so(
         raise OperationalError("SELECT", {}, Exception("database is locked"))
 
     monkeypatch.setattr(report_cache, "report_process", lambda: locked)
-    asked = client.get("/results/taken/ratings.csv", params={"key": tests.open("taken").key})
-    assert asked.status_code == 503 and "cannot read the answers" in asked.text
+    reply = client.get("/results/taken/ratings.csv", params={"key": tests.open("taken").key})
+    assert reply.status_code == 503 and "cannot read the answers" in reply.text
 
 
 def test_one_address_leaves_places_to_others(
@@ -164,9 +164,9 @@ def test_one_address_leaves_places_to_others(
     with TestClient(served) as one, ThreadPoolExecutor(9) as pool:
         other = TestClient(served, client=("192.0.2.9", 1))
         other.portal = one.portal
-        asked = [pool.submit(one.get, path, params=params) for _ in range(8)]
+        replies = [pool.submit(one.get, path, params=params) for _ in range(8)]
         deadline = time.monotonic() + PATIENCE
-        while sum(each.done() for each in asked) < 8 - MAX_OF_ADDRESS:
+        while sum(each.done() for each in replies) < 8 - MAX_OF_ADDRESS:
             assert time.monotonic() < deadline
             time.sleep(0.01)
         waiting = pool.submit(other.get, path, params=params)
@@ -188,16 +188,16 @@ def test_many_reports_leave_server_to_raters(
     monkeypatch.setattr(ReportCache, "pdf", slowly)
     with TestClient(app(tests)) as client, ThreadPoolExecutor(60) as pool:
         path = "/results/first/report.pdf"
-        asked = [pool.submit(client.get, path, params=params) for _ in range(60)]
+        replies = [pool.submit(client.get, path, params=params) for _ in range(60)]
         deadline = time.monotonic() + PATIENCE
-        while sum(each.done() for each in asked) < 60 - MAX_AT_ONCE - MAX_WAITING:
+        while sum(each.done() for each in replies) < 60 - MAX_AT_ONCE - MAX_WAITING:
             assert time.monotonic() < deadline
             time.sleep(0.01)
         began = time.monotonic()
         assert client.get("/listen/pairs/session").status_code == 200
         assert time.monotonic() - began < 5
         go_on.set()
-        codes = Counter(each.result().status_code for each in asked)
+        codes = Counter(each.result().status_code for each in replies)
     assert codes[503] >= 60 - MAX_AT_ONCE - MAX_WAITING and codes[200] >= MAX_AT_ONCE
 
 
@@ -257,11 +257,11 @@ def test_tests_are_compared_by_link(client: TestClient, tests: TestLibrary) -> N
 def test_comparison_is_made_once(
     client: TestClient, tests: TestLibrary, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = {"key": tests.open("second").key}
-    asked["other"] = f"/results/closed?key={tests.open('closed').key}"
-    first = client.get("/results/second/compare", params=asked).raise_for_status()
+    query = {"key": tests.open("second").key}
+    query["other"] = f"/results/closed?key={tests.open('closed').key}"
+    first = client.get("/results/second/compare", params=query).raise_for_status()
     monkeypatch.setattr(comparison, "compare", None)
-    assert client.get("/results/second/compare", params=asked).text == first.text
+    assert client.get("/results/second/compare", params=query).text == first.text
 
 
 @pytest.mark.parametrize("whole", [True, False], ids=["test", "answers"])
@@ -295,8 +295,8 @@ def test_comparison_with_unfit_test_is_refused(
     client: TestClient, tests: TestLibrary, other: str, reason: str
 ) -> None:
     """The other must be a test of the same design, and the link must have its key."""
-    asked = {"key": tests.open("first").key, "other": other.format(pairs=tests.open("pairs").key)}
-    page = client.get("/results/first/compare", params=asked)
+    query = {"key": tests.open("first").key, "other": other.format(pairs=tests.open("pairs").key)}
+    page = client.get("/results/first/compare", params=query)
     assert page.status_code == 403 and reason in page.text
     other_key = {"key": "x", "other": f"/results/second?key={tests.open('second').key}"}
     assert client.get("/results/first/compare", params=other_key).status_code == 403
@@ -324,14 +324,14 @@ def test_organisers_looking_leave_raters_alone(
     monkeypatch.setattr(preregistration, "look", lambda *_: go_on.wait(PATIENCE))
     with TestClient(app(tests)) as client, ThreadPoolExecutor(60) as pool:
         path = "/results/first/ratings.csv"
-        asked = [pool.submit(client.get, path, params=params) for _ in range(60)]
+        replies = [pool.submit(client.get, path, params=params) for _ in range(60)]
         deadline = time.monotonic() + PATIENCE
-        while sum(each.done() for each in asked) < 60 - MAX_AT_ONCE - MAX_WAITING:
+        while sum(each.done() for each in replies) < 60 - MAX_AT_ONCE - MAX_WAITING:
             assert time.monotonic() < deadline
             time.sleep(0.01)
         assert client.get("/listen/pairs/session").status_code == 200
         go_on.set()
-        assert {each.result().status_code for each in asked} == {200, 503}
+        assert {each.result().status_code for each in replies} == {200, 503}
 
 
 def test_look_at_same_answers_locks_nothing(tests: TestLibrary) -> None:

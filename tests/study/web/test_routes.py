@@ -66,8 +66,8 @@ def test_sound_reveals_nothing_but_samples(client: TestClient, tmp_path: Path) -
             seen |= set(sound.headers)
     assert not seen & {"etag", "last-modified", "content-disposition"}
     assert "immutable" in sound.headers["cache-control"]
-    told = json.dumps(rater.session())
-    assert not any(name in told for name in (*SYSTEMS, *STIMULI, ".wav", "attention", "gold"))
+    session = json.dumps(rater.session())
+    assert not any(name in session for name in (*SYSTEMS, *STIMULI, ".wav", "attention", "gold"))
     assert rater.get("sound/0/2").status_code == 404
     assert rater.get("sound/99/0").status_code == 404
 
@@ -94,13 +94,13 @@ def test_session_resumes_after_restart(client: TestClient, tmp_path: Path) -> No
     """It goes on at the same trial, with the same sounds."""
     rater = Rater(client, "acr")
     before = rater.session()["trials"]
-    heard = [rater.get(f"sound/{trial['order']}/0").content for trial in before]
+    sounds = [rater.get(f"sound/{trial['order']}/0").content for trial in before]
     rater.answer(before[0], 3)
     with TestClient(app(library(tmp_path, min_time=0))) as restarted:
         rater.client = restarted
         after = rater.session()["trials"]
         assert [trial["answered"] for trial in after] == [True] + [False] * (len(before) - 1)
-        assert [rater.get(f"sound/{t['order']}/0").content for t in after] == heard
+        assert [rater.get(f"sound/{t['order']}/0").content for t in after] == sounds
 
 
 def test_consent_uses_panel_number_as_token(client: TestClient) -> None:

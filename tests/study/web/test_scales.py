@@ -20,7 +20,7 @@ from earshot.study.storage.store import Store
 from earshot.study.web.rater_page import page_texts
 from earshot.study.web.server import app, library
 
-SAID = dict.fromkeys(STIMULI, "The old cat sat.")
+SENTENCES = dict.fromkeys(STIMULI, "The old cat sat.")
 GERMAN = {"pleasant": {"question": "Wie angenehm?", "ends": ["Gar nicht", "Sehr"]}}
 SCALES: dict[str, Any] = {
     "similarity": None,
@@ -35,9 +35,9 @@ ANSWER = {"similarity": 4, "naturalness": 7, "pleasant": 10, "transcription": "=
 @pytest.fixture
 def tests(tmp_path: Path) -> TestLibrary:
     texts = {"de": {"title": "Ein Test", "scales": GERMAN}}
-    more = {"comment": True, "sentences": SAID, "texts": texts}
+    more = {"comment": True, "sentences": SENTENCES, "texts": texts}
     write_test(tmp_path / "several", "smos", scales=SCALES, **more)
-    write_test(tmp_path / "shown", "acr", sentences=SAID, show_sentence=True)
+    write_test(tmp_path / "shown", "acr", sentences=SENTENCES, show_sentence=True)
     write_test(tmp_path / "noted", "mushra", comment=True)
     return library(tmp_path, min_time=0)
 
@@ -87,9 +87,9 @@ def test_answers_by_scale_read_back(client: TestClient, tests: TestLibrary) -> N
     assert stored.json()["code"]
     table = tests.store.ratings(tests.open("several").test)
     own = table[table["kind"] == "trial"]
-    found = {*zip(own["scale"], own["answer"], strict=True)}
-    wanted = {("similarity", 4), ("naturalness", 7), ("pleasant", 10), ("transcription", 0.25)}
-    assert {pair for pair in found if pair[0] != "comment"} == wanted
+    pairs = {*zip(own["scale"], own["answer"], strict=True)}
+    expected = {("similarity", 4), ("naturalness", 7), ("pleasant", 10), ("transcription", 0.25)}
+    assert {pair for pair in pairs if pair[0] != "comment"} == expected
     key = {"key": tests.open("several").key}
     archive = zipfile.ZipFile(
         io.BytesIO(client.get("/results/several/dataset.zip", params=key).read())
@@ -99,8 +99,8 @@ def test_answers_by_scale_read_back(client: TestClient, tests: TestLibrary) -> N
     written = {row["scale"]: row["text"] for row in rows}
     assert written["transcription"] == "'=the old cat", "no spreadsheet runs it"
     assert written["comment"] == "'+1 for the cat"
-    told = {row["scale"]: row["answer_in_words"] for row in rows}
-    assert (told["similarity"], told["pleasant"]) == ("Very similar", "Very")
+    words = {row["scale"]: row["answer_in_words"] for row in rows}
+    assert (words["similarity"], words["pleasant"]) == ("Very similar", "Very")
     sounds = csv.DictReader(io.StringIO(archive.read(TABLE.format("stimuli")).decode()))
     assert {row["ratings"] for row in sounds if row["system"] == "fine"} <= {"0", "1"}
     described = archive.read("several/documentation/dictionary.csv").decode("utf-8-sig")
@@ -155,8 +155,8 @@ def test_comment_on_sliders_is_one_row(client: TestClient, tests: TestLibrary) -
     trial = rater.session()["trials"][0]
     places = trial["sounds"] - trial["referenced"]
     assert rater.answer(trial, [50] * places).status_code == 422
-    given = {"mushra": [50] * places, "comment": "The third hums."}
-    assert rater.answer(trial, given).status_code == 200
+    answer = {"mushra": [50] * places, "comment": "The third hums."}
+    assert rater.answer(trial, answer).status_code == 200
     table = tests.store.ratings(tests.open("noted").test)
     assert table["scale"].tolist() == ["mushra"] * places + ["comment"]
     assert table["text"].iloc[-1] == "The third hums." and table["system"].iloc[-1] == ""

@@ -64,8 +64,8 @@ def test_server_under_load_stores_every_answer(tmp_path: Path, start: Start) -> 
         tokens = set(pool.map(take, range(RATERS)))
     assert len(tokens) == RATERS
     served.kill()
-    said = served.printed()
-    assert not any(token in said for token in tokens) and "127.0.0.1 -" not in said
+    output = served.said()
+    assert not any(token in output for token in tokens) and "127.0.0.1 -" not in output
 
     tests = library(tmp_path)
     ratings = tests.store.ratings(tests.open("ab").test)
@@ -121,10 +121,10 @@ def test_links_gives_links_or_mistakes(tmp_path: Path) -> None:
     write_test(tmp_path / "good", "acr")
     write_test(tmp_path / "bad", "acrobatics")
     tests = library(tmp_path)
-    told = links(tests, "http://here")
-    assert f"http://here/results/good?key={tests.open('good').key}" in told
-    assert "http://here/listen/good" in told
-    assert "bad: not open" in told and "test.yaml, line" in told
+    text = links(tests, "http://here")
+    assert f"http://here/results/good?key={tests.open('good').key}" in text
+    assert "http://here/listen/good" in text
+    assert "bad: not open" in text and "test.yaml, line" in text
     assert "no test" in links(library(tmp_path / "empty"), "")
 
 
