@@ -1,4 +1,4 @@
-"""The library of tests: reading one does not block the others."""
+"""The library of tests: reading one does not block the others, and who may open tests here."""
 
 import threading
 from pathlib import Path
@@ -10,7 +10,7 @@ from benchmarks.support.listening import Rater, write_test
 from earshot.core.errors import InputError
 from earshot.study.design import Test
 from earshot.study.design.document import SpecError
-from earshot.study.library import BusyError
+from earshot.study.library import BusyError, Permission
 from earshot.study.sounds import stimuli
 from earshot.study.sounds.copies import Copy
 from earshot.study.web.server import app, library
@@ -92,3 +92,26 @@ def test_library_get_lists_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyP
     for name in ("nothing", "..", "a/b", "", "."):
         with pytest.raises(InputError, match="Check the link"):
             tests.get(name)
+
+
+def test_permission_off_a_space_is_anybodys() -> None:
+    permission = Permission.of(None, {})
+    assert permission.possible
+    permission.check("")
+
+
+def test_permission_without_key_is_nobodys() -> None:
+    """It is so on a Space."""
+    permission = Permission.of(None, {"SPACE_ID": "lab/earshot"})
+    assert not permission.possible
+    with pytest.raises(InputError, match="Download yours"):
+        permission.check("")
+
+
+@pytest.mark.parametrize("environment", [{}, {"SPACE_ID": "lab/earshot"}])
+def test_permission_is_for_who_types_key(environment: dict[str, str]) -> None:
+    permission = Permission.of("a-long-key", environment)
+    permission.check(" a-long-key\n")
+    for wrong in ("", "a-long-ke", "é"):
+        with pytest.raises(InputError, match="Type the key"):
+            permission.check(wrong)

@@ -2,7 +2,7 @@
 rows that the analyses make of them, with Holm's correction.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -353,3 +353,9 @@ def holm(p: Iterable[float]) -> np.ndarray:
     times = np.arange(len(rising), 0, -1)
     values[rising] = np.maximum.accumulate(values[rising] * times).clip(max=1.0)
     return values
+
+
+def with_holm(rows: Sequence[Mapping[str, Any]], columns: list[str] | None = None) -> Table:
+    """Make a table of the rows, with p_holm: their p corrected over all."""
+    table = pd.DataFrame(rows, columns=columns)
+    return table.assign(p_holm=holm(table["p"]))

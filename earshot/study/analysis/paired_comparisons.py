@@ -2,7 +2,9 @@
 whether anyone notices a difference at all (ABX).
 """
 
+from collections.abc import Iterator
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,6 +25,7 @@ from earshot.study.analysis.estimates import (
     holm,
     mean_of,
     size,
+    with_holm,
 )
 
 EVEN = 0.5  # the share of votes of either system where there is no difference
@@ -67,20 +70,12 @@ def preferences(votes: Table, estimates: dict[tuple[str, str], Estimate]) -> Tab
     value (the share of system's, ties half), low, high, p (clustered), p_holm; and p_binomial, the
     exact sign test that leaves ties out and takes votes for independent, to be read with that in
     mind."""
-    turned = both_ways(votes)
     rows = []
-    for (one, other), estimate in estimates.items():
-        own = turned[(turned["system"] == one) & (turned["other"] == other)]
-        won, lost = int((own["answer"] == 1).sum()), int((own["answer"] == 0).sum())
-        exact = binomtest(won, won + lost).pvalue if won + lost else np.nan
-        rows.append(
-            {"system": one, "other": other, **size(own)}
-            | {"won": won, "tied": len(own) - won - lost, "lost": lost}
-            | estimate_row(estimate, (0, 1))
-            | {"p_binomial": float(exact)}
-        )
-    table = pd.DataFrame(rows)
-    return table.assign(p_holm=holm(table["p"]))
+    for row, estimate in _vote_counts(votes, estimates):
+        decided = row["won"] + row["lost"]
+        exact = binomtest(row["won"], decided).pvalue if decided else np.nan
+        rows.append(row | estimate_row(estimate, (0, 1)) | {"p_binomial": float(exact)})
+    return with_holm(rows)
 
 
 def comparisons(votes: Table, estimates: dict[tuple[str, str], Estimate]) -> Table:
@@ -92,8 +87,7 @@ def comparisons(votes: Table, estimates: dict[tuple[str, str], Estimate]) -> Tab
         own = turned[(turned["system"] == one) & (turned["other"] == other)]
         row = estimate_row(estimate, (-3, 3))
         rows.append({"system": one, "other": other, **size(own), **row})
-    table = pd.DataFrame(rows)
-    return table.assign(p_holm=holm(table["p"]))
+    return with_holm(rows)
 
 
 def can_be_scaled(votes: Table) -> bool:
@@ -139,22 +133,24 @@ def modelled(votes: Table, order: list[str]) -> dict[tuple[str, str], Estimate]:
 def modelled_preferences(votes: Table, estimates: dict[tuple[str, str], Estimate]) -> Table:
     """Make the columns of preferences, with value, low and high as the model has them, and no
     p_binomial."""
-    turned = both_ways(votes)
     rows = []
+    for counts, estimate in _vote_counts(votes, estimates):
+        row = estimate_row(estimate)
+        chances = {name: float(expit(row[name])) for name in ("value", "low", "high")}
+        rows.append(counts | row | chances | {"p_binomial": np.nan})
+    return with_holm(rows)
+
+
+def _vote_counts(
+    votes: Table, estimates: dict[tuple[str, str], Estimate]
+) -> Iterator[tuple[dict[str, Any], Estimate]]:
+    """Yield for each pair its names, sizes and votes, and its estimate."""
+    turned = both_ways(votes)
     for (one, other), estimate in estimates.items():
         own = turned[(turned["system"] == one) & (turned["other"] == other)]
         won, lost = int((own["answer"] == 1).sum()), int((own["answer"] == 0).sum())
-        row = estimate_row(estimate)
-        chances = {name: float(expit(row[name])) for name in ("value", "low", "high")}
-        rows.append(
-            {"system": one, "other": other, **size(own)}
-            | {"won": won, "tied": len(own) - won - lost, "lost": lost}
-            | row
-            | chances
-            | {"p_binomial": np.nan}
-        )
-    table = pd.DataFrame(rows)
-    return table.assign(p_holm=holm(table["p"]))
+        counts = {"won": won, "tied": len(own) - won - lost, "lost": lost}
+        yield {"system": one, "other": other, **size(own)} | counts, estimate
 
 
 def as_share(estimate: Estimate) -> Estimate:

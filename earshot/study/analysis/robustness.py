@@ -22,6 +22,7 @@ from earshot.study.analysis.estimates import (
     estimate_row,
     holm,
     mean_of,
+    with_holm,
 )
 from earshot.study.design import REFERENCE, Scale, Test
 
@@ -49,8 +50,7 @@ def effects(test: Test, answers: Table, scale: Scale) -> Table:
         rows = [
             {"effect": name, **estimate_row(each)} for name, each in _effects(test, answers, scale)
         ]
-    table = pd.DataFrame(rows, columns=columns)
-    return table.assign(p_holm=holm(table["p"]))
+    return with_holm(rows, columns)
 
 
 def _effects(test: Test, answers: Table, scale: Scale) -> Iterator[tuple[str, Estimate]]:

@@ -22,12 +22,13 @@ from earshot.study.analysis.estimates import (
     holm,
     mean_of,
     size,
+    with_holm,
 )
 from earshot.study.design import REFERENCE, Scale, Test
 from earshot.study.design.scales import words_in
 
 Differences = dict[tuple[str, str], Estimate]
-_ESTIMATE = ["value", "low", "high", "standard_error", "df", "p"]
+ESTIMATE_COLUMNS = ["value", "low", "high", "standard_error", "df", "p"]
 MIDDLE_ANCHOR = "anchor-7k"
 TRANSPARENT = 90.0  # from here on a condition was taken for the reference
 MAX_MISSED = 0.15  # of a rater's trials
@@ -79,8 +80,7 @@ def pairs(estimates: Differences) -> Table:
         {"system": one, "other": other, **estimate_row(estimate)}
         for (one, other), estimate in estimates.items()
     ]
-    table = pd.DataFrame(rows, columns=["system", "other", *_ESTIMATE])
-    return table.assign(p_holm=holm(table["p"]))
+    return with_holm(rows, ["system", "other", *ESTIMATE_COLUMNS])
 
 
 def scored(test: Test, scale: Scale, answers: Table) -> Table:

@@ -1,4 +1,4 @@
-"""Checks of sounds, and the copies that raters get."""
+"""Checks of sounds, the copies that raters get, and BS.1534-3's demands on anchors."""
 
 import io
 import tracemalloc
@@ -13,7 +13,7 @@ from earshot.study.design import ANCHORS, DESIGNS, REFERENCE
 from earshot.study.design.spec import load
 from earshot.study.sounds import stimuli
 from earshot.study.sounds.copies import as_wav
-from earshot.study.sounds.stimuli import LOUDNESS_TOLERANCE, check, prepare
+from earshot.study.sounds.stimuli import LOUDNESS_TOLERANCE, check, low_pass, prepare
 from tests.support.stimuli import RATE, make_folder, noise
 
 
@@ -228,3 +228,22 @@ def test_as_wav_differs_by_one_step(tmp_path: Path) -> None:
         copy, rate = soundfile.read(io.BytesIO(sent[-1]))
         assert rate == RATE and np.abs(copy - samples).max() <= 1.5 * 2**-23
     assert sent[0] == sent[2] != sent[1]
+
+
+@pytest.mark.parametrize("sample_rate", [16_000, 22_050, 44_100, 48_000, 96_000])
+@pytest.mark.parametrize("cutoff", [3500.0, 7000.0])
+def test_low_pass_response_meets_bs1534(sample_rate: int, cutoff: float) -> None:
+    impulse = np.zeros(sample_rate)
+    impulse[sample_rate // 2] = 1.0
+    response = 20 * np.log10(np.abs(np.fft.rfft(low_pass(impulse, sample_rate, cutoff))) + 1e-9)
+    frequency = np.arange(len(response))
+    assert np.abs(response[frequency <= cutoff]).max() < 0.11
+    assert response[frequency >= cutoff * 4 / 3.5].max(initial=-99) < -25
+    assert response[frequency >= cutoff * 4.5 / 3.5].max(initial=-99) < -50
+
+
+def test_low_pass_filters_channels_alike() -> None:
+    samples = np.random.default_rng(0).standard_normal((4000, 2)).astype(np.float32)
+    both = low_pass(samples, 16_000, 3500.0)
+    assert both.shape == samples.shape and both.dtype == np.float32
+    assert np.allclose(both[:, 1], low_pass(samples[:, 1], 16_000, 3500.0), atol=1e-5)

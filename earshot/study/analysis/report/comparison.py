@@ -18,8 +18,8 @@ from earshot.study.analysis.estimates import (
     codes,
     difference,
     estimate_row,
-    holm,
     simulated,
+    with_holm,
 )
 from earshot.study.analysis.report import figures, panels, sheets
 from earshot.study.analysis.report.page import render
@@ -104,8 +104,7 @@ def compare(one: Results, two: Results) -> Comparison:
         rows.append(row | estimate_row(gap))
     if not rows:
         raise InputError(NOTHING_IN_COMMON)
-    table = pd.DataFrame(rows)
-    return Comparison(one, two, table.assign(p_holm=holm(table["p"])))
+    return Comparison(one, two, with_holm(rows))
 
 
 def _averaged_answers(results: Results) -> Table:

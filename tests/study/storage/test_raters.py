@@ -1,19 +1,24 @@
-"""How many raters a test takes, and when it takes none: in SQLite and in PostgreSQL."""
+"""How many raters a test takes, and when it takes none, in SQLite and in PostgreSQL; and what
+became of everybody who came.
+"""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
 from earshot.core.errors import InputError
 from earshot.study.design import Test
 from earshot.study.design.raters import Panel
+from earshot.study.design.spec import load
 from earshot.study.storage import tables
 from earshot.study.storage.queries import SCREENED
-from earshot.study.storage.raters import ABANDONED, NoPlaceError
+from earshot.study.storage.raters import ABANDONED, Conduct, NoPlaceError
 from earshot.study.storage.store import Rater, Store
+from tests.support.stimuli import make_folder
 from tests.support.studies import any_answer, enrol, make_test
 
 SCREENS = Panel(returns={"headphones": "LOUD", "attention": "ASLEEP"})
@@ -152,3 +157,28 @@ def test_finishes_tell_raters_and_hours(store: Store, monkeypatch: pytest.Monkey
     take(store, test, late)
     finishes = [(each.rater, each.hour.isoformat()) for each in store.finishes(test)]
     assert finishes == [(early.id, "2027-01-31T18:00:00"), (late.id, "2027-01-31T19:00:00")]
+
+
+def test_conduct_counts_each_way_out(tmp_path: Path) -> None:
+    test = load(make_folder(tmp_path / "t"))
+    test = replace(test, panel=Panel(returns={"headphones": "C1"}))
+    store = Store(f"sqlite:///{tmp_path / 'answers.db'}")
+    everyone = [enrol(store, test).token for _ in range(5)]
+    withdrew, failed, left, *finished = everyone
+    store.withdraw(test, withdrew)
+    store.headphones(test, failed, passed=False)
+    store.headphones(test, left, passed=True)
+    for token in finished:
+        store.headphones(test, token, passed=True)
+        for order in range(6):
+            store.answer(test, token, order, 3, [1], 900)
+    conduct = store.conduct(test)
+    assert conduct == Conduct(
+        consented=5,
+        withdrew=1,
+        failed_headphones=1,
+        failed_attention=0,
+        unfinished=1,
+        finished=2,
+    )
+    assert conduct.screened_out == 1
