@@ -49,8 +49,8 @@ class Trial:
 class Item:
     """A place in one rater's sequence: a trial, and its systems by position.
 
-    In abx a third position follows: X, which is one of the two. Where the trial is still to be
-    chosen, it is UNDRAWN and there are no systems.
+    In abx a third position follows: X, which is one of the two. trial is UNDRAWN, and systems is
+    empty, where it is still to be chosen.
     """
 
     order: int

@@ -97,7 +97,7 @@ def lines(test: Test, store: Store) -> Iterator[dict[str, Any]]:
                         {
                             "order": item.place,
                             "trial": item.trial,
-                            "shown": item.shown,
+                            "shown": item.systems,
                             "answer": item.answer,
                             "plays": item.plays,
                             "milliseconds": item.milliseconds,

@@ -148,7 +148,7 @@ def store_draw(session: Session, test: Test, rater: str, item: Item, knew: int) 
     row = session.get(ItemRow, (rater, item.order))
     if row is None or row.trial != UNDRAWN:
         return
-    row.trial, row.shown, row.knew, row.drawn = item.trial, [*item.systems], knew, opened.events
+    row.trial, row.systems, row.knew, row.drawn = item.trial, [*item.systems], knew, opened.events
     opened.events += 1
 
 

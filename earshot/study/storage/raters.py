@@ -96,7 +96,7 @@ def read_rater(session: Session, row: RaterRow, token: str) -> Rater:
 
 def item_of(row: ItemRow) -> Item:
     """Read the item of the row."""
-    return Item(row.place, row.trial, tuple(row.shown))
+    return Item(row.place, row.trial, tuple(row.systems))
 
 
 class NoPlaceError(InputError):

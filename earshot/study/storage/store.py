@@ -141,7 +141,7 @@ class Store:
             session.add(rater)
             session.flush()
             session.add_all(
-                ItemRow(rater=new, place=each.order, trial=each.trial, shown=[*each.systems])
+                ItemRow(rater=new, place=each.order, trial=each.trial, systems=[*each.systems])
                 for each in sequence
             )
 
@@ -289,8 +289,8 @@ class Store:
         with Session(self.engine) as session:
             sounds = []
             for row in session.scalars(skipped):
-                names = [*row.shown, "reference"]
-                system = names[min(row.missing or 0, len(row.shown))]
+                names = [*row.systems, "reference"]
+                system = names[min(row.missing or 0, len(row.systems))]
                 sounds.append((test.trials[row.trial].stimulus, system))
             return Counter(sounds)
 

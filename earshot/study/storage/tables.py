@@ -84,7 +84,7 @@ class ItemRow(Base):
     )
     place: Mapped[int] = mapped_column(primary_key=True)
     trial: Mapped[int]
-    shown: Mapped[list[str]] = mapped_column(JSON)
+    systems: Mapped[list[str]] = mapped_column("shown", JSON)
     answer: Mapped[Any | None] = mapped_column(JSON(none_as_null=True))
     plays: Mapped[list[int] | None] = mapped_column(JSON(none_as_null=True))
     milliseconds: Mapped[int | None]
