@@ -104,9 +104,9 @@ def passing(sound: Signal, nearest: float, speed: float, distance: float) -> Sig
     """
     t = clock(len(sound) / SAMPLE_RATE)
     away = np.hypot(speed * (t - nearest), distance)
-    delayed = np.interp(t - (away - away.max()) / SPEED_OF_SOUND, t, sound, period=t[-1])
+    received = np.interp(t - (away - away.max()) / SPEED_OF_SOUND, t, sound, period=t[-1])
     near = distance / away
-    return near * (near * delayed + (1 - near) * low_pass(delayed, 1200, 1))
+    return near * (near * received + (1 - near) * low_pass(received, 1200, 1))
 
 
 def sequence(seconds: float, sounds: Iterable[tuple[float, Signal]]) -> Signal:

@@ -29,8 +29,8 @@ RINGTONE = (76, 74, 66, 68, 73, 71, 62, 64)
 
 def line(rng: np.random.Generator, sound: Signal, loudness: float = 0.004) -> Signal:
     """Filter a sound as a receiver does, with the hum and hiss of the line."""
-    speech = band(sound / np.max(np.abs(sound)), 280, 3600, 3)
-    return speech + loudness * noise(rng, len(sound) / 32_000, 0.5)
+    narrow = band(sound / np.max(np.abs(sound)), 280, 3600, 3)
+    return narrow + loudness * noise(rng, len(sound) / 32_000, 0.5)
 
 
 def _bell_phone(rng: np.random.Generator, rings: Sequence[Point], hz: float) -> Signal:

@@ -49,12 +49,12 @@ def make_index(
     )
     spellings = {word.spelling for word in spoken}
     words = [*spoken, *written]
-    on_map = np.array([word.spelling in spellings for word in words])
-    projection = _principal(vectors[on_map], vectors)
-    tsne = _tsne(vectors, on_map)
+    is_drawn = np.array([word.spelling in spellings for word in words])
+    projection = _principal(vectors[is_drawn], vectors)
+    tsne = _tsne(vectors, is_drawn)
     trust = {
-        "pca": _trust(vectors[on_map], projection(vectors[on_map])),
-        "tsne": _trust(vectors[on_map], tsne[on_map]),
+        "pca": _trust(vectors[is_drawn], projection(vectors[is_drawn])),
+        "tsne": _trust(vectors[is_drawn], tsne[is_drawn]),
     }
     library = WordLibrary(words, vectors, projection, tsne, trust, model.fingerprint)
     library.save(folder, sounds)
@@ -97,21 +97,21 @@ def _written(spoken: Sequence[LibraryWord], frequent: int) -> list[LibraryWord]:
     return [*recorded.values(), *others[:frequent]]
 
 
-def _principal(on_map: np.ndarray, vectors: np.ndarray) -> Projection:
+def _principal(drawn: np.ndarray, vectors: np.ndarray) -> Projection:
     """Compute the first two principal components of the vectors shown on the map (n, D)."""
-    mean = on_map.mean(axis=0)
-    axes = np.linalg.svd(on_map - mean, full_matrices=False)[2][:2].T
+    mean = drawn.mean(axis=0)
+    axes = np.linalg.svd(drawn - mean, full_matrices=False)[2][:2].T
     points = (vectors - mean) @ axes
     return Projection(mean, axes, points.min(axis=0), points.max(axis=0))
 
 
-def _tsne(vectors: np.ndarray, on_map: np.ndarray) -> np.ndarray:
+def _tsne(vectors: np.ndarray, is_drawn: np.ndarray) -> np.ndarray:
     """Lay out the words shown on the map by t-SNE (van der Maaten & Hinton 2008); the others are
     placed between their neighbours. Coordinates in [0, 1]: (N, 2).
     """
     from openTSNE import TSNE  # slow to import
 
-    few = vectors[on_map]
+    few = vectors[is_drawn]
     perplexity = min(PERPLEXITY, (len(few) - 1) // 3)
     places = np.asarray(
         TSNE(perplexity=perplexity, metric="cosine", initialization="pca", random_state=0).fit(few)
@@ -119,8 +119,8 @@ def _tsne(vectors: np.ndarray, on_map: np.ndarray) -> np.ndarray:
     low, high = places.min(axis=0), places.max(axis=0)
     places = (places - low) / (high - low)
     every = np.empty((len(vectors), 2), np.float32)
-    every[on_map] = places
-    every[~on_map] = place_on_map(vectors[~on_map] @ few.T, places)
+    every[is_drawn] = places
+    every[~is_drawn] = place_on_map(vectors[~is_drawn] @ few.T, places)
     return every
 
 

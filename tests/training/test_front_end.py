@@ -115,11 +115,11 @@ def test_units_over_a_front_end_speak(
     noise = np.random.default_rng(0).normal(0, 0.1, 24_000).astype(np.float32)
     for name in ("kmeans-front-end", "vqvae-front-end"):
         convert = VQVAEConversion.load(run / "checkpoints" / name, "cpu")
-        made = convert((16_000, noise), "TF2", "neural")
-        assert len(made.units.codes) == 75  # of 20 ms
-        assert made.units.codes.max() < 8
-        assert len(made.converted.waveform) == len(made.source.waveform) == 24_000
-        assert np.abs(made.converted.waveform).max() > 0
+        conversion = convert((16_000, noise), "TF2", "neural")
+        assert len(conversion.units.codes) == 75  # of 20 ms
+        assert conversion.units.codes.max() < 8
+        assert len(conversion.converted.waveform) == len(conversion.source.waveform) == 24_000
+        assert np.abs(conversion.converted.waveform).max() > 0
         with pytest.raises(InputError, match="not of MFCC"):
             VQVAENetworks(convert)
 

@@ -27,10 +27,10 @@ def of(name: str) -> list[EvalResult]:
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_hub_card_has_what_hub_asks(folder: Path) -> None:
     card = hub_card(folder, "someone/earshot")
-    told, written = metadata(card), metadata(ModelCard.load(folder / "README.md"))
-    assert told.library_name == "earshot"
-    assert told.pipeline_tag and told.datasets
-    assert (told.license, told.tags) == (written.license, written.tags)
+    card_results, written = metadata(card), metadata(ModelCard.load(folder / "README.md"))
+    assert card_results.library_name == "earshot"
+    assert card_results.pipeline_tag and card_results.datasets
+    assert (card_results.license, card_results.tags) == (written.license, written.tags)
     assert "](../../" not in card.text
     assert '"checkpoints/' not in card.text
     reread = ModelCard(str(card))  # the model index is parsed again
@@ -39,10 +39,10 @@ def test_hub_card_has_what_hub_asks(folder: Path) -> None:
 
 def test_hub_card_tells_own_results_alone() -> None:
     """A card tells the results of its own checkpoint alone."""
-    told = {
+    card_results = {
         (result.metric_type, result.metric_name): result.metric_value for result in of("vqvae-512")
     }
-    assert told["wer", "WER %, vqvae-512, griffin-lim"] == pytest.approx(26.11, abs=0.01)
+    assert card_results["wer", "WER %, vqvae-512, griffin-lim"] == pytest.approx(26.11, abs=0.01)
     (words,) = [result for result in of("words-bottleneck") if result.metric_type == "acoustic_ap"]
     metrics = json.loads((CHECKPOINTS / "words-bottleneck" / "metrics.json").read_text())
     published = {row["system"]: row["acoustic_ap"] for row in metrics["results"]}

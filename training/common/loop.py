@@ -145,11 +145,11 @@ class FallAtEnd:
     def step(self) -> None:
         """Average the weights, set the rate of the next step, and validate now and then."""
         before, budget = self._budget.steps_spent, self._budget
-        kept = min(self._decay, (1 + before) / (10 + before))
+        decay = min(self._decay, (1 + before) / (10 + before))
         with torch.no_grad():
             weights: list[Tensor] = list(self._network.parameters())
             average: list[Tensor] = list(self._average.parameters())
-            torch._foreach_lerp_(average, weights, 1 - kept)  # pyright: ignore
+            torch._foreach_lerp_(average, weights, 1 - decay)  # pyright: ignore
         now = time.monotonic()
         budget.steps_spent += 1
         budget.seconds_spent += now - self._now

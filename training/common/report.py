@@ -65,11 +65,11 @@ def markdown(
 ) -> str:
     """Write rows as a Markdown table: the columns that any row has a number for."""
     rows = list(rows)
-    shown = {metric: head for metric, head in columns.items() if any(metric in r for r in rows)}
-    lines = [["system", *(heading for heading, _ in shown.values())]]
+    present = {metric: head for metric, head in columns.items() if any(metric in r for r in rows)}
+    lines = [["system", *(heading for heading, _ in present.values())]]
     for row in rows:
         lines.append(
-            [_name(row), *(format(row[m], f) if m in row else "–" for m, (_, f) in shown.items())]
+            [_name(row), *(format(row[m], f) if m in row else "–" for m, (_, f) in present.items())]
         )
     widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
     rule = ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])]

@@ -43,8 +43,8 @@ def zero_shot(language: str) -> frozenset[tuple[str, ...]]:
 
 def is_zero_shot(language: str, spelling: str, phonemes: tuple[str, ...]) -> bool:
     """Say whether a word is held out from training, by its spelling or by its phonemes."""
-    known = spelling.lower().replace("_", " ") in SPELLINGS.get(language, {})
-    return known or phonemes in zero_shot(language)
+    is_listed = spelling.lower().replace("_", " ") in SPELLINGS.get(language, {})
+    return is_listed or phonemes in zero_shot(language)
 
 
 def has_zero_shot_word(item: "Item") -> bool:

@@ -74,11 +74,12 @@ def open_test_set(data: Path, every: bool = False) -> dict[str, list[Spoken]]:
     every: take all English recordings with texts of the two corpora, whatever speaker and split.
     """
     items = speech_items(data)
-    known = dictionary()
+    pronounceable = dictionary()
     studio = [
         item
         for item in _chosen(items, STUDIO, every)
-        if len(spoken_words(item.text)) >= MIN_WORDS and known.issuperset(spoken_words(item.text))
+        if len(spoken_words(item.text)) >= MIN_WORDS
+        and pronounceable.issuperset(spoken_words(item.text))
     ]
     groups = {"studio": studio, "visitors": _chosen(items, VISITORS, every)}
     return {
@@ -114,8 +115,8 @@ def bigram_arpa(texts: Iterable[list[str]]) -> str:
     Words that pocketsphinx cannot pronounce are left out of it, and count as errors wherever they
     were said.
     """
-    known = dictionary()
-    sentences = [[START, *(w for w in text if w in known), END] for text in texts]
+    pronounceable = dictionary()
+    sentences = [[START, *(w for w in text if w in pronounceable), END] for text in texts]
     unigrams = Counter(word for s in sentences for word in s[1:])
     bigrams = Counter(pair for s in sentences for pair in zip(s[:-1], s[1:], strict=True))
     total = sum(unigrams.values())

@@ -70,13 +70,13 @@ def plain_words(text: str) -> list[str]:
     return re.sub(r"[^a-z' ]", " ", text.lower().replace("-", " ").replace("’", "'")).split()
 
 
-def error_rate(references: Sequence[Sequence[str]], found: Sequence[Sequence[str]]) -> float:
+def error_rate(references: Sequence[Sequence[str]], hypotheses: Sequence[Sequence[str]]) -> float:
     """Compute the word error rate in %; an utterance has at most as many errors as words, for
     Whisper sometimes repeats itself.
     """
     errors = sum(
-        min(Levenshtein.distance(list(said), list(heard)), len(said))
-        for said, heard in zip(references, found, strict=True)
+        min(Levenshtein.distance(list(reference), list(hypothesis)), len(reference))
+        for reference, hypothesis in zip(references, hypotheses, strict=True)
     )
     return 100 * errors / sum(map(len, references))
 

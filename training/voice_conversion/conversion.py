@@ -95,9 +95,9 @@ class Source:
             return self.recogniser(waveform)
         parts = []
         for number, clean in enumerate(waveform.chunk(GROUPS)):
-            heard = self.halls.augment(clean) if number % 2 else equalise(clean)
+            noisy = self.halls.augment(clean) if number % 2 else equalise(clean)
             rate = RATES[int(torch.randint(len(RATES), ()))]
-            parts.append(self.recogniser(speed(heard, rate), rate, self.windows.frames // 2))
+            parts.append(self.recogniser(speed(noisy, rate), rate, self.windows.frames // 2))
         return torch.cat(parts)
 
 
@@ -217,21 +217,21 @@ def measure(
     voices = Voices(vector, pitch_mean, pitch_std)
     contour = relative_contour(batch.pitch, voices.pitch_mean)
     real = system.inverter.normalize(batch.mel)
-    heard = listener.speech(batch.waveform)
+    source_states = listener.speech(batch.waveform)
     order = torch.arange(len(real), device=real.device).roll(len(real) // 2)
     targets = voices[order]
     moved = adapted_contour(contour, voices, targets)
-    known = system.classifier.encoder(system.inverter.normalize(batch.reference))
+    reference_vectors = system.classifier.encoder(system.inverter.normalize(batch.reference))
     for name in ("continuous", "units-512"):
         number = system.bottleneck.config.names.index(name)
         chosen = torch.full((len(real),), number, device=real.device)
         passed, _ = system.bottleneck(content, chosen)
         values[f"mel {name}"] = F.l1_loss(system.inverter(passed, contour, voices, chosen), real)
         converted = system.inverter(passed, moved, targets, chosen)
-        said = listener(system.inverter.denormalize(converted), hertz(moved, targets))
-        values[f"words {name}"] = F.mse_loss(said, heard)
-        found = system.classifier.encoder(converted)
-        to_target = F.cosine_similarity(found, known[order])
-        to_source = F.cosine_similarity(found, known)
+        converted_states = listener(system.inverter.denormalize(converted), hertz(moved, targets))
+        values[f"words {name}"] = F.mse_loss(converted_states, source_states)
+        converted_vectors = system.classifier.encoder(converted)
+        to_target = F.cosine_similarity(converted_vectors, reference_vectors[order])
+        to_source = F.cosine_similarity(converted_vectors, reference_vectors)
         values[f"nearer {name}"] = (to_target > to_source).float().mean()
     return {key: float(value) for key, value in values.items()}

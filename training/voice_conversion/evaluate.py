@@ -175,10 +175,10 @@ class Evaluator:
         others = [p.source_waveform for p in self.test_set.pairs]
         others += [u.waveform for u in self.test_set.sentences]
         streams = [codes for _, codes in [*encoded, *map(representation, others)]]
-        known = [codes for codes in streams if codes is not None]
-        if known:
+        unit_streams = [codes for codes in streams if codes is not None]
+        if unit_streams:
             encoded_waveforms = [*self.test_set.abx_waveforms, *others]
-            row["bitrate"] = bitrate(known, sum(map(len, encoded_waveforms)) / SAMPLE_RATE)
+            row["bitrate"] = bitrate(unit_streams, sum(map(len, encoded_waveforms)) / SAMPLE_RATE)
         return row
 
     def speech(self, speaker: Speaker) -> Row:

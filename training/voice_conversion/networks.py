@@ -236,15 +236,15 @@ class System(nn.Module):
             passed, commitment = self.bottleneck(content.float(), chosen)
         voices = self.voices(batch.reference, batch.speaker)
         contour = relative_contour(batch.pitch, voices.pitch_mean)
-        made = self.inverter(passed, contour, voices, chosen).float()
-        half = len(made) // 2
+        reconstructed = self.inverter(passed, contour, voices, chosen).float()
+        half = len(reconstructed) // 2
         sources, targets = slice(0, half), slice(half, 2 * half)
         moved = adapted_contour(contour[sources], voices[sources], voices[targets])
         converted = self.inverter(passed[sources], moved, voices[targets], chosen[sources]).float()
         with frozen(self.classifier):
             taken_for = self.classifier(converted).float()
         losses = {
-            "mel": F.l1_loss(made, real),
+            "mel": F.l1_loss(reconstructed, real),
             "commitment": COMMITMENT * commitment,
             "adversary": 0.3
             * F.cross_entropy(self.adversary(content, ADVERSARY).float(), batch.speaker),
@@ -257,24 +257,26 @@ class System(nn.Module):
         if listener is None:
             return losses
         # Half a batch is converted and half said in its own voice: both are to be understood.
-        said = self.inverter.denormalize(torch.cat([converted, made[targets]]))
+        spoken = self.inverter.denormalize(torch.cat([converted, reconstructed[targets]]))
         pitch = torch.cat([hertz(moved, voices[targets]), batch.pitch[targets]])
         with torch.no_grad():
-            heard = listener.speech(batch.waveform[: 2 * half])
-        losses["words"] = WORDS_WEIGHT * F.mse_loss(listener(said, pitch), heard)
-        return losses | self._sharpness(made, converted, real)
+            source_states = listener.speech(batch.waveform[: 2 * half])
+        losses["words"] = WORDS_WEIGHT * F.mse_loss(listener(spoken, pitch), source_states)
+        return losses | self._sharpness(reconstructed, converted, real)
 
     def _contour_losses(self, passed: Tensor, contour: Tensor, voices: Voices) -> dict[str, Tensor]:
-        known = Voices(voices.vector.detach(), voices.pitch_mean, voices.pitch_std)
-        predicted = self.contour(passed, known).float()
+        fixed = Voices(voices.vector.detach(), voices.pitch_mean, voices.pitch_std)
+        predicted = self.contour(passed, fixed).float()
         voiced = contour[..., 0]
         off = (predicted[..., 1] - contour[..., 1]).abs() * voiced
         voicing = F.binary_cross_entropy_with_logits(predicted[..., 0], voiced)
         return {"voicing": 0.2 * voicing, "pitch": 2 * off.sum() / voiced.sum().clamp(min=1)}
 
-    def _sharpness(self, made: Tensor, converted: Tensor, real: Tensor) -> dict[str, Tensor]:
+    def _sharpness(
+        self, reconstructed: Tensor, converted: Tensor, real: Tensor
+    ) -> dict[str, Tensor]:
         """Compute least-squares adversarial losses (Mao et al. 2017) and feature matching."""
-        fake, n = torch.cat([made, converted]), len(made)
+        fake, n = torch.cat([reconstructed, converted]), len(reconstructed)
         real_features, on_real = self.discriminator(real)
         _, on_fake = self.discriminator(fake.detach())
         with frozen(self.discriminator):

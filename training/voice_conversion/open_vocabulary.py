@@ -79,8 +79,8 @@ def _open_row(
     row: Row = {"system": system.name, "group": group, "shipped": system.name == shipped}
     row["open_wer"] = word_error_rate(words, [judge.words(waveform) for waveform in converted])
     if whisper_base.available():
-        heard = [whisper_base.words(waveform) for waveform in converted]
-        row["whisper_wer"] = whisper_base.error_rate(words, heard)
+        recognised = [whisper_base.words(waveform) for waveform in converted]
+        row["whisper_wer"] = whisper_base.error_rate(words, recognised)
         row["noise_10db"] = _errors_in_babble(system, some, voices, 10.0)
     return [row | (naturalness.dnsmos(converted) if naturalness.available() else {})]
 
@@ -172,9 +172,9 @@ def unseen_voices(data: Path, pipeline: AnyVoiceConversion) -> list[Row]:
             voice = pipeline.voice(pipeline.reference((SAMPLE_RATE, speech)))
             sources = [s for s in test_set if s.speaker != target]
             for source in sources[:: max(1, len(sources) // UNSEEN_SOURCES)]:
-                made = pipeline((SAMPLE_RATE, source.waveform), voice).converted.waveform
+                converted = pipeline((SAMPLE_RATE, source.waveform), voice).converted.waveform
                 others = np.stack([centres[source.speaker], *strangers])
-                vector = similarity.embed([made])
+                vector = similarity.embed([converted])
                 nearest.append(similarity.nearest_is_target(vector, centres[target], others)[0])
         row[f"nearer_unseen_{seconds}"] = float(np.mean(nearest))
     row["nearer_unseen"] = row[f"nearer_unseen_{REFERENCES[-1]}"]
@@ -206,14 +206,14 @@ def notice_rows(data: Path) -> list[Row]:
     if not recordings:
         return []
     warned = {f"warned_{level:.0f}db": [] for level in NOTICE_LEVELS} | {"warned_clean": []}
-    for seed, (said, waveform) in enumerate(recordings):
+    for seed, (item, waveform) in enumerate(recordings):
         others = np.concatenate(
-            [w for i, w in recordings if i.corpus == BABBLE and i.speaker != said.speaker]
+            [w for i, w in recordings if i.corpus == BABBLE and i.speaker != item.speaker]
         )
         warned["warned_clean"].append(is_covered(waveform))
         for level in NOTICE_LEVELS:
             noisy = in_babble(waveform, others, seed, level)
             warned[f"warned_{level:.0f}db"].append(is_covered(noisy))
-    shares = {column: 100 * float(np.mean(found)) for column, found in warned.items()}
+    shares = {column: 100 * float(np.mean(notices)) for column, notices in warned.items()}
     group = f"validation, {len(recordings)} recordings"
     return [{"system": "notice of noise", "group": group, "shipped": False, **shares}]

@@ -71,7 +71,9 @@ def prepare(data: Path, out: Path) -> None:
                 (item for item in items if item.split == split), lambda item: item.path
             )
         ]
-        parts = [part for found in in_processes(_arrays, files, chunk=4) for part in found]
+        parts = [
+            part for recordings in in_processes(_arrays, files, chunk=4) for part in recordings
+        ]
         if split == "train":
             parts += [(HEART, HEART, _features(spoken)) for spoken in heart(data)]
         _write(parts, out / split)
@@ -104,12 +106,12 @@ def heart_texts(captions: Path) -> Iterator[str]:
     every other. No text has a word that no model may be trained on.
     """
     with captions.open(encoding="utf-8", newline="") as file:
-        told = [row["caption"] for row in csv.DictReader(file) if row["split"] == "train"]
+        sentences = [row["caption"] for row in csv.DictReader(file) if row["split"] == "train"]
     random, words = np.random.default_rng(0), [word for word in pronunciations() if word.isalpha()]
     read = 0
     while read < HEART_SENTENCES:
         listed = ", ".join(random.choice(words, LISTED, replace=False))
-        text = str(random.choice(told)) if read % 2 else f"{listed}."
+        text = str(random.choice(sentences)) if read % 2 else f"{listed}."
         if not has_zero_shot_word(Item(HEART, captions, HEART, "train", text=text)):
             read += 1
             yield text

@@ -112,19 +112,19 @@ class VocoderTraining(nn.Module):
         training.
         """
         with torch.autocast(real.device.type, enabled=False):  # phases need single precision
-            made = self.vocoder(mel, pitch)
-            losses = {"spectral": self.distance(made, real)}
+            generated = self.vocoder(mel, pitch)
+            losses = {"spectral": self.distance(generated, real)}
         if share < ADVERSARIAL_FROM:
             return losses
-        terms = [self._adversarial(d, made, real) for d in self.discriminators]
+        terms = [self._adversarial(d, generated, real) for d in self.discriminators]
         sums = {key: torch.stack([term[key] for term in terms]).mean() for key in terms[0]}
         return losses | sums
 
-    def _adversarial(self, judge: nn.Module, made: Tensor, real: Tensor) -> dict[str, Tensor]:
+    def _adversarial(self, judge: nn.Module, generated: Tensor, real: Tensor) -> dict[str, Tensor]:
         *real_features, on_real = judge(real)
-        on_fake = judge(made.detach())[-1]
+        on_fake = judge(generated.detach())[-1]
         with frozen(judge):
-            *features, score = judge(made)
+            *features, score = judge(generated)
         matching = [
             F.l1_loss(f.float(), r.detach().float()) / r.detach().float().abs().mean()
             for f, r in zip(features, real_features, strict=True)

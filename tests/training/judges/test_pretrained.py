@@ -88,8 +88,8 @@ def noise(seconds: float) -> np.ndarray:
 def test_whisper_hears_spoken_words(whisper: str) -> None:
     """Whisper goes on after 30 s."""
     judge = Whisper.from_pretrained(whisper, "cpu")
-    heard = judge.words(noise(1.0))
-    assert all(word.isalpha() or "'" in word or word.isdigit() for word in heard)
+    words = judge.words(noise(1.0))
+    assert all(word.isalpha() or "'" in word or word.isdigit() for word in words)
     beyond = judge.words(np.concatenate([np.zeros(29 * SAMPLE_RATE, np.float32), noise(2.0)]))
     first = judge.words(np.concatenate([np.zeros(29 * SAMPLE_RATE, np.float32), noise(1.0)]))
     assert beyond[: len(first)] == first

@@ -111,9 +111,9 @@ def test_faster_speech_is_of_higher_speakers(run: Path) -> None:
 def test_mel_of_training_equals_features(run: Path) -> None:
     speech = Speech.load(run / "val", CPU)
     waveform = speech.samples(torch.tensor([0]), 100)
-    found = LogMel(run / "constants.npz")(waveform)[0].numpy()
+    mel = LogMel(run / "constants.npz")(waveform)[0].numpy()
     expected = features.log_mel(waveform[0].numpy())
-    np.testing.assert_allclose(found, expected[:100], atol=1e-3)
+    np.testing.assert_allclose(mel, expected[:100], atol=1e-3)
 
 
 def test_halls_add_noise_of_drawn_level(run: Path) -> None:
@@ -148,9 +148,9 @@ def test_listener_hears_words_whoever_speaks(run: Path) -> None:
     torch.manual_seed(0)
     batch = source.batch(4)
     mel = batch.mel.requires_grad_()
-    said = listener.speech(batch.waveform)
-    again = (listener(mel, batch.pitch) - said).square().mean()
-    other = (listener(mel.detach().flip(0), batch.pitch.flip(0)) - said).square().mean()
+    states = listener.speech(batch.waveform)
+    again = (listener(mel, batch.pitch) - states).square().mean()
+    other = (listener(mel.detach().flip(0), batch.pitch.flip(0)) - states).square().mean()
     assert again.item() < 0.7 * other.item()
     again.backward()
     assert mel.grad is not None and float(mel.grad.abs().max()) > 0
@@ -160,8 +160,8 @@ def test_listener_hears_words_whoever_speaks(run: Path) -> None:
 def test_heart_reads_no_held_out_words(tmp_path: Path) -> None:
     """Its texts are captions and lists, without words held out."""
     captions = tmp_path / "captions.csv"
-    told = ["A bird sings", "A dog barks"]
-    rows = [f"{n},train,{text}" for n, text in enumerate(told)]
+    sentences = ["A bird sings", "A dog barks"]
+    rows = [f"{n},train,{text}" for n, text in enumerate(sentences)]
     captions.write_text("\n".join(["id,split,caption", *rows, "3,test,A cat"]))
     texts = [text for text, _ in zip(prepare.heart_texts(captions), range(40), strict=False)]
     assert texts[1::2] == ["A dog barks"] * 20
@@ -172,8 +172,8 @@ def test_heart_reads_no_held_out_words(tmp_path: Path) -> None:
 def test_resumed_training_exports_what_loads(trained: Path) -> None:
     conversion.train_conversion(trained, "conversion", Budget(steps=1))
     conversion.train_conversion(trained, "conversion", Budget(steps=2))
-    told = (trained / "conversion.jsonl").read_text().splitlines()
-    assert len(told) == 2
+    lines = (trained / "conversion.jsonl").read_text().splitlines()
+    assert len(lines) == 2
     saved = torch.load(trained / "conversion.state", weights_only=True)
     assert saved["step"] == 2
     assert all(bool(w.isfinite().all()) for w in saved["schedule"]["average"].values())

@@ -152,8 +152,8 @@ def test_table_in_noise_shows_growing_errors(
 ) -> None:
     """A judge hears a word unless the recording is louder than with babble 7 dB below it."""
     speech = 0.05 * np.random.default_rng(0).standard_normal((4, 16000)).astype(np.float32)
-    said = [Spoken(waveform, ["word"], "somebody") for waveform in speech]
-    monkeypatch.setattr(open_vocabulary, "open_test_set", lambda *_: {"visitors": said})
+    recordings = [Spoken(waveform, ["word"], "somebody") for waveform in speech]
+    monkeypatch.setattr(open_vocabulary, "open_test_set", lambda *_: {"visitors": recordings})
     monkeypatch.setattr(whisper_base, "available", lambda: True)
     monkeypatch.setattr(whisper_base, "words", lambda w: ["word"] if w.std() < 0.0545 else [])
     rows = evaluate_in_noise(tmp_path, tiny_checkpoints, tmp_path / "rows.json", quick=True)

@@ -53,7 +53,7 @@ class Whisper:
     @torch.inference_mode()
     def words(self, waveform: np.ndarray) -> list[str]:
         """Recognise a waveform (T,) at 16 kHz as spoken words; [] when there are none."""
-        heard: list[str] = []
+        words: list[str] = []
         for start in range(0, len(waveform), WINDOW):
             features = self._processor.feature_extractor(  # pyright: ignore
                 waveform[start : start + WINDOW], sampling_rate=SAMPLE_RATE, return_tensors="pt"
@@ -62,8 +62,8 @@ class Whisper:
                 features, max_new_tokens=MAX_TOKENS, do_sample=False, **self._language
             )
             text = self._processor.batch_decode(tokens, skip_special_tokens=True)  # pyright: ignore
-            heard += spoken_words(text[0])
-        return heard
+            words += spoken_words(text[0])
+        return words
 
 
 class XVectors:

@@ -66,9 +66,9 @@ def train_units(
         names = ("log_bands", "speaker")
         bands, speaker = train.batch(names, BATCH // views, WINDOW, generator)
         bands, speaker = bands.repeat(views, 1, 1), speaker.repeat(views, 1)
-        heard = augment(bands, generator) if augmented else bands
+        noisy = augment(bands, generator) if augmented else bands
         clean = cepstra(bands.to(device()))
-        output = network(cepstra(heard.to(device())), clean, speaker.to(device()))
+        output = network(cepstra(noisy.to(device())), clean, speaker.to(device()))
         if views == 1:
             return output.loss
         return output.loss + config.contrastive_weight * contrastive_loss(*output.z.chunk(2))
