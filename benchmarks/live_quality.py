@@ -7,7 +7,7 @@ Recordings of $EARSHOT_DATA, converted whole and as a stream, both through the n
   of the units is as in the whole recording; and seams: how much the spectrum changes from frame to
   frame at that place of a hop where it changes most, in terms of its mean change.
 - Open vocabulary, the recordings that conversion was developed with: word errors of both groups of
-  training.judges.open_vocabulary.
+  training.judges.sphinx.
 
 HOP/AHEAD: milliseconds of a hop and of what is seen ahead, by default those of Live. Each stream
 has heard another recording before, as after the first seconds. Writes live_quality.md.
@@ -30,12 +30,11 @@ from earshot.systems.voice_conversion.live.networks import LiveNetworks, load_ne
 from earshot.systems.voice_conversion.live.process import Choice
 from earshot.systems.voice_conversion.live.session import TIMING, LiveConversion, Timing
 from earshot.systems.voice_conversion.settings import MUTED
-from training.judges import naturalness
+from training.judges import packages
 from training.judges.evaluator import EvaluationModels
 from training.judges.metrics import word_error_rate
-from training.judges.open_vocabulary import open_test_set, recogniser
 from training.judges.speaker_encoder import nearer_to_target
-from training.judges.sphinx import Sphinx
+from training.judges.sphinx import Sphinx, open_test_set, recogniser
 from training.voice_conversion.test_set import Budget, choose
 
 TARGET: Final = settings.DEFAULT_VOICE
@@ -121,7 +120,7 @@ class Judges:
             spoken = convert([recording.waveform for recording in some])
             words = [recording.words for recording in some]
             errors.append(word_error_rate(words, [judge.words(w) for w, _ in spoken]))
-        score = naturalness.dnsmos(waveforms[:JUDGED])["dnsmos"]
+        score = packages.dnsmos(waveforms[:JUDGED])["dnsmos"]
         target = np.tile(self._target, (len(waveforms), 1))
         near = nearer_to_target(self._embed(list(waveforms)), self._embed(self._waveforms), target)
         figures = [*(f"{error:.1f}" for error in errors), f"{score:.2f}", f"{near.mean():.2f}"]

@@ -36,7 +36,7 @@ from earshot.systems.voice_conversion import VoiceConversion
 from earshot.systems.voice_conversion.speecht5 import SpeechT5Conversion
 from earshot.systems.words import Words
 from training.judges.evaluator import EvaluationModels
-from training.judges.open_vocabulary import OpenRecogniser
+from training.judges.sphinx import OpenRecogniser
 
 CPU: Final = torch.device("cpu")
 LAYER: Final = 9  # of a speech model

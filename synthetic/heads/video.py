@@ -1,4 +1,4 @@
-"""Render a video of a synthetic head that says a sentence, and write it."""
+"""Render a video of a synthetic head that speaks a sentence, and write it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -51,7 +51,7 @@ class RenderedVideo:
 
 
 def render(speaker: Speaker, sentence: str, seed: int = 0, rate: int = RATE) -> RenderedVideo:
-    """Render a speaker who says a sentence of the GRID grammar.
+    """Render a speaker of a sentence of the GRID grammar.
 
     seed: of head movement and blinks; rate: frames per second. Raises KeyError for a word outside
     the grammar.

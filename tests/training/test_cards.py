@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from earshot.core.paths import CHECKPOINTS, ROOT
-from training.common.cards import render_card
+from training.common.report import render_card
 from training.lip_to_speech.evaluate import card_tables
 
 

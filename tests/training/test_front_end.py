@@ -21,7 +21,7 @@ from tests.support.word_arrays import write_arrays
 from tests.systems.words.test_averaged_states import save as save_speech_model
 from training.common import loop
 from training.common.checkpoints import write_weights
-from training.common.front_end import front_end_of, prepared_with
+from training.common.commands import front_end_of, prepared_with
 from training.common.kmeans import kmeans
 from training.common.windows import Windows
 from training.voice_conversion.baselines import inverter, units

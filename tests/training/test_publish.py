@@ -14,7 +14,7 @@ from earshot.core.paths import CHECKPOINTS, ROOT
 from earshot.systems.voice_conversion import VoiceConversion
 from tests.support.hub_server import serve
 from training import publish
-from training.common.hub_card import hub_card, metadata
+from training.publish import hub_card, metadata
 
 FOLDERS = sorted(path.parent for path in CHECKPOINTS.glob("*/config.json"))
 

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-MAX_BYTES = 10 * 2**20  # bytes that a plain git push to a Space takes
+MAX_FILE_BYTES = 10 * 2**20  # bytes that a plain git push to a Space takes
 HEADER = 2**16  # bytes of a file that are not weights, at most
 
 
@@ -35,8 +35,10 @@ def write_weights(
         paths.insert(0, folder / "model-2.safetensors")  # in the order of their names
         save_file(rest, paths[0])
     for path in paths:
-        if limited and path.stat().st_size > MAX_BYTES:
-            raise ValueError(f"{path} has {path.stat().st_size} bytes; {MAX_BYTES} is the most.")
+        if limited and path.stat().st_size > MAX_FILE_BYTES:
+            raise ValueError(
+                f"{path} has {path.stat().st_size} bytes; {MAX_FILE_BYTES} is the most."
+            )
     together = b"".join(path.read_bytes() for path in paths)
     update_metrics(folder, {"sha256": hashlib.sha256(together).hexdigest()})
 
@@ -73,7 +75,7 @@ def _fitting(weights: dict[str, Tensor]) -> Iterator[tuple[str, Tensor]]:
     size = HEADER
     for name, weight in weights.items():
         size += weight.numel() * weight.element_size()
-        if size > MAX_BYTES:
+        if size > MAX_FILE_BYTES:
             return
         yield name, weight
 

@@ -1,16 +1,19 @@
-"""The commands that every system has: prepare, train, export and evaluate."""
+"""The commands that every system has: prepare, train, export and evaluate; and the front end that
+the arrays of a run were prepared with, which later commands need.
+"""
 
 import argparse
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 if TYPE_CHECKING:
     Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
 
 Arguments = argparse.Namespace
 Recipe = Mapping[str, Callable[[Path, str], Any]]
+FRONT_END: Final = "front-end.txt"  # the name of the front end of a run
 
 
 class System(ABC):
@@ -107,6 +110,41 @@ def parser_of(system: System) -> argparse.ArgumentParser:
 
 
 def add_judges(evaluate: argparse.ArgumentParser) -> None:
-    """Add the options of training/judges/pretrained/judges.py."""
+    """Add the options of training/judges/hub.py."""
     evaluate.add_argument("--asr", metavar="ID", help="a Whisper instead of pocketsphinx")
     evaluate.add_argument("--speaker", metavar="ID", help="a WavLM with x-vectors instead of ours")
+
+
+if TYPE_CHECKING:
+    from earshot.pretrained.speech_encoder import SpeechEncoder
+
+
+def prepared_with(name: str, run: Path) -> "SpeechEncoder":
+    """Load the front end "ID:LAYER", and note it in the run, whose arrays it is to make.
+
+    Raises SystemExit where it cannot be loaded, or where the run has arrays of another.
+    """
+    from earshot.core.errors import InputError
+    from earshot.pretrained.speech_encoder import (
+        SpeechEncoder,  # late: not where only torch and numpy are installed
+    )
+
+    try:
+        front_end = SpeechEncoder.from_pretrained(name)
+    except (InputError, FileNotFoundError) as error:
+        raise SystemExit(str(error)) from error
+    if front_end_of(run) not in (None, front_end.name) or (
+        front_end_of(run) is None and any(run.glob("*.npz"))
+    ):
+        raise SystemExit(f"{run} has arrays of another front end: name another --out.")
+    run.mkdir(parents=True, exist_ok=True)
+    (run / FRONT_END).write_text(f"{front_end.name}\n", encoding="utf-8")
+    return front_end
+
+
+def front_end_of(run: Path) -> str | None:
+    """Read "ID:LAYER" of a run; None where the arrays are of MFCC or log-mel bands, as the app's
+    are.
+    """
+    path = run / FRONT_END
+    return path.read_text(encoding="utf-8").strip() if path.exists() else None

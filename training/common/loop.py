@@ -48,7 +48,7 @@ class Schedule(Protocol):
 
     @property
     def finished(self) -> bool:
-        """Say whether training ends here."""
+        """Whether training ends here."""
         ...
 
     def step(self) -> None:

@@ -1,4 +1,4 @@
-"""The corpora of environmental sounds: their files, and the folds that training may hear."""
+"""The corpora of environmental sounds: their files, and the folds to train on."""
 
 import csv
 import re

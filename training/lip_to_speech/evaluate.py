@@ -23,13 +23,12 @@ import numpy as np
 
 from earshot.core.errors import InputError
 from earshot.media.text.grammar import GRID
-from training.common.cards import write_card
 from training.common.checkpoints import update_metrics
-from training.common.report import markdown
-from training.judges import naturalness
+from training.common.report import markdown, write_card
+from training.judges import packages
 from training.judges.evaluator import EvaluationModels
+from training.judges.hub import Judges
 from training.judges.metrics import word_error_rate
-from training.judges.pretrained.judges import Judges
 from training.judges.sphinx import Sphinx
 from training.lip_to_speech.calibration import CaptionWords
 from training.lip_to_speech.metrics import (
@@ -111,8 +110,8 @@ class LipEvaluator:
                 for one, clip in zip(outputs, clips, strict=True)
             ]
             row |= _quality(estimates, clips) | self._intelligibility(outputs, estimates, clips)
-            if naturalness.available():
-                row["dnsmos"] = naturalness.dnsmos(estimates)["dnsmos"]
+            if packages.has_dnsmos():
+                row["dnsmos"] = packages.dnsmos(estimates)["dnsmos"]
             if group == "unseen":
                 row |= self._voice_similarity(estimates, clips)
             rows.append(row)

@@ -17,9 +17,8 @@ from earshot.sound_index.embedding import embed as embed_sound
 from earshot.systems.sound_search.encoder import DEFAULT_MODEL, EarshotEncoder
 from earshot.systems.sound_search.query import Compound, parse
 from earshot.systems.sound_search.ranking import order_scores
-from training.common.cards import write_card
 from training.common.checkpoints import update_metrics
-from training.common.report import markdown
+from training.common.report import markdown, write_card
 from training.judges.metrics import equal_error
 from training.sound_search.evaluator import Evaluator
 from training.sound_search.test_set import QUERIES, QUICK, Budget, choose

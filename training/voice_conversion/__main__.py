@@ -17,8 +17,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from earshot.core.paths import CHECKPOINTS, ROOT
-from training.common.commands import Arguments, Recipe, System, add_judges, run
-from training.common.front_end import front_end_of, prepared_with
+from training.common.commands import (
+    Arguments,
+    Recipe,
+    System,
+    add_judges,
+    front_end_of,
+    prepared_with,
+    run,
+)
 
 if TYPE_CHECKING:
     from training.common.commands import Subparsers
@@ -99,7 +106,7 @@ class VoiceConversionTraining(System):
     def evaluate(self, data: Path, arguments: Arguments) -> None:
         """Measure the shipped checkpoints, those to compare them with, and the baselines."""
         from training.common.report import publish_table
-        from training.judges.pretrained.judges import Judges
+        from training.judges.hub import Judges
         from training.voice_conversion.evaluate import evaluate, evaluate_in_noise, publish
 
         page = ROOT / "docs" / "voice_conversion.md"

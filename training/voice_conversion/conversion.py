@@ -37,28 +37,28 @@ from training.voice_conversion.speech import (
 )
 from training.voice_conversion.vocoder import CONFIG as VOCODER_CONFIG
 
-VOCODER: Final = "any-voice-vocoder"  # the checkpoint that conversions are heard through
+VOCODER: Final = "any-voice-vocoder"  # the checkpoint that speaks to the listener
 WINDOW: Final = 320  # frames
 EDGE: Final = 2  # frames: those at the ends of a window are analysed with their neighbours
 BATCH: Final = 192  # windows; a few on a CPU, whose steps take as long as the windows are many
 CPU_BATCH: Final = 12
-GROUPS: Final = 8  # of a batch, each heard at a rate of its own
+GROUPS: Final = 8  # of a batch, each recognised at a rate of its own
 VALIDATED: Final = 96  # windows
 NORMALIZED: Final = 96  # windows whose mels have mean 0 and variance 1
 LEARNING_RATE: Final = 7e-4
 MAX_NORM: Final = 5.0  # of the gradient
 LISTENING_FROM: Final = 0.05  # of the training: then listener and discriminator take part
-# How fast speech is when the recogniser hears it: other throats say the same.
+# How fast speech is for the recogniser: the same words from other throats.
 RATES: Final = (0.82, 0.88, 0.94, 1.0, 1.06, 1.12, 1.18)
 SIZES_OF_HEART: Final = (0.82, 0.9, 1.1, 1.22)  # the synthetic voice is there in further sizes
 
 
 @dataclass(frozen=True)
 class Source:
-    """The speech that batches are drawn from, and how it is heard.
+    """The speech that batches are drawn from, and how it is recorded.
 
-    halls: where training speech is heard; none for speech of validation. pitch_mean, pitch_std: of
-    the speakers' log-F0 (N,).
+    halls: where training speech is recorded; none for speech of validation. pitch_mean, pitch_std:
+    of the speakers' log-F0 (N,).
     """
 
     windows: Windows
@@ -167,7 +167,7 @@ def source(run: Path, split: str, recogniser_file: Path | None = None) -> Source
 
 
 def shipped_vocoder() -> Vocoder:
-    """Load the vocoder that conversions are heard through."""
+    """Load the vocoder through which the listener recognises conversions."""
     from safetensors.torch import load_file  # late: without arrays, nothing needs it
 
     folder = CHECKPOINTS / VOCODER
@@ -207,7 +207,7 @@ def measure(
     system: System, listener: Listener, batch: Batch, pitch_mean: Tensor, pitch_std: Tensor
 ) -> dict[str, float]:
     """Measure on speech of validation, for the continuous bottleneck and 512 units: how far the
-    mel is; how far what the listener hears in conversions is from what it hears in the source;
+    mel is; how far the listener's states of conversions are from those of the source;
     how often the classifier takes a conversion for its target rather than its source (by cosine
     to references).
     """

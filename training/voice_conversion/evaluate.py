@@ -17,14 +17,13 @@ from earshot.media.constants import SAMPLE_RATE
 from earshot.media.text.grammar import DIGITS, GRID, Grammar
 from earshot.systems.voice_conversion import AnyVoiceConversion, VQVAEConversion
 from earshot.systems.voice_conversion.settings import ANY_VOICE, MODELS, VOCODERS
-from training.common.cards import write_card
 from training.common.processes import Job, Row, rows_of
-from training.common.report import print_table, publish_table
+from training.common.report import print_table, publish_table, write_card
 from training.judges import whisper_base
 from training.judges.abx import abx
 from training.judges.evaluator import EvaluationModels
+from training.judges.hub import Judges
 from training.judges.metrics import bitrate, mel_cepstral_distortion, word_error_rate
-from training.judges.pretrained.judges import Judges
 from training.judges.speaker_encoder import nearer_to_target
 from training.judges.sphinx import Sphinx
 from training.voice_conversion.open_vocabulary import (
@@ -221,7 +220,7 @@ class Evaluator:
         converted: dict[str, list[np.ndarray]] = defaultdict(list)
         for number, utterance in enumerate(spoken):
             voices = self._voices(speaker, number)
-            waveforms = speaker.say(utterance.waveform, voices)
+            waveforms = speaker.convert(utterance.waveform, voices)
             for voice, waveform in zip(voices or [""], waveforms, strict=True):
                 references[voice].append(utterance.words)
                 converted[voice].append(waveform)
@@ -291,7 +290,7 @@ def _models(checkpoints: Path) -> list[str]:
 
 
 def _is_of(row: dict[str, Any], name: str) -> bool:
-    """Say whether a row of the table is about the checkpoint of this name; baselines, to which none
+    """Whether a row of the table is about the checkpoint of this name; baselines, to which none
     belongs, are kept with the networks that judge.
     """
     system = row["system"].split(",")[0]

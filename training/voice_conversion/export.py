@@ -11,7 +11,7 @@ from torch.nn import functional as F
 
 from earshot.models.vqvae import VQVAEConfig
 from training.common.checkpoints import update_metrics, write_weights
-from training.common.front_end import front_end_of
+from training.common.commands import front_end_of
 from training.voice_conversion.conversion import VOCODER
 from training.voice_conversion.networks import Sizes, System
 from training.voice_conversion.speech import (

@@ -1,7 +1,7 @@
 """The networks of conversion to any voice, and the losses of one batch.
 
-Some are trained with the system and left behind: they say whose speech a mel is, whose the content
-is, what a recogniser hears in a mel, and whether a mel is real.
+Some are trained with the system and left behind: classifiers of whose a mel is, whose the content
+is, and whether a mel is real, and a recogniser of the words in a mel.
 
 Shapes: B batch, S frames, U = S / 2 steps, M mel bands, D content width, N speakers.
 """
@@ -29,7 +29,7 @@ CHOSEN: Final = (0.5, 0.03, 0.04, 0.05, 0.2, 0.09, 0.09)
 COMMITMENT: Final = 0.1
 SPEAKER_WEIGHT: Final = 0.4  # that a conversion is taken for its target
 ADVERSARY: Final = 0.2  # how far the content is kept from telling whose it is
-WORDS_WEIGHT: Final = 3.0  # that the listener hears in a conversion what is in the source
+WORDS_WEIGHT: Final = 3.0  # that the listener recognises in a conversion what is in the source
 REAL_WEIGHT: Final = 0.1
 FEATURE_WEIGHT: Final = 1 / 3
 MAX_RATIO: Final = 1.5  # by which a contour is widened or narrowed for another voice
@@ -89,11 +89,11 @@ class ContentAdversary(nn.Module):
 
 
 class Listener(nn.Module):
-    """A recogniser that hears a mel through a vocoder; neither is trained.
+    """A recogniser of mels, through a vocoder; neither is trained.
 
-    What it hears in a conversion says which words are left: a loss on mels alone counts a missing
-    consonant as little as a blurred vowel. A little noise keeps the words from being written into
-    what only this recogniser hears.
+    What it recognises in a conversion shows which words are left: a loss on mels alone counts a
+    missing consonant as little as a blurred vowel. A little noise keeps the words from being
+    written into what only this recogniser understands.
     """
 
     def __init__(self, vocoder: Vocoder, encoder: Encoder) -> None:
@@ -102,8 +102,8 @@ class Listener(nn.Module):
         self.encoder = encoder.eval().requires_grad_(False)
 
     def forward(self, mel: Tensor, pitch: Tensor) -> Tensor:
-        """Hear log-mel spectrograms (B, S, M) in nepers at pitches (B, S) in Hz, 0 where unvoiced:
-        states (B, N, D), each of mean 0 and variance 1.
+        """Encode log-mel spectrograms (B, S, M) in nepers at pitches (B, S) in Hz, 0 where
+        unvoiced: states (B, N, D), each of mean 0 and variance 1.
         """
         with torch.autocast(mel.device.type, enabled=False):  # phases need single precision
             waveform = self.vocoder(mel.float(), pitch)
@@ -112,7 +112,7 @@ class Listener(nn.Module):
         return self.speech(waveform + torch.randn_like(waveform) * power * 10 ** (-decibels / 20))
 
     def speech(self, waveform: Tensor) -> Tensor:
-        """Hear waveforms (B, T): states (B, N, D), each of mean 0 and variance 1."""
+        """Encode waveforms (B, T): states (B, N, D), each of mean 0 and variance 1."""
         states = self.encoder(F.pad(waveform, (BEFORE, BEFORE + STATE)))[-1].float()
         return F.layer_norm(states, states.shape[-1:])
 
@@ -227,7 +227,7 @@ class System(nn.Module):
     def losses(self, batch: Batch, chosen: Tensor, listener: Listener | None) -> dict[str, Tensor]:
         """Compute the weighted losses of a batch, of which one half speaks with the other's voices.
 
-        chosen: bottlenecks (B,). Until there are mels to be heard there is no listener, and no
+        chosen: bottlenecks (B,). Until there are mels to recognise there is no listener, and no
         discriminator.
         """
         real = self.inverter.normalize(batch.mel)

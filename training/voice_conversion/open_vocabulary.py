@@ -21,15 +21,15 @@ from earshot.systems.voice_conversion.converter import MIN_SECONDS, is_covered
 from earshot.systems.voice_conversion.settings import ANY_VOICE
 from training.common.corpora import Item, speech_items, waveforms
 from training.common.processes import Job, Row
-from training.judges import naturalness, similarity, whisper_base
+from training.judges import packages, whisper_base
+from training.judges.hub import Whisper
 from training.judges.metrics import word_error_rate
-from training.judges.open_vocabulary import (
+from training.judges.sphinx import (
     OpenRecogniser,
     Spoken,
     open_test_set,
     recogniser,
 )
-from training.judges.pretrained.judges import Whisper
 from training.voice_conversion.systems import Original, Speaker
 
 TARGETS: Final = ("TF2", "SM1")
@@ -75,14 +75,14 @@ def _open_row(
     shipped: str,
 ) -> list[Row]:
     voices = tuple(v for v in TARGETS if v in system.voices)
-    converted, words = _said(system, [s.waveform for s in some], some, voices)
+    converted, words = _converted(system, [s.waveform for s in some], some, voices)
     row: Row = {"system": system.name, "group": group, "shipped": system.name == shipped}
     row["open_wer"] = word_error_rate(words, [judge.words(waveform) for waveform in converted])
     if whisper_base.available():
         recognised = [whisper_base.words(waveform) for waveform in converted]
         row["whisper_wer"] = whisper_base.error_rate(words, recognised)
         row["noise_10db"] = _errors_in_babble(system, some, voices, 10.0)
-    return [row | (naturalness.dnsmos(converted) if naturalness.available() else {})]
+    return [row | (packages.dnsmos(converted) if packages.has_dnsmos() else {})]
 
 
 def noise_jobs(data: Path, systems: list[Speaker], shipped: str, quick: bool) -> list[Job]:
@@ -112,17 +112,17 @@ def _errors_in_babble(
     """
     others = np.concatenate([spoken.waveform for spoken in some])
     noisy = [in_babble(s.waveform, others, n, snr) for n, s in enumerate(some)]
-    converted, words = _said(system, noisy, some, voices)
+    converted, words = _converted(system, noisy, some, voices)
     return whisper_base.error_rate(words, [whisper_base.words(w) for w in converted])
 
 
-def _said(
+def _converted(
     system: Speaker, waveforms: list[np.ndarray], some: list[Spoken], voices: tuple[str, ...]
 ) -> tuple[list[np.ndarray], list[list[str]]]:
     """Convert waveforms by a system, to each of the voices, with the words of each."""
     converted, words = [], []
     for waveform, spoken in zip(waveforms, some, strict=True):
-        copies = system.say(waveform, voices)
+        copies = system.convert(waveform, voices)
         converted += copies
         words += [spoken.words] * len(copies)
     return converted, words
@@ -157,11 +157,10 @@ def unseen_voices(data: Path, pipeline: AnyVoiceConversion) -> list[Row]:
     own: dict[str, list[Spoken]] = {}
     for spoken in test_set:
         own.setdefault(spoken.speaker, []).append(spoken)
-    if not similarity.available() or len(own) < 2:
+    if not packages.has_resemblyzer() or len(own) < 2:
         return []
     centres = {
-        name: similarity.centre([s.waveform for s in utterances])
-        for name, utterances in own.items()
+        name: packages.centre([s.waveform for s in utterances]) for name, utterances in own.items()
     }
     strangers = _others(data)
     row: Row = {"system": f"{ANY_VOICE}, unseen voices", "shipped": False}
@@ -174,8 +173,8 @@ def unseen_voices(data: Path, pipeline: AnyVoiceConversion) -> list[Row]:
             for source in sources[:: max(1, len(sources) // UNSEEN_SOURCES)]:
                 converted = pipeline((SAMPLE_RATE, source.waveform), voice).converted.waveform
                 others = np.stack([centres[source.speaker], *strangers])
-                vector = similarity.embed([converted])
-                nearest.append(similarity.nearest_is_target(vector, centres[target], others)[0])
+                vector = packages.embed([converted])
+                nearest.append(packages.nearest_is_target(vector, centres[target], others)[0])
         row[f"nearer_unseen_{seconds}"] = float(np.mean(nearest))
     row["nearer_unseen"] = row[f"nearer_unseen_{REFERENCES[-1]}"]
     return [row]
@@ -184,7 +183,7 @@ def unseen_voices(data: Path, pipeline: AnyVoiceConversion) -> list[Row]:
 def _others(data: Path) -> np.ndarray:
     """Embed OTHERS speakers of the training split of LibriSpeech: (OTHERS, 256)."""
     items = [i for i in speech_items(data) if i.corpus == BABBLE and i.split == "train"]
-    return similarity.embed([w for _, w in waveforms(items[:OTHERS])])
+    return packages.embed([w for _, w in waveforms(items[:OTHERS])])
 
 
 def notice_rows(data: Path) -> list[Row]:

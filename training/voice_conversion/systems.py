@@ -10,7 +10,7 @@ from earshot.media.audio.pitch import track_pitch
 from earshot.media.constants import FRAME_SECONDS, SAMPLE_RATE
 from earshot.systems.voice_conversion import AnyVoiceConversion, VQVAEConversion
 from earshot.systems.voice_conversion.settings import MUTED
-from training.judges.kmeans import nearest, normalized_mfcc
+from training.judges.evaluator import nearest, normalized_mfcc
 from training.voice_conversion.speech import TARGET_VOICES
 from training.voice_conversion.test_set import Pair
 
@@ -72,7 +72,7 @@ class Speaker(ABC):
     voices: tuple[str, ...] = ()
 
     @abstractmethod
-    def say(self, waveform: np.ndarray, voices: tuple[str, ...]) -> list[np.ndarray]:
+    def convert(self, waveform: np.ndarray, voices: tuple[str, ...]) -> list[np.ndarray]:
         """Convert the recording (T,) to each of the voices, or once where the system keeps the
         voice.
         """
@@ -89,7 +89,7 @@ class Original(Speaker):
 
     name = "original"
 
-    def say(self, waveform: np.ndarray, voices: tuple[str, ...]) -> list[np.ndarray]:
+    def convert(self, waveform: np.ndarray, voices: tuple[str, ...]) -> list[np.ndarray]:
         return [waveform]
 
     def pair(self, pair: Pair) -> np.ndarray:
@@ -104,7 +104,7 @@ class CopySynthesis(Speaker):
         self._pipeline, self._vocoder = pipeline, vocoder
 
     @torch.inference_mode()
-    def say(self, waveform: np.ndarray, voices: tuple[str, ...]) -> list[np.ndarray]:
+    def convert(self, waveform: np.ndarray, voices: tuple[str, ...]) -> list[np.ndarray]:
         log_mel = features.log_mel(waveform)
         if self._vocoder == "neural":
             pitch = torch.from_numpy(track_pitch(waveform))[None].to(self._pipeline.device)
@@ -113,7 +113,7 @@ class CopySynthesis(Speaker):
         return [features.griffin_lim(features.linear_from_log_mel(log_mel))]
 
     def pair(self, pair: Pair) -> np.ndarray:
-        return self.say(pair.target_waveform, ())[0]
+        return self.convert(pair.target_waveform, ())[0]
 
 
 class Converter(Speaker):
@@ -125,12 +125,12 @@ class Converter(Speaker):
         self.name = f"{pipeline.name}, {vocoder}"
         self._pipeline, self._vocoder = pipeline, vocoder
 
-    def say(self, waveform: np.ndarray, voices: tuple[str, ...]) -> list[np.ndarray]:
+    def convert(self, waveform: np.ndarray, voices: tuple[str, ...]) -> list[np.ndarray]:
         _, units, _ = self._pipeline.encode((SAMPLE_RATE, waveform))
         return [self._pipeline.decode(units, v, self._vocoder).waveform for v in voices]
 
     def pair(self, pair: Pair) -> np.ndarray:
-        return self.say(pair.source_waveform, (pair.target,))[0]
+        return self.convert(pair.source_waveform, (pair.target,))[0]
 
 
 class AnyVoiceUnits(Representation):
@@ -159,10 +159,10 @@ class AnyVoiceConverter(Speaker):
         self._pipeline, self._vocoder, self._intonation = pipeline, vocoder, intonation
         self.voices = tuple(name for name in TARGET_VOICES if name in pipeline.voices)
 
-    def say(self, waveform: np.ndarray, voices: tuple[str, ...]) -> list[np.ndarray]:
+    def convert(self, waveform: np.ndarray, voices: tuple[str, ...]) -> list[np.ndarray]:
         _, units, _ = self._pipeline.encode((SAMPLE_RATE, waveform))
         spoken = [self._pipeline.decode(units, v, self._vocoder, self._intonation) for v in voices]
         return [speech.waveform for speech in spoken]
 
     def pair(self, pair: Pair) -> np.ndarray:
-        return self.say(pair.source_waveform, (pair.target,))[0]
+        return self.convert(pair.source_waveform, (pair.target,))[0]

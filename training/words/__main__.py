@@ -4,8 +4,7 @@ import argparse
 from pathlib import Path
 
 from earshot.core.paths import CHECKPOINTS
-from training.common.commands import Arguments, Recipe, System, run
-from training.common.front_end import front_end_of, prepared_with
+from training.common.commands import Arguments, Recipe, System, front_end_of, prepared_with, run
 
 
 class WordsTraining(System):

@@ -15,10 +15,9 @@ from matplotlib.figure import Figure
 from earshot.core.paths import ASSETS
 from earshot.systems.words import Words
 from earshot.systems.words.library import WORDS, read_words
-from training.common.cards import write_card
 from training.common.checkpoints import update_metrics
 from training.common.corpora import speech_items
-from training.common.report import markdown
+from training.common.report import markdown, write_card
 from training.words.evaluator import NEAR_HOMOPHONES, Curves, Evaluator, Row
 from training.words.recipe import OVER_STATES, SHIPPED
 from training.words.recordings import RecordedWord, fluent_words

@@ -8,7 +8,7 @@ import torch
 
 from earshot.systems.words import Words
 from training.common.checkpoints import update_metrics, write_weights
-from training.common.front_end import front_end_of
+from training.common.commands import front_end_of
 from training.common.sounds import TRAINING_FOLDS
 from training.words.calibration import calibration, in_conditions
 from training.words.recipe import DURATIONS, ENSEMBLES, MEASURED, SHIPPED, STAGES

@@ -106,8 +106,8 @@ def export_g2p(out: Path, checkpoints: Path) -> None:
 def evaluate_g2p(out: Path, checkpoints: Path) -> None:
     """Measure checkpoints/g2p and the baseline on the test words; write metrics and card."""
     from earshot.systems.words.pronunciation import load_g2p
-    from training.common.cards import write_card
     from training.common.checkpoints import update_metrics
+    from training.common.report import write_card
 
     words, folder = _read(out, "test"), checkpoints / NAME
     network = load_g2p(folder)

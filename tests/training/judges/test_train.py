@@ -8,8 +8,8 @@ import pytest
 import soundfile
 
 from earshot.media.constants import SAMPLE_RATE
-from training.judges import train_recogniser as recogniser
-from training.judges import train_speaker_encoder as speakers
+from training.judges import recogniser
+from training.judges import speaker_encoder as speakers
 
 DIGITS = {"one": "W AH N", "two": "T UW"}
 SENTENCE = ("bin", "blue", "at", "f", "two", "now")

@@ -10,8 +10,7 @@ from earshot.systems.sound_search.translation import LANGUAGES
 from tests.training.sound_search.tones import (
     ToneEncoder,
 )
-from training.common.cards import write_card
-from training.common.report import publish_table
+from training.common.report import publish_table, write_card
 from training.sound_search import evaluate as evaluation
 from training.sound_search import evaluator, languages
 from training.sound_search.evaluate import calibrate, evaluate, publish, score

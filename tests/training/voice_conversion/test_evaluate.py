@@ -15,11 +15,10 @@ from earshot.systems.voice_conversion.settings import VOICES
 from training.common.corpora import Item
 from training.common.report import markdown
 from training.judges import whisper_base
-from training.judges.evaluator import EvaluationModels
-from training.judges.kmeans import K
-from training.judges.open_vocabulary import Spoken
+from training.judges.evaluator import EvaluationModels, K
 from training.judges.recogniser import Recogniser
 from training.judges.speaker_encoder import SpeakerEncoder, nearer_to_target
+from training.judges.sphinx import Spoken
 from training.voice_conversion import open_vocabulary
 from training.voice_conversion.evaluate import evaluate, evaluate_in_noise, publish
 from training.voice_conversion.open_vocabulary import BABBLE, in_babble

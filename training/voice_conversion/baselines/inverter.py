@@ -24,7 +24,7 @@ from earshot.models.vqvae import (
     KMeansConfig,
     VQVAEConfig,
 )
-from training.common.front_end import front_end_of
+from training.common.commands import front_end_of
 from training.common.loop import device, fit, save
 from training.common.spectral_loss import SpectralLoss
 from training.common.windows import Windows

@@ -47,7 +47,7 @@ def train_units(
     """Train one model on the arrays of ``prepare`` in ``run``; write run/name.pt.
 
     start: name of a trained model whose weights, except the codebook, initialise this one;
-    augmented: whether the encoder hears augmented speech, as it does not in the paper.
+    augmented: whether the encoder is given augmented speech, as it does not in the paper.
     """
     cepstra = Cepstra(run / "constants.npz")
     train, val = Windows(run / "units-train.npz"), Windows(run / "units-val.npz")
@@ -90,7 +90,7 @@ def contrastive_loss(one: Tensor, other: Tensor) -> Tensor:
     """Compute InfoNCE (van den Oord et al. 2018) between the encodings of two views of each window.
 
     A unit of one view is to be found among all units of the other view. Negatives come from the
-    same window, hence from the same speaker, so that only what is said can tell them apart.
+    same window, hence from the same speaker, so that they differ in their words alone.
 
     one, other: (B, U, code_width). Returns a scalar.
     """

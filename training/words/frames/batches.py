@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from earshot.models.words.word_embedder import WordEmbedderConfig
-from training.common.front_end import front_end_of
+from training.common.commands import front_end_of
 from training.common.loop import numpy_generator
 from training.words.concatenation import (
     TONE_NUMBERS,

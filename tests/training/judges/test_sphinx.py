@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import soundfile
 
-from training.judges.open_vocabulary import (
+from training.judges.sphinx import (
     bigram_arpa,
     open_test_set,
     spoken_words,

@@ -22,9 +22,9 @@ from transformers import (
 from earshot.media.constants import SAMPLE_RATE
 from earshot.pretrained.accelerator import choose_device
 from earshot.pretrained.hub import load_model, precision
-from training.judges.open_vocabulary import spoken_words
+from training.judges.sphinx import spoken_words
 
-WINDOW: Final = 30 * SAMPLE_RATE  # samples that Whisper hears at once
+WINDOW: Final = 30 * SAMPLE_RATE  # samples that Whisper takes at once
 MIN_SAMPLES: Final = SAMPLE_RATE // 2  # less is fewer frames than the x-vector's layers take
 MAX_TOKENS: Final = 200  # of a window
 

@@ -17,7 +17,7 @@ from transformers import (
 )
 
 from earshot.media.constants import SAMPLE_RATE
-from training.judges.pretrained.judges import Judges, Whisper, XVectors
+from training.judges.hub import Judges, Whisper, XVectors
 
 pytestmark = pytest.mark.slow
 
