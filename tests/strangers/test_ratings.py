@@ -202,7 +202,7 @@ def test_undecided_answers_are_counted(tmp_path: Path) -> None:
     pair = analyse(found.test, found.table).included.pairs.iloc[0]
     assert (pair["ratings"], pair["right"]) == (80, 46)
     assert pair["value"] == pytest.approx(0.575) and pair["p"] > 0.1
-    assert "46 of 80" in ratings.notes[0]
+    assert "46 of 80" in found.notes[0]
 
 
 def test_systems_without_shared_stimulus_are_named(tmp_path: Path) -> None:
