@@ -64,7 +64,7 @@ def test_server_under_load_stores_every_answer(tmp_path: Path, start: Start) -> 
         tokens = set(pool.map(take, range(RATERS)))
     assert len(tokens) == RATERS
     served.kill()
-    output = served.said()
+    output = served.printed()
     assert not any(token in output for token in tokens) and "127.0.0.1 -" not in output
 
     tests = library(tmp_path)
