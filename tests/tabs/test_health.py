@@ -83,13 +83,13 @@ def test_healthz_between_checks_calls_no_model(checks: Checked) -> None:
     assert calls == ["words"]
 
 
-@pytest.mark.parametrize(("found", "status"), [("ok", 200), ("OSError", 503)])
+@pytest.mark.parametrize(("state", "status"), [("ok", 200), ("OSError", 503)])
 def test_healthz_answers_with_state_and_status(
-    found: str, status: int, monkeypatch: pytest.MonkeyPatch
+    state: str, status: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     health = Health()
-    monkeypatch.setattr(health, "state", lambda: {"words": found})
-    assert answer(health) == (status, {"words": found})
+    monkeypatch.setattr(health, "state", lambda: {"words": state})
+    assert answer(health) == (status, {"words": state})
 
 
 def test_healthz_without_models_is_unhealthy() -> None:

@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 HUB_QUEUE: Final = "hub"  # downloads, behind which nothing else waits
 DEADLINE: Final = 3600.0  # seconds that a download may take
-KEPT: Final = 2  # models of a kind in memory
+MAX_LOADED: Final = 2  # models of a kind in memory
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class HubModels(Generic[T]):
         with self._lock:
             if name not in self._loaded:
                 model = self._fetched(name, progress)
-                while len(self._loaded) >= KEPT:
+                while len(self._loaded) >= MAX_LOADED:
                     del self._loaded[next(iter(self._loaded))]
                 self._loaded[name] = model
             return self._loaded[name]

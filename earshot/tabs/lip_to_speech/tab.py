@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 MAX_SECONDS: Final = 5  # of a recording
 # In the page: the sentence that the coach asked for in the last recording, as the last input.
-ASKED: Final = """(...given) =>
+TAKE_PROMPT: Final = """(...given) =>
   [...given.slice(0, -1), document.querySelector(".coach")?.dataset.asked ?? ""]"""
 START: Final = "Open the camera below, or upload a video of one person who speaks."
 MODEL: Final = "lip-to-speech"  # in checkpoints/
@@ -166,7 +166,7 @@ def _layout(
     chosen = [voice, pitch, timbre, owner]
     main: dict[str, Any] = {"progress_on": lanes, "start": read, "stop": stop}
     no_prompt = gr.Textbox("", visible=False)
-    for trigger, js in ((read.click, None), (video.stop_recording, ASKED)):
+    for trigger, js in ((read.click, None), (video.stop_recording, TAKE_PROMPT)):
         inputs = [visit, video, vocoder, *chosen, no_prompt]
         job = on_model(trigger, on_read, inputs, components.all(), js=js, **main)
         # The file was deleted: the camera is ready for the next video.

@@ -111,7 +111,7 @@ class VisitorLibrary(IndexedCatalogue):
         if not sounds:
             alone = (CAPTIONS, "Add it together with the sounds that it describes.")
             yield 0, skipped or [alone], noticed
-        known, problems = described(captions, sounds)
+        descriptions, problems = described(captions, sounds)
         skipped += ((CAPTIONS, problem) for problem in problems)
         for first in range(0, len(sounds), FILES_AT_ONCE):
             copies: dict[Path, Path] = {}
@@ -122,7 +122,9 @@ class VisitorLibrary(IndexedCatalogue):
                     noticed += ((file.name, notice) for notice in notices)
                 except InputError as error:
                     skipped.append((file.name, str(error)))
-            about = {copy: known[file] for copy, file in copies.items() if file in known}
+            about = {
+                copy: descriptions[file] for copy, file in copies.items() if file in descriptions
+            }
             report = self.index.add(copies, about)
             skipped += ((path.name, reason) for path, reason in report.skipped)
             noticed += ((copies[path].name, notice) for path, notice in report.noticed)

@@ -15,8 +15,8 @@ from earshot.tabs.shared.html import frequency_ticks, viridis_colors
 
 def cells(heat: Heat) -> list[tuple[float, str, str]]:
     """How wide each cell is, its colour, and what it says."""
-    found = re.findall(r'flex-grow:([\d.]+);background:(#\w+)" aria-label="([^"]+)"', heat.html())
-    return [(float(width), color, label) for width, color, label in found]
+    cells = re.findall(r'flex-grow:([\d.]+);background:(#\w+)" aria-label="([^"]+)"', heat.html())
+    return [(float(width), color, label) for width, color, label in cells]
 
 
 def test_heat_has_one_cell_per_second() -> None:
@@ -63,8 +63,8 @@ def grey(data_uri: str) -> float:
 
 def places(words: WordLane) -> list[tuple[float, float, str]]:
     """From where to where each word's cell goes, in % of the lane, and what it says."""
-    found = re.findall(r'left:([\d.]+)%;width:([\d.]+)%;.*?aria-label="([^"]+)"', words.html())
-    return [(float(left), float(left) + float(width), label) for left, width, label in found]
+    cells = re.findall(r'left:([\d.]+)%;width:([\d.]+)%;.*?aria-label="([^"]+)"', words.html())
+    return [(float(left), float(left) + float(width), label) for left, width, label in cells]
 
 
 @pytest.mark.parametrize("count", [5, 75, 750])
@@ -73,11 +73,11 @@ def test_video_strip_shows_evenly_spaced_pictures(count: int) -> None:
         (1, 8, 8), np.uint8
     )
     strip = VideoStrip.of("mouth", crops, count / 25)
-    shown = [grey(picture) for picture in strip.pictures]
-    assert len(shown) == min(count, MAX_PICTURES)
-    middles = (np.arange(len(shown)) + 0.5) / len(shown) * 255
-    assert shown == pytest.approx(middles, abs=255 / count + 4)
-    assert strip.html().count("<img") == len(shown)
+    pictures = [grey(picture) for picture in strip.pictures]
+    assert len(pictures) == min(count, MAX_PICTURES)
+    middles = (np.arange(len(pictures)) + 0.5) / len(pictures) * 255
+    assert pictures == pytest.approx(middles, abs=255 / count + 4)
+    assert strip.html().count("<img") == len(pictures)
 
 
 def test_words_lane_places_words_in_time() -> None:

@@ -43,11 +43,11 @@ from earshot.tabs.voice_conversion.own_voice import VoiceVisit
 from tests.support.serving import close
 
 ADA = lip_to_speech.HEADS / "ada.mp4"
-ASKED = "bin blue at F two now"
+PROMPT = "bin blue at F two now"
 VISITOR: Any = SimpleNamespace(session_hash="a visitor")
 PROGRESS = gr.Progress()
 NAMES: Any = [field.name for field in fields(LipComponents)]
-SHOWN = LipComponents(*NAMES)  # handlers only use components as keys
+COMPONENTS = LipComponents(*NAMES)  # handlers only use components as keys
 
 
 @pytest.fixture(scope="module")
@@ -57,13 +57,13 @@ def pipeline(tiny_checkpoints: Path) -> LipToSpeech:
 
 @pytest.fixture(scope="module")
 def events(pipeline: LipToSpeech) -> LipEvents:
-    return LipEvents(lambda: pipeline, SessionStore(LipVisit), SHOWN)
+    return LipEvents(lambda: pipeline, SessionStore(LipVisit), COMPONENTS)
 
 
 @pytest.fixture(scope="module")
 def answer(events: LipEvents) -> dict:
     """What the tab shows of a head."""
-    return events.read(None, str(ADA), "neural", FACE, 0, 0, None, ASKED, VISITOR, PROGRESS)
+    return events.read(None, str(ADA), "neural", FACE, 0, 0, None, PROMPT, VISITOR, PROGRESS)
 
 
 @pytest.fixture
@@ -86,8 +86,8 @@ def test_options_are_those_of_the_pipeline() -> None:
 
 def test_tab_without_checkpoint_explains_training() -> None:
     page = lip_to_speech.build(None, Services())
-    (said,) = [block for block in page.blocks.values() if isinstance(block, gr.HTML)]
-    assert "python -m training.lip_to_speech train" in str(said.value)
+    (block,) = [block for block in page.blocks.values() if isinstance(block, gr.HTML)]
+    assert "python -m training.lip_to_speech train" in str(block.value)
 
 
 def test_coach_offers_sentences_of_the_grammar() -> None:
@@ -104,7 +104,9 @@ def test_read_shows_words_speech_and_crops(answer: dict) -> None:
     assert "does not look like a sentence I know" in answer["message"], "a tiny model knows none"
     reading = answer["visit"].video.speech.reading
     assert answer["compare"].visible
-    assert f"of 6</b> words of “{ASKED}”" in answer["heading"] and "s of video" in answer["numbers"]
+    assert (
+        f"of 6</b> words of “{PROMPT}”" in answer["heading"] and "s of video" in answer["numbers"]
+    )
     assert len(reading.caption) == 0 or "a guess" in answer["timeline"]["html"]
     html, files = answer["timeline"]["html"], answer["timeline"]["files"]
     places = [html.index(kind) for kind in ("<video", "tl-caption", "Spectrogram:", "tl-strip")]
@@ -155,9 +157,9 @@ def test_verdict_counts_words_in_place() -> None:
     assert "words of" not in result_of(words, "").heading()
 
 
-def result_of(words: tuple[Word, ...], asked: str) -> LipResult:
+def result_of(words: tuple[Word, ...], prompt: str) -> LipResult:
     spectrogram, strip = Spectrogram("", "", 1.0), VideoStrip("", (), 1.0)
-    return LipResult(b"", b"", b"", words, 0.9, spectrogram, strip, 120.0, 0.5, "", asked)
+    return LipResult(b"", b"", b"", words, 0.9, spectrogram, strip, 120.0, 0.5, "", prompt)
 
 
 @pytest.mark.slow
@@ -168,11 +170,11 @@ def test_speak_in_another_voice_rereads_nothing(
     before = visit.video
     values = events.slide(visit, 222, 0.9, "neural", VISITOR, PROGRESS)
     assert visit.video and before and visit.video.speech.reading is before.speech.reading
-    assert "222" in values[SHOWN.heading] and values[SHOWN.timeline]["files"]
-    assert values[SHOWN.voice] == SET
+    assert "222" in values[COMPONENTS.heading] and values[COMPONENTS.timeline]["files"]
+    assert values[COMPONENTS.voice] == SET
     assert not np.array_equal(visit.video.speech.predicted_mel, before.speech.predicted_mel)
     values = events.choose(visit, "neural", FACE, 222, 0.9, None, VISITOR, PROGRESS)
-    assert values[SHOWN.pitch] == round(before.speech.reading.voice.pitch)
+    assert values[COMPONENTS.pitch] == round(before.speech.reading.voice.pitch)
 
 
 @pytest.mark.slow
@@ -183,9 +185,9 @@ def test_voice_comes_too_late_for_video(
     assert visit.video
     other, speak = replace(visit.video), LipEvents.spoken
 
-    def read_meanwhile(*given: Any) -> Any:
+    def read_meanwhile(*args: Any) -> Any:
         visit.video = other
-        return speak(*given)
+        return speak(*args)
 
     monkeypatch.setattr(LipEvents, "spoken", read_meanwhile)
     with pytest.raises(InputError, match="Another video was read"):
@@ -201,7 +203,7 @@ def test_lips_speak_in_chosen_voice(
     own = Voice("yours", np.eye(8, dtype=np.float32)[0], 5.2, 0.2)
     values = events.choose(visit, "neural", "TF2", 0, 0, None, VISITOR, PROGRESS)
     assert visit.video and visit.video.speech.voice is pipeline.voice_of("TF2")
-    assert SHOWN.pitch not in values, "the sliders are of another choice"
+    assert COMPONENTS.pitch not in values, "the sliders are of another choice"
     owner: Any = SimpleNamespace(own=own, voice=own)
     events.choose(visit, "neural", OWN, 0, 0, owner, VISITOR, PROGRESS)
     assert visit.video.speech.voice is own
@@ -215,9 +217,9 @@ def test_lips_speak_in_chosen_voice(
 def test_compare_shows_original_on_request_only(events: LipEvents, visit: LipVisit) -> None:
     assert visit.video and not visit.video.result().original
     values = events.compare(visit)
-    assert not values[SHOWN.compare].visible
-    assert "Original audio" in values[SHOWN.timeline]["html"]
-    assert "STOI" in values[SHOWN.numbers] and "ESTOI" in values[SHOWN.numbers]
+    assert not values[COMPONENTS.compare].visible
+    assert "Original audio" in values[COMPONENTS.timeline]["html"]
+    assert "STOI" in values[COMPONENTS.numbers] and "ESTOI" in values[COMPONENTS.numbers]
     visit.video = VisitorVideo(visit.video.speech, visit.video.silent, b"", None)
     for silent in (visit, None):
         with pytest.raises(InputError, match=NO_SOUND):
@@ -304,11 +306,11 @@ def test_endpoints_read_video_and_change_voice(client: Client, tmp_path: Path) -
     assert Path(sound).read_bytes() != Path(other).read_bytes()
     named = client.predict(100, 0.5, "griffin-lim", "SF1", api_name="/respeak")
     assert Path(named).read_bytes() != Path(other).read_bytes()
-    given = handle_file(shutil.copy(ADA, tmp_path / "again.mp4"))
-    again, _ = client.predict(given, "griffin-lim", "SF1", api_name="/lip_to_speech")
+    head = handle_file(shutil.copy(ADA, tmp_path / "again.mp4"))
+    again, _ = client.predict(head, "griffin-lim", "SF1", api_name="/lip_to_speech")
     assert Path(again).read_bytes() == Path(named).read_bytes()
     with pytest.raises(AppError):
-        client.predict(given, "neural", "yours", api_name="/lip_to_speech")
+        client.predict(head, "neural", "yours", api_name="/lip_to_speech")
 
 
 @pytest.mark.slow

@@ -36,8 +36,8 @@ def tests(tmp_path: Path) -> TestLibrary:
 @pytest.fixture
 def handlers(tests: TestLibrary) -> Iterator[StudyEvents]:
     with gr.Blocks():
-        shown = (gr.State(), gr.HTML(), gr.Code(), gr.HTML(), gr.HTML(), gr.DownloadButton())
-        parts = StudyComponents(*shown, gr.File(), form.build(), gr.Textbox())
+        components = (gr.State(), gr.HTML(), gr.Code(), gr.HTML(), gr.HTML(), gr.DownloadButton())
+        parts = StudyComponents(*components, gr.File(), form.build(), gr.Textbox())
         yield StudyEvents(tests, Drafts(), SessionStore(Workspace.new), parts)
 
 
@@ -108,8 +108,8 @@ def test_links_of_test_can_be_shared(
     """They are whole addresses of this server."""
     folder = write_test(tmp_path / "workspace", "ab", 0.1)
     request = gr.Request(headers=headers, base_url="http://here/")
-    shown = handlers.open(Workspace(folder), (folder / "test.yaml").read_text(), "", request)
-    links = shown[handlers.components.links]
+    update = handlers.open(Workspace(folder), (folder / "test.yaml").read_text(), "", request)
+    links = update[handlers.components.links]
     assert 'href="http://here/listen/' in links and 'href="http://here/results/' in links
 
 
@@ -118,8 +118,8 @@ def test_preview_lets_nobody_in(tmp_path: Path, handlers: StudyEvents) -> None:
     folder = write_test(tmp_path / "workspace", "ab", 0.1)
     workspace, yaml = Workspace(folder), (folder / "test.yaml").read_text()
     request = gr.Request(headers={}, base_url="http://here/")
-    shown = handlers.preview(workspace, yaml, "", request)[handlers.components.links]
-    assert "?rater=preview-" in shown and shown.count("<a ") == 1
+    links = handlers.preview(workspace, yaml, "", request)[handlers.components.links]
+    assert "?rater=preview-" in links and links.count("<a ") == 1
     first = workspace.preview
     assert first and handlers.tests.store.places(handlers.tests.open(first.name).test).closed
     handlers.preview(workspace, yaml, "", request)
@@ -149,8 +149,8 @@ def brought(
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     parts, folder = handlers.components, write_test(tmp_path / "made", "acr", 0.1)
     sound = (folder / "fine" / "bird.wav").rename(folder / "fine_bird.wav")
-    given: dict[Component, Any] = {each: each.value for each in parts.form.components}
-    return given | {parts.workspace: None, parts.yaml: "", parts.files: [str(sound)]}
+    values: dict[Component, Any] = {each: each.value for each in parts.form.components}
+    return values | {parts.workspace: None, parts.yaml: "", parts.files: [str(sound)]}
 
 
 @pytest.mark.parametrize(("limit", "value"), [("MAX_ALL_BYTES", 1_000), ("KEEP_FREE", 2**62)])
@@ -177,23 +177,23 @@ def test_megabytes_of_an_address_are_limited(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     request = gr.Request(headers={})
-    made = handlers.from_upload(brought, request)[handlers.components.workspace]
+    own = handlers.from_upload(brought, request)[handlers.components.workspace]
     monkeypatch.setattr(events, "MB", 10)
     for again in (
         lambda: handlers.from_upload(brought, request),
-        lambda: handlers.download(made, "", request),
+        lambda: handlers.download(own, "", request),
     ):
         few = BUDGETS["files of tests, MB"]._replace(burst=2, per_minute=1)
         monkeypatch.setattr(handlers, "_megabytes", RateLimit(*few))
         with pytest.raises(InputError, match="Too much was made"):
             again()
-    assert {*tmp_path.glob("earshot-test-*/fine")} == {made.folder / "fine"}
-    assert not made.zip.exists()
+    assert {*tmp_path.glob("earshot-test-*/fine")} == {own.folder / "fine"}
+    assert not own.zip.exists()
 
 
 def test_form_writes_the_yaml(tmp_path: Path) -> None:
-    made = write_test(tmp_path / "made", "ab", 0.1)
-    given = Form(
+    folder = write_test(tmp_path / "made", "ab", 0.1)
+    fields = Form(
         design="mushra",
         title='A "title": of \u00fc',
         question="Which?",
@@ -204,14 +204,14 @@ def test_form_writes_the_yaml(tmp_path: Path) -> None:
         approval="2026-17",
         raters=12,
     )
-    (made / "test.yaml").write_text(describe(made, given))
-    test = load(made)
-    assert (test.design.name, test.title, test.question) == ("mushra", given.title, "Which?")
+    (folder / "test.yaml").write_text(describe(folder, fields))
+    test = load(folder)
+    assert (test.design.name, test.title, test.question) == ("mushra", fields.title, "Which?")
     assert (test.trials_per_rater, test.raters, test.approval) == (2, 12, "2026-17")
     assert test.agree == ("- a", "b: c") and test.consent == "We  ask" and not test.unwritten
     assert test.instructions == "one\n\ntwo: 3 # 4"
-    (made / "test.yaml").write_text(describe(made, Form()))
-    assert load(made).unwritten
+    (folder / "test.yaml").write_text(describe(folder, Form()))
+    assert load(folder).unwritten
 
 
 def test_zips_are_queued_one_by_one(tests: TestLibrary) -> None:
@@ -250,10 +250,10 @@ def test_open_test_is_changed_by_form(tmp_path: Path, handlers: StudyEvents) -> 
     other = back[parts.workspace]
     values |= {each: back[each] for each in parts.form.components}
     values |= {parts.workspace: other, parts.yaml: back[parts.yaml], parts.form.title: "After"}
-    made = handlers.from_upload(values, request)
-    assert "systems:" in made[parts.yaml]
-    shown = handlers.open(other, made[parts.yaml], "", request)
-    assert f"/listen/{name}" in shown[parts.links] and "changed" in shown[parts.message]
+    update = handlers.from_upload(values, request)
+    assert "systems:" in update[parts.yaml]
+    opened = handlers.open(other, update[parts.yaml], "", request)
+    assert f"/listen/{name}" in opened[parts.links] and "changed" in opened[parts.message]
     test = handlers.tests.open(name).test
     assert test.title == "After"
     handlers.tests.store.enrol(test)
@@ -278,8 +278,8 @@ def test_rehearsal_that_takes_too_much_ends(
     """It is made in a process of its own: others' work goes on."""
     folder = write_test(tmp_path / "workspace", "ab", 0.1)
     monkeypatch.setattr(events, "trial_process", lambda: ReportProcess(seconds=0.01))
-    said = handlers.rehearse(Workspace(folder), (folder / "test.yaml").read_text())
-    assert "takes longer, or more memory" in said
+    html = handlers.rehearse(Workspace(folder), (folder / "test.yaml").read_text())
+    assert "takes longer, or more memory" in html
 
 
 def test_rehearsal_is_of_whole_test_only(tmp_path: Path, handlers: StudyEvents) -> None:

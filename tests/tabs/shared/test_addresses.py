@@ -106,14 +106,14 @@ def test_address_is_fetched_where_allowed(fetching: str, elsewhere: str, path: s
 
 
 @pytest.mark.parametrize(
-    ("path", "said"), [("/large", "larger"), ("/drip", "did not come"), ("/gzip", "no file")]
+    ("path", "message"), [("/large", "larger"), ("/drip", "did not come"), ("/gzip", "no file")]
 )
 def test_large_or_slow_address_leaves_nothing(
-    fetching: str, elsewhere: str, path: str, said: str
+    fetching: str, elsewhere: str, path: str, message: str
 ) -> None:
     """The message says what is wrong with it."""
     joined = _joined(fetching, elsewhere + path)
-    assert joined.status_code == 400 and said in joined.json()["detail"]
+    assert joined.status_code == 400 and message in joined.json()["detail"]
     assert list(upload_folder().iterdir()) == []
 
 
@@ -126,10 +126,10 @@ def test_address_outside_the_queue_is_refused(fetching: str, elsewhere: str) -> 
 
 def test_one_address_fetches_one_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
-    rule, begun, kept = addresses.Addresses(fetched=True), list[str](), set[str]()
+    rule, begun, files_kept = addresses.Addresses(fetched=True), list[str](), set[str]()
     monkeypatch.setattr(addresses.gradio.routes, "secure_url_stream_response", None)
     monkeypatch.setattr(addresses.processing_utils, "async_ssrf_protected_download", None)
-    rule.install(kept)
+    rule.install(files_kept)
 
     async def check() -> None:
         go_on = asyncio.Event()
@@ -141,15 +141,15 @@ def test_one_address_fetches_one_at_once(tmp_path: Path, monkeypatch: pytest.Mon
 
         monkeypatch.setattr(addresses, "_download", download)
         files = {who: {"path": f"http://{who}", "meta": {}} for who in ("many.org", "one.org")}
-        asked = [rule.replaced(files["many.org"], "192.0.2.1") for _ in range(5)]
-        tasks = [asyncio.create_task(each) for each in asked]
+        requests = [rule.replaced(files["many.org"], "192.0.2.1") for _ in range(5)]
+        tasks = [asyncio.create_task(each) for each in requests]
         tasks.append(asyncio.create_task(rule.replaced(files["one.org"], "192.0.2.2")))
         async with asyncio.timeout(PATIENCE):
             while "http://one.org" not in begun:
                 await asyncio.sleep(0)
         assert begun.count("http://many.org") == 1
         go_on.set()
-        assert {each["path"] for each in await asyncio.gather(*tasks)} == kept
+        assert {each["path"] for each in await asyncio.gather(*tasks)} == files_kept
 
     run(check())
 
@@ -243,7 +243,7 @@ def test_unfetched_answers_are_let_go(
         assert not {*pending} & {f"s{number}" for number in range(sessions)}
         late = {"data": [], "fn_index": 0, "session_hash": "s0"}
         httpx.post(f"{address}gradio_api/queue/join", json=late).raise_for_status()
-        told = httpx.get(f"{address}gradio_api/queue/data?session_hash=s0", timeout=PATIENCE)
-        assert "process_completed" in told.text
+        response = httpx.get(f"{address}gradio_api/queue/data?session_hash=s0", timeout=PATIENCE)
+        assert "process_completed" in response.text
     finally:
         close(page)

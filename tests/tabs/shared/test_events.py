@@ -25,12 +25,10 @@ def test_reporting_passes_values_on(message: gr.HTML) -> None:
 
 
 @pytest.mark.parametrize(
-    ("error", "shown"),
+    ("error", "text"),
     [(InputError("Say <more>."), "Say &lt;more&gt;."), (KeyError("x"), OUR_FAULT)],
 )
-def test_reported_error_changes_only_message(
-    message: gr.HTML, error: Exception, shown: str
-) -> None:
+def test_reported_error_changes_only_message(message: gr.HTML, error: Exception, text: str) -> None:
     result = gr.HTML()
 
     def fail() -> dict[Component, str]:
@@ -41,10 +39,10 @@ def test_reported_error_changes_only_message(
         raise error
 
     (only,) = reporting(fail, message)().items()
-    assert only[0] is message and shown in only[1] and 'role="alert"' in only[1]
+    assert only[0] is message and text in only[1] and 'role="alert"' in only[1]
     first, last = reporting(fail_later, message)()
     assert first == {result: "first"}
-    assert list(last) == [message] and shown in last[message]
+    assert list(last) == [message] and text in last[message]
 
 
 def visitor(name: str) -> Any:

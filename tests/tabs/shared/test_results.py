@@ -88,9 +88,9 @@ def test_results_without_end_leave_room(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path))
     monkeypatch.setattr(gradio_internals, "FILE_OVERHEAD", 90_000_000)  # as if each were as large
     with gr.Blocks() as page:
-        made = gr.Audio()
+        sound = gr.Audio()
         numbers = count()
-        gr.Button().click(lambda: (16_000, SOUND + next(numbers)), None, made)
+        gr.Button().click(lambda: (16_000, SOUND + next(numbers)), None, sound)
     charge_results(page, lambda request: str(request.url))
 
     def make(address: str) -> bool:

@@ -100,10 +100,10 @@ def test_expired_states_go_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     expire_sessions_in_turn()
     deleted: list[str] = []
     with gr.Blocks() as page:
-        kept = gr.State(time_to_live=0, delete_callback=deleted.append)
+        state = gr.State(time_to_live=0, delete_callback=deleted.append)
     app = App.create_app(page)
     for name in ("one", "two"):
-        app.state_holder[name][kept._id] = name
+        app.state_holder[name][state._id] = name
 
     async def turns() -> list[int]:
         deleting = asyncio.create_task(route_utils._delete_state(app))
@@ -122,8 +122,8 @@ def test_eviction_is_of_fullest_address() -> None:
     share_sessions(address_of, sessions.used)
     deleted: list[str] = []
     with gr.Blocks() as page:
-        kept = gr.State(delete_callback=deleted.append)
-        gr.Button().click(lambda given: given, gr.Textbox(), kept, queue=False)
+        state = gr.State(delete_callback=deleted.append)
+        gr.Button().click(lambda text: text, gr.Textbox(), state, queue=False)
     page.state_session_capacity = 3
     app = App.create_app(page)
     sent = [("192.0.2.1", "mine"), *(("192.0.2.2", f"theirs-{number}") for number in range(5))]
@@ -140,12 +140,12 @@ def test_busy_visitor_keeps_their_work(monkeypatch: pytest.MonkeyPatch) -> None:
     here: list[str] = []
     share_sessions(address_of, here.append)
     with gr.Blocks() as page:
-        kept = gr.State(time_to_live=3600)
+        state = gr.State(time_to_live=3600)
     app = App.create_app(page)
     session = app.state_holder["mine"]
-    session[kept._id] = "work"
+    session[state._id] = "work"
     long_ago = datetime.now() - timedelta(minutes=90)
-    session._state_ttl[kept._id] = 3600, long_ago
+    session._state_ttl[state._id] = 3600, long_ago
     assert [expired for _, _, expired in session.state_components] == [True]
     body = PredictBodyInternal(session_hash="mine", data=[], fn_index=0)
     route_utils.restore_session_state(app=app, body=body)
@@ -160,17 +160,17 @@ def test_closed_page_is_left_by_all_stores(soon: None) -> None:
         for store in stores:
             store.state()
     app = App.create_app(page)
-    kept = [store.of(None, visitor("mine")) for store in stores]
-    for words in kept:
+    things = [store.of(None, visitor("mine")) for store in stores]
+    for words in things:
         words.append("lamp")
     scope = {"type": "http", "client": ("192.0.2.1", 1), "path": "/", "headers": []}
     request = Request(scope | {"server": ("here", 80), "method": "GET", "query_string": b""})
     body = PredictBodyInternal(session_hash="mine", data=[], request=request)
-    asked = gr.Request(request, None, session_hash="mine")
+    web_request = gr.Request(request, None, session_hash="mine")
     for fn in page.fns.values():  # as Gradio does when the connection of a page ends
-        call = route_utils.call_process_api(app, body, asked, fn, root_path="")
+        call = route_utils.call_process_api(app, body, web_request, fn, root_path="")
         run(call)
-    assert wait_until(lambda: not any(kept))
+    assert wait_until(lambda: not any(things))
 
 
 def test_session_without_events_is_evicted_first() -> None:
@@ -258,13 +258,13 @@ def test_progress_asked_before_its_upload_comes() -> None:
     keep_uploads_apart()
     progress = routes.file_upload_statuses
 
-    async def asked() -> bool:
+    async def is_tracked() -> bool:
         before = asyncio.create_task(progress.is_tracked("mine"))
         await asyncio.sleep(0)  # it waits
         progress.append("mine", "word.wav", b"RIFF")
         return await before and await progress.is_tracked("mine")
 
-    assert run(asked()) and progress.pop("mine").chunk_size == 4
+    assert run(is_tracked()) and progress.pop("mine").chunk_size == 4
 
 
 @pytest.mark.parametrize("name", ["a\"b'c.wav", "100%25.wav", "take #2?.wav"])
@@ -337,10 +337,10 @@ def test_thousands_of_files_let_others_pass(
                 turns += 1
 
         waiting = asyncio.create_task(others())
-        given = await page.preprocess_data(page.fns[0], [named, named], SessionState(page))
+        inputs = await page.preprocess_data(page.fns[0], [named, named], SessionState(page))
         waiting.cancel()
-        return given, turns
+        return inputs, turns
 
-    given, turns = run(preprocess())
-    assert given == [[str(own)] * 200] * 2 and turns >= 400
+    inputs, turns = run(preprocess())
+    assert inputs == [[str(own)] * 200] * 2 and turns >= 400
     assert [each for each in uploads.rglob("*") if each.is_file()] == [own]

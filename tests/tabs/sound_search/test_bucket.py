@@ -35,16 +35,16 @@ def test_bucket_sounds_are_played_and_exported(buckets: FakeBuckets, tmp_path: P
     search = SoundSearch(FakeEncoder())
     scan(folder_of("s3://library"), tmp_path / "index", search.encoder)
     library = DemoLibrary(tmp_path / "index")(search)
-    message, found, best, chart, rest = (gr.HTML() for _ in range(5))
+    message, summary, best, chart, rest = (gr.HTML() for _ in range(5))
     downloads = gr.DownloadButton(), gr.DownloadButton()
-    view = ResultView(message, gr.State(), found, best, chart, rest, gr.Button(), *downloads)
+    view = ResultView(message, gr.State(), summary, best, chart, rest, gr.Button(), *downloads)
     result = search(library.index, "high")
     update = view.show(Search("high"), result, library)
     played = [file["url"] for part in (view.best, view.rest) for file in update[part]["files"]]
     server = TestClient(Starlette(routes=[DemoLibrary(tmp_path / "index").route()]))
-    kept = [server.get(f"/{address}").content for address in played]
+    contents = [server.get(f"/{address}").content for address in played]
     there = [(tmp_path / "library" / hit.sound.name).read_bytes() for hit in result.hits]
-    assert kept == there
+    assert contents == there
     assert library.chart().value()["files"] == [], "the map fetches nothing"
     with zipfile.ZipFile(update[view.export].value["path"]) as exported:
         assert exported.read("sounds/01-high.wav") == there[0]

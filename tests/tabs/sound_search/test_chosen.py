@@ -55,12 +55,12 @@ def event(**data: object) -> Any:
 
 
 def test_toggled_keeps_and_removes_sound() -> None:
-    kept = toggled(toggled({}, " My  bells ", "a"), "My bells", "b")
-    assert kept == {"My bells": ("a", "b")}
-    assert toggled(kept, "My bells", "a") == {"My bells": ("b",)}
+    collections = toggled(toggled({}, " My  bells ", "a"), "My bells", "b")
+    assert collections == {"My bells": ("a", "b")}
+    assert toggled(collections, "My bells", "a") == {"My bells": ("b",)}
     assert toggled({"My bells": ("a",)}, "My bells", "a") == {}
     with pytest.raises(InputError, match="a name"):
-        toggled(kept, "  ", "a")
+        toggled(collections, "  ", "a")
 
 
 def test_toggled_without_room_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,15 +74,15 @@ def test_toggled_without_room_is_refused(monkeypatch: pytest.MonkeyPatch) -> Non
     assert toggled({"x": ("a",)}, "x", "a") == {}
 
 
-@pytest.mark.parametrize("kept", [None, 7, [], "x", {"x": 7}, {"x": {"a": 1}}])
-def test_restored_of_no_collection_is_empty(kept: object) -> None:
-    assert restored(kept) == {}
+@pytest.mark.parametrize("value", [None, 7, [], "x", {"x": 7}, {"x": {"a": 1}}])
+def test_restored_of_no_collection_is_empty(value: object) -> None:
+    assert restored(value) == {}
 
 
 def test_restored_limits_names_and_sounds() -> None:
-    kept = restored({"n" * 99: ["a" * 99, 7, "b"], **{str(i): [] for i in range(99)}})
-    assert len(kept) == MAX_COLLECTIONS
-    (name, sounds), *_ = kept.items()
+    collections = restored({"n" * 99: ["a" * 99, 7, "b"], **{str(i): [] for i in range(99)}})
+    assert len(collections) == MAX_COLLECTIONS
+    (name, sounds), *_ = collections.items()
     assert len(name) == MAX_CHARACTERS == len(sounds[0]) and sounds[1] == "b"
 
 
@@ -138,12 +138,12 @@ def test_filters_offer_licences_and_tags(library: IndexedCatalogue) -> None:
     offered = filters.offered(library)
     names = [update.constructor_args["choices"] for update in offered.values()]
     assert names == [["CC BY", "CC0"], ["loud", "wet"]]
-    kept = {"Mine": ids(library)[1:3]}
+    collections = {"Mine": ids(library)[1:3]}
     values: dict[Any, Any] = dict.fromkeys(filters.components, [])
     values |= {filters.title: "", filters.min_seconds: None, filters.max_seconds: 0}
-    everything = filters.read(values, kept, True)
+    everything = filters.read(values, collections, True)
     values |= {filters.licences: ["CC0"], filters.tags: ["wet"], filters.collections: ["Mine"]}
-    only = filters.read(values, kept, True)
+    only = filters.read(values, collections, True)
     assert [sound.name for sound in library.sounds if only(sound)] == ["2.wav"]
     assert all(map(everything, library.sounds))
 

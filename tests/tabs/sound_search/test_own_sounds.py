@@ -55,8 +55,8 @@ def test_add_gives_upload_to_both_visitors(search: SoundSearch, uploads: Path) -
     for own in (mine, yours):
         assert list(own.add([upload])) == [(1, [], [])]
     mine.clear()
-    (kept,) = yours.sounds
-    assert kept.path.read_bytes() == Path(upload).read_bytes()
+    (sound,) = yours.sounds
+    assert sound.path.read_bytes() == Path(upload).read_bytes()
 
 
 def test_add_leaves_upload_of_other_format(search: SoundSearch, uploads: Path) -> None:

@@ -28,25 +28,25 @@ def test_edited_chip_changes_the_text(action: object, number: object, text: str)
 def test_chips_are_for_several_sounds() -> None:
     """Their text is escaped."""
     assert chips_html("a dog barks") == ""
-    shown = chips_html("a <b>dog</b> barks, then a bell rings")
-    assert "a &lt;b&gt;dog&lt;/b&gt; barks" in shown and shown.count("chip-part") == 2
+    html = chips_html("a <b>dog</b> barks, then a bell rings")
+    assert "a &lt;b&gt;dog&lt;/b&gt; barks" in html and html.count("chip-part") == 2
 
 
 def test_chips_show_what_is_not_wanted() -> None:
-    shown = chips_html("rain without thunder <b>")
-    assert "rain" in shown and "not thunder &lt;b&gt;" in shown
+    html = chips_html("rain without thunder <b>")
+    assert "rain" in html and "not thunder &lt;b&gt;" in html
     assert chips_html("not a dog") == ""
     text = "a dog barks, then a bell rings, without music"
     assert edited_text(text, "swap", 0) == "a bell rings, then a dog barks, without music"
 
 
 def test_same_vote_again_removes_it() -> None:
-    asked = Search("rain").voted("x", 1).voted("y", -1)
-    assert dict(asked.votes) == {"x": 1, "y": -1}
-    assert dict(asked.voted("x", -1).votes) == {"x": -1, "y": -1}
-    assert dict(asked.voted("x", 1).votes) == {"y": -1}
-    other = replace(asked, text="wind")
-    assert not other.votes and replace(other, text="rain").votes == asked.votes
+    query = Search("rain").voted("x", 1).voted("y", -1)
+    assert dict(query.votes) == {"x": 1, "y": -1}
+    assert dict(query.voted("x", -1).votes) == {"x": -1, "y": -1}
+    assert dict(query.voted("x", 1).votes) == {"y": -1}
+    other = replace(query, text="wind")
+    assert not other.votes and replace(other, text="rain").votes == query.votes
 
 
 def test_query_of_different_recordings_differs() -> None:

@@ -50,14 +50,14 @@ def test_sound_named_html_is_no_page(folder: Path, search: SoundSearch) -> None:
     named = next(s for s in read_index(folder)[1].sounds if s.name == "bell.html")
     assert address_of(named) == f"library-sounds/{named.id}"
     client = TestClient(Starlette(routes=[DemoLibrary(folder).route()]))
-    given = client.get(f"/{address_of(named)}")
-    assert given.headers["content-type"] == "application/octet-stream"
+    response = client.get(f"/{address_of(named)}")
+    assert response.headers["content-type"] == "application/octet-stream"
 
 
 def test_page_shows_no_path_of_folder(search: SoundSearch, folder: Path, view: ResultView) -> None:
     events = sound_events(search, folder, view)
     update = events.search(sent(events, text="rain"))
-    shown = json.dumps([update[part] for part in (view.best, view.rest)])
+    cards = json.dumps([update[part] for part in (view.best, view.rest)])
     chart = json.dumps(DemoLibrary(folder).catalogue()[1].chart().value())
-    for text in (shown, chart):
+    for text in (cards, chart):
         assert str(folder.parent) not in text and re.search(r"library-sounds/\w{16}\.wav", text)

@@ -107,8 +107,8 @@ def test_search_passes_filters_on(search: SoundSearch, index: Path, view: Result
     events = sound_events(search, index, view)
     dog = next(sound.id for sound in read_index(index)[1].sounds if sound.kind == "dog")
     query = {"text": "rain", "title": "a", "families": ["animals", OTHER_FAMILY], "among": ["Dogs"]}
-    kept = {"collections": {"Dogs": [dog]}, "min_seconds": 1.0, "max_seconds": 3.0}
-    update = events.search(sent(events, **query, **kept))
+    limits = {"collections": {"Dogs": [dog]}, "min_seconds": 1.0, "max_seconds": 3.0}
+    update = events.search(sent(events, **query, **limits))
     only = update[view.search].only
     assert (only.title, only.min_seconds, only.max_seconds) == ("a", 1.0, 3.0)
     assert only.ids == {dog} and only.licences is None and not only.tags
@@ -119,7 +119,7 @@ def test_search_passes_filters_on(search: SoundSearch, index: Path, view: Result
     again = events.vote(update[view.search], None, event)
     assert again[view.search].only == only
     query["title"] = "no such title"
-    refused = reporting(events.search, view.message)(sent(events, **query, **kept))
+    refused = reporting(events.search, view.message)(sent(events, **query, **limits))
     assert "No sound passes" in refused[view.message]
 
 
@@ -158,9 +158,9 @@ def test_chosen_model_embeds_all_libraries(
         patch.setattr("earshot.tabs.components.hub_picker.fetch", lambda *_: uploads)
         name = next(iter(CLAPS.listed))
         chosen = events.choose_model(name, Search(), own)[view.search]
-    found = events.search(sent(events, search=chosen, own=own, text="deep"))
-    assert found[view.search].model == name and found[view.search].best
+    update = events.search(sent(events, search=chosen, own=own, text="deep"))
+    assert update[view.search].model == name and update[view.search].best
     events.search(sent(events, search=chosen, own=own, text="deep", scope=OWN))
     assert own.index.encoder is other.encoder and len(own.sounds) == 1
-    ours = events.choose_model("", found[view.search], own)[view.search]
+    ours = events.choose_model("", update[view.search], own)[view.search]
     assert ours.model == ""

@@ -36,11 +36,11 @@ def test_show_presses_buttons_of_votes(
     """The votes are exported."""
     result = replace(search(library.index, "rain"), matched=True)
     liked = result.hits[1].sound.id
-    asked = Search("rain").voted(liked, 1)
-    update = view.show(asked, result, library)
-    found, best, rest = (update[part] for part in (view.summary, view.best, view.rest))
+    query = Search("rain").voted(liked, 1)
+    update = view.show(query, result, library)
+    summary, best, rest = (update[part] for part in (view.summary, view.best, view.rest))
     chart, labels = update[view.chart], update[view.labels]
-    assert "“rain”" in found and f"<b>{len(CAPTIONS)}</b> sounds" in found
+    assert "“rain”" in summary and f"<b>{len(CAPTIONS)}</b> sounds" in summary
     assert best["html"].count('class="card"') == 1 and rest["html"].count('class="card"') == 9
     card = rest["html"].split('class="card"')[1]
     assert liked in card and re.search('aria-pressed="true"[^>]*data-action="up"', card)
@@ -81,8 +81,8 @@ def test_own_folder_is_ranked_and_labelled(
     assert update[view.rest]["html"].count('class="card"') == 9
     assert "below 2.00, the score of a match" in update[view.summary]
     assert "matches" not in update[view.best]["html"]
-    found = replace(result, threshold=-1.0, matched=True)
-    assert 'class="matches"' in view.show(Search("a dog barks"), found, library)[view.best]["html"]
+    match = replace(result, threshold=-1.0, matched=True)
+    assert 'class="matches"' in view.show(Search("a dog barks"), match, library)[view.best]["html"]
     assert library.threshold == search.encoder.own_threshold
 
 

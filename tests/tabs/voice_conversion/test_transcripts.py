@@ -26,10 +26,10 @@ class Recogniser:
     """Hears one text in the first recording, and another in the second; counts the times."""
 
     def __init__(self) -> None:
-        self.heard: list[bytes] = []
+        self.recordings: list[bytes] = []
 
     def __call__(self, audio: bytes) -> Transcript:
-        self.heard.append(audio)
+        self.recordings.append(audio)
         return transcript("one two" if audio == b"source" else "one too")
 
 
@@ -72,17 +72,17 @@ def test_guessed_source_is_called_guess() -> None:
 
 def test_several_conversions_hear_source_once(result: ConversionResult) -> None:
     recogniser = Recogniser()
-    shown = panel(lambda: recogniser)
-    first = shown.transcribe(result, None)
-    assert "<del>two</del>" in first[shown.words]
+    words = panel(lambda: recogniser)
+    first = words.transcribe(result, None)
+    assert "<del>two</del>" in first[words.words]
     other = replace(result, converted=replace(result.converted, content=b"other voice"))
-    shown.transcribe(other, first[shown.source])
-    assert recogniser.heard == [b"converted", b"source", b"other voice"]
+    words.transcribe(other, first[words.source])
+    assert recogniser.recordings == [b"converted", b"source", b"other voice"]
 
 
 def test_units_without_source_have_converted_words(result: ConversionResult) -> None:
-    shown = panel(Recogniser)
-    html = shown.transcribe(replace(result, source=None), None)[shown.words]
+    words = panel(Recogniser)
+    html = words.transcribe(replace(result, source=None), None)[words.words]
     assert "Heard in the converted" not in html
     assert "one too" in html and "Heard in the source" not in html
 
@@ -91,13 +91,13 @@ def test_missing_recogniser_is_said(result: ConversionResult) -> None:
     def missing() -> Recogniser:
         raise FileNotFoundError("The recogniser is not installed: pip install it.")
 
-    shown = panel(missing)
-    assert "not installed" in shown.transcribe(result, None)[shown.words]
+    words = panel(missing)
+    assert "not installed" in words.transcribe(result, None)[words.words]
 
 
-@pytest.mark.parametrize("asked", [False, True])
-def test_page_shows_words_only_when_asked(tiny_checkpoints: Path, asked: bool) -> None:
+@pytest.mark.parametrize("is_on", [False, True])
+def test_page_shows_words_only_when_asked(tiny_checkpoints: Path, is_on: bool) -> None:
     models = partial(VoiceConversion.from_pretrained, device="cpu", checkpoints=tiny_checkpoints)
-    heard = cast("Any", Recogniser if asked else None)
-    page = tab.build(models, labels("voice_conversion"), Services(transcriber=heard))
-    assert ("transcribe" in {function.name for function in page.fns.values()}) is asked
+    load = cast("Any", Recogniser if is_on else None)
+    page = tab.build(models, labels("voice_conversion"), Services(transcriber=load))
+    assert ("transcribe" in {function.name for function in page.fns.values()}) is is_on

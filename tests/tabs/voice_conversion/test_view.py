@@ -88,8 +88,9 @@ def test_finished_example_is_read_as_written(
 
 
 def test_shipped_model_synthesises_finished_example() -> None:
-    shown = view.read_finished()
-    assert shown is not None
-    pipeline = VoiceConversion.from_pretrained(shown.units.model, "cpu")
-    speech = pipeline.decode(shown.units, shown.target, shown.vocoder, pipeline.intonations[0])
-    assert len(speech.waveform) / speech.sample_rate == pytest.approx(shown.converted.seconds)
+    example = view.read_finished()
+    assert example is not None
+    pipeline = VoiceConversion.from_pretrained(example.units.model, "cpu")
+    way = example.target, example.vocoder, pipeline.intonations[0]
+    speech = pipeline.decode(example.units, *way)
+    assert len(speech.waveform) / speech.sample_rate == pytest.approx(example.converted.seconds)

@@ -61,8 +61,8 @@ def test_standing_counts_every_vote_on_pair(tests: TestLibrary) -> None:
     items = [item for rater in range(12) for item in cast(tests, f"rater {rater}", "continuous")]
     pair = next(item for item in items if set(item.systems) == {"continuous", "units-64"})
     votes = sum(set(item.systems) == set(pair.systems) for item in items)
-    said = _standing(tests, test, pair)
-    assert f"<b>continuous content</b> is preferred in <b>100%</b> of <b>{votes}</b>" in said
+    standing = _standing(tests, test, pair)
+    assert f"<b>continuous content</b> is preferred in <b>100%</b> of <b>{votes}</b>" in standing
     other = next(item for item in items if set(item.systems) == {"units-512", "units-64"})
     assert "95 % interval" in _standing(tests, test, other)
 

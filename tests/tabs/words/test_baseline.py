@@ -31,12 +31,12 @@ def test_comparison_has_every_recording_once(
     library: Any = FakeLibrary(tmp_path)
     steps: list[int] = []
     view = cast(AveragedStates, Spectra())
-    made = ModelComparison.of(view, library, lambda done, total: steps.append(done))
-    assert len(made.words) == len(SPOKEN) * len(VOICES) == len(steps)
-    assert made.p_at_1 == 1
-    assert 0 <= made.ours <= 1
-    points = made.chart("a model").points
-    assert len({point.id for point in points}) == len(made.words)
+    comparison = ModelComparison.of(view, library, lambda done, total: steps.append(done))
+    assert len(comparison.words) == len(SPOKEN) * len(VOICES) == len(steps)
+    assert comparison.p_at_1 == 1
+    assert 0 <= comparison.ours <= 1
+    points = comparison.chart("a model").points
+    assert len({point.id for point in points}) == len(comparison.words)
     assert all(0 <= point.x <= 1 and 0 <= point.y <= 1 for point in points)
 
 

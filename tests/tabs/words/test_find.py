@@ -46,11 +46,11 @@ def client(tiny_checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 def test_find_word_gives_best_places_first(client: Client, speech: Path) -> None:
-    found = client.predict(handle_file(speech), "hello", None, api_name="/find_word")
-    assert found["seconds"] == pytest.approx(6, abs=0.01)
-    scores = [place["score"] for place in found["places"]]
+    answer = client.predict(handle_file(speech), "hello", None, api_name="/find_word")
+    assert answer["seconds"] == pytest.approx(6, abs=0.01)
+    scores = [place["score"] for place in answer["places"]]
     assert scores and scores == sorted(scores, reverse=True)
-    assert all(0 <= place["start"] < place["end"] <= 6 for place in found["places"])
+    assert all(0 <= place["start"] < place["end"] <= 6 for place in answer["places"])
 
 
 def test_find_word_says_recording_ends_early(client: Client, speech: Path, tmp_path: Path) -> None:
@@ -77,23 +77,23 @@ def test_find_word_refuses_unusable_word(
 
 def test_view_shows_found_places(speech: Path) -> None:
     """It offers both files of them."""
-    heard = LongRecording(np.ones(6 * RATE, np.float32), (np.zeros((150, 3), np.float32),))
-    found = FoundPlaces((Place(4, 4.5, 0.9), Place(1, 1.4, 0.8), Place(2, 2.3, 0.2)), threshold=0.5)
-    shown = view(str(speech), heard, "<tree>", found)
-    assert "2 places of “&lt;tree&gt;”" in shown["html"] and shown["html"].count("score 0.") == 2
+    recording = LongRecording(np.ones(6 * RATE, np.float32), (np.zeros((150, 3), np.float32),))
+    places = Place(4, 4.5, 0.9), Place(1, 1.4, 0.8), Place(2, 2.3, 0.2)
+    value = view(str(speech), recording, "<tree>", FoundPlaces(places, threshold=0.5))
+    assert "2 places of “&lt;tree&gt;”" in value["html"] and value["html"].count("score 0.") == 2
     assert (
-        'download="places.csv"' in shown["html"] and 'download="places.TextGrid"' in shown["html"]
+        'download="places.csv"' in value["html"] and 'download="places.TextGrid"' in value["html"]
     )
-    assert 'data-start="4.00"' in shown["html"]  # where it is surest
-    none = view(str(speech), heard, "tree", FoundPlaces(found.places, threshold=0.95))
+    assert 'data-start="4.00"' in value["html"]  # where it is surest
+    none = view(str(speech), recording, "tree", FoundPlaces(places, threshold=0.95))
     assert "Nearest places of “tree”" in none["html"]
     assert none["html"].count("score 0.") == 3
 
 
 def test_view_of_ten_minutes_stays_small(speech: Path) -> None:
     waveform = np.random.default_rng(0).random(600 * RATE).astype(np.float32)
-    heard = LongRecording(waveform, (np.zeros((15_000, 3), np.float32),))
-    assert len(view(str(speech), heard, "tree", FoundPlaces((), 0.5))["html"]) < 600_000
+    recording = LongRecording(waveform, (np.zeros((15_000, 3), np.float32),))
+    assert len(view(str(speech), recording, "tree", FoundPlaces((), 0.5))["html"]) < 600_000
 
 
 def test_embed_words_gives_row_per_file(client: Client, tmp_path: Path) -> None:

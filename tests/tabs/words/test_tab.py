@@ -101,12 +101,12 @@ def happened(**data: Any) -> Any:
 
 def test_endpoints_find_neighbours_of_recording(client: Client, library: Any) -> None:
     sound = handle_file(library.words[0].path)
-    heard = client.predict(sound, api_name="/embed_audio")
-    assert heard["end"] - heard["start"] == pytest.approx(0.5, abs=0.01)
-    near = client.predict(heard["vector"], "written", 3, api_name="/nearest")
+    spoken_word = client.predict(sound, api_name="/embed_audio")
+    assert spoken_word["end"] - spoken_word["start"] == pytest.approx(0.5, abs=0.01)
+    near = client.predict(spoken_word["vector"], "written", 3, api_name="/nearest")
     assert [word["word"] for word in near][:2] == ["tree", "three"]
     assert near[0]["cosine"] > near[1]["cosine"] and near[0]["voice"] is None
-    spoken = client.predict(heard["vector"], api_name="/nearest")
+    spoken = client.predict(spoken_word["vector"], api_name="/nearest")
     assert len(spoken) == 10 and spoken[0]["voice"] in VOICES
 
 
@@ -124,9 +124,9 @@ def test_nearest_refuses_what_is_no_vector(client: Client, vector: object) -> No
         client.predict(vector, "spoken", 3, api_name="/nearest")
 
 
-@pytest.mark.parametrize(("limit", "found"), [(3, 3), (0, 1), (10**400, 100), (math.inf, 100)])
-def test_count_is_from_1_to_100(limit: float, found: int) -> None:
-    assert handlers._count(limit) == found
+@pytest.mark.parametrize(("limit", "count"), [(3, 3), (0, 1), (10**400, 100), (math.inf, 100)])
+def test_count_is_from_1_to_100(limit: float, count: int) -> None:
+    assert handlers._count(limit) == count
 
 
 @pytest.mark.parametrize("limit", [None, "\0", [3], math.nan])
@@ -166,8 +166,8 @@ def test_recognised_recording_can_be_cut_again(
     answer = events.record(path)
     assert answer[page.message] == "" and answer[page.text] == ""
     assert page.recording not in answer, "the recorder keeps its sound"
-    found = answer[page.heading]["html"]
-    assert "Did you say “yellow”?" in found and "another word" in found
+    html = answer[page.heading]["html"]
+    assert "Did you say “yellow”?" in html and "another word" in html
     assert 'data-used="True"' in answer[page.cut] and 'value="0.20"' in answer[page.cut]
     recorded = answer[page.recorded]
     again = events.recut(recorded, happened(start=0.3, end=0.6))

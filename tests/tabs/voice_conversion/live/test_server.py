@@ -31,11 +31,11 @@ class Served(ServedLive):
 
 @pytest.fixture
 def served() -> Iterator[Served]:
-    with closing(Served()) as found:
-        yield found
+    with closing(Served()) as server:
+        yield server
 
 
-def heard(socket: ClientConnection) -> tuple[dict[str, Any], np.ndarray]:
+def next_sound(socket: ClientConnection) -> tuple[dict[str, Any], np.ndarray]:
     """The next sound and what is said about it."""
     while True:
         message = socket.recv(timeout=60)
@@ -49,7 +49,7 @@ def test_sound_comes_back_with_its_units(served: Served) -> None:
     with served.join() as socket:
         assert message_of(socket)["state"] == "running"
         socket.send(sound(position=4800))
-        about, samples = heard(socket)
+        about, samples = next_sound(socket)
     assert about["units"] == ["#112233"] and about["end"] == 4800 + CHUNK
     np.testing.assert_array_equal(samples, 1000)
 
@@ -57,10 +57,10 @@ def test_sound_comes_back_with_its_units(served: Served) -> None:
 def test_voice_changes_while_it_runs(served: Served) -> None:
     with served.join() as socket:
         socket.send(sound())
-        heard(socket)
+        next_sound(socket)
         socket.send(json.dumps({"voice": "SM1"}))
         socket.send(sound())
-        heard(socket)
+        next_sound(socket)
     assert served.echoes.idle.voices == ["TF2", "SM1"]
 
 
@@ -72,7 +72,7 @@ def test_own_voice_is_that_of_ticket(served: Served) -> None:
     with served.join() as socket:
         socket.send(json.dumps({"voice": OWN, "ticket": ticket}))
         socket.send(sound())
-        heard(socket)
+        next_sound(socket)
         assert served.echoes.idle.voices == [own]
         visit.clear()
         socket.send(sound())
@@ -189,8 +189,8 @@ def test_late_sound_is_left_out(served: Served) -> None:
         socket.send(json.dumps({"voice": "SM1"}))
         time.sleep(0.5)  # until all that has come
         echo.busy.clear()
-        heard(socket)
-        about, samples = heard(socket)
+        next_sound(socket)
+        about, samples = next_sound(socket)
     assert about["dropped"] > 0 and about["end"] == 100 * CHUNK
     assert len(samples) <= 0.2 * RATE
 
