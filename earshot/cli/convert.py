@@ -41,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "--reference",
         type=Path,
         metavar="CLIP",
-        help="10 to 30 s of somebody who agreed to be spoken as, in place of --to",
+        help="10 to 30 s of a speaker who agreed to be spoken as, in place of --to",
     )
     parser.add_argument("--vocoder", choices=settings.VOCODERS, help="default: the model's")
     parser.add_argument("--intonation", choices=settings.INTONATIONS, help="default: the model's")
@@ -65,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--transcripts",
         action="store_true",
-        help="print what a recogniser hears in the source and in its conversion, too",
+        help="print the transcripts of the source and of its conversion by a recogniser, too",
     )
     options = parser.parse_args(arguments)
     with explained():

@@ -30,7 +30,7 @@ Outcome = tuple[str | None, Sequence[str]]
 
 @dataclass(frozen=True)
 class Job:
-    """A file of the inputs: as it is named, as it is called below the folder that was given, where
+    """A file of the inputs: as it is named, as it is called below the folder of the inputs, where
     it is read, and where its result is written."""
 
     file: Path
@@ -88,14 +88,14 @@ def jobs_of(
     replace an input, and, unless ``overwrite``, where there is one already.
     """
     inputs = [path if path == STDIN else as_stored(path) for path in inputs]
-    found = [(file, name) for path in inputs for file, name in _files_of(path)]
-    names = [name for _, name in found]
+    named_files = [(file, name) for path in inputs for file, name in _files_of(path)]
+    names = [name for _, name in named_files]
     unique = len(set(names)) == len(names)
-    results = _results(inputs, found, out, endings)
-    _check_results(found, results, overwrite)
+    results = _results(inputs, named_files, out, endings)
+    _check_results(named_files, results, overwrite)
     return [
         Job(file, name if unique else str(file), file, result)
-        for (file, name), result in zip(found, results, strict=True)
+        for (file, name), result in zip(named_files, results, strict=True)
     ]
 
 
@@ -112,10 +112,13 @@ def _files_of(path: Path) -> list[tuple[Path, str]]:
 
 
 def _results(
-    inputs: Sequence[Path], found: list[tuple[Path, str]], out: str | None, endings: Collection[str]
+    inputs: Sequence[Path],
+    named_files: list[tuple[Path, str]],
+    out: str | None,
+    endings: Collection[str],
 ) -> list[Path | None]:
     if out is None:
-        return [None for _ in found]
+        return [None for _ in named_files]
     ending = next(iter(endings))
     folder = out.endswith(tuple(filter(None, (os.sep, os.altsep)))) or Path(out).is_dir()
     if len(inputs) == 1 and not inputs[0].is_dir() and not folder:
@@ -126,15 +129,15 @@ def _results(
                 "or in / for a folder."
             )
         return [Path(out)]
-    return [(Path(out) / name).with_suffix(ending) for _, name in found]
+    return [(Path(out) / name).with_suffix(ending) for _, name in named_files]
 
 
 def _check_results(
-    found: list[tuple[Path, str]], results: list[Path | None], overwrite: bool
+    named_files: list[tuple[Path, str]], results: list[Path | None], overwrite: bool
 ) -> None:
     # As the file system has them, so that links and other spellings are the same file.
-    sources = {os.path.realpath(file) for file, _ in found}
-    numbers = {_number(file) for file, _ in found} - {None}
+    sources = {os.path.realpath(file) for file, _ in named_files}
+    numbers = {_number(file) for file, _ in named_files} - {None}
     seen: set[str] = set()
     for result in filter(None, results):
         real = os.path.realpath(result)

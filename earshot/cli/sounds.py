@@ -6,7 +6,7 @@ python -m earshot sounds index FOLDER    # makes or updates FOLDER.index
 python -m earshot sounds index s3://BUCKET/PREFIX    # makes s3-BUCKET-PREFIX.index
 python -m earshot sounds index FOLDER --ray auto    # on a Ray cluster
 python -m earshot sounds watch FOLDER    # and keeps it in sync with the folder
-python -m earshot sounds fetch    # what it hears with, from the package index
+python -m earshot sounds fetch    # its encoder of sounds, from the package index
 """
 
 import argparse

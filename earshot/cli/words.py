@@ -76,8 +76,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _line(file: Path, spoken: "Spoken", neighbours: Sequence["Neighbour"]) -> str:
-    found = (f"{neighbour.word.spelling} {neighbour.cosine:.2f}" for neighbour in neighbours)
-    return f"{file}\t{', '.join(found)}"
+    lines = (f"{neighbour.word.spelling} {neighbour.cosine:.2f}" for neighbour in neighbours)
+    return f"{file}\t{', '.join(lines)}"
 
 
 def _document(file: Path, spoken: "Spoken", neighbours: Sequence["Neighbour"]) -> str:

@@ -22,7 +22,7 @@ T = TypeVar("T")
 ZERO_GPU: Final = os.environ.get("SPACES_ZERO_GPU", "").lower() in ("1", "t", "true")
 SECONDS: Final = 60  # that a call may need the GPU for
 
-_work: dict[str, Callable[..., Any]] = {}  # known in the forked process too
+_work: dict[str, Callable[..., Any]] = {}  # the forked process has it too
 
 
 def _run(name: str, *arguments: Any) -> Any:

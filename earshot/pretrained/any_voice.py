@@ -35,8 +35,8 @@ from earshot.pretrained.windows import in_windows
 
 WINDOW: Final = 256  # frames in one pass of inverter or contour predictor
 OVERLAP: Final = 40  # frames
-HEARD: Final = 512  # steps that recogniser and adapter hear at once
-HEARD_OVERLAP: Final = 100  # steps
+ENCODER_WINDOW: Final = 512  # steps in one pass of recogniser and adapter
+ENCODER_OVERLAP: Final = 100  # steps
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +78,7 @@ class Networks:
         vocoder_folder = companion(folder, config["vocoder"])
         vocoder = Vocoder(VocoderConfig(**read_config(vocoder_folder)))
         load_weights(vocoder, vocoder_folder, device)
-        voices = _shipped(config["voices"], parts.pop("voices"))
+        voices = _voices_of(config["voices"], parts.pop("voices"))
         adapter = parts["adapter"]
         assert isinstance(adapter, Adapter)
         layers = adapter.config.recogniser_layers
@@ -101,23 +101,23 @@ class Networks:
         def encode(batch: Tensor) -> Tensor:
             return self.adapter(self.recogniser(batch.flatten(1)))
 
-        return in_windows(encode, samples, HEARD, HEARD_OVERLAP)
+        return in_windows(encode, samples, ENCODER_WINDOW, ENCODER_OVERLAP)
 
     def invert(self, content: Tensor, contour: Tensor, voice: Voice, bottleneck: str) -> Tensor:
         """Map content (U, C) that passed a bottleneck and contour (S, 2) to a log-mel spectrogram
         (S, M).
         """
         width, number = content.shape[1], self.bottleneck.config.names.index(bottleneck)
-        chosen, voices = torch.tensor([number], device=self.device), self._voices(voice)
+        choice, voices = torch.tensor([number], device=self.device), self._voices(voice)
 
         def invert(batch: Tensor) -> Tensor:
             rows = torch.zeros(len(batch), dtype=torch.long, device=self.device)
             contours = batch[..., width:].reshape(len(batch), -1, 2)
-            mel = self.inverter(batch[..., :width], contours, voices[rows], chosen[rows])
+            mel = self.inverter(batch[..., :width], contours, voices[rows], choice[rows])
             return self.inverter.denormalize(mel)
 
-        given = torch.cat([content, contour.reshape(len(content), -1)], dim=1)
-        return in_windows(invert, given, WINDOW // STRIDE, OVERLAP // STRIDE, STRIDE)
+        inputs = torch.cat([content, contour.reshape(len(content), -1)], dim=1)
+        return in_windows(invert, inputs, WINDOW // STRIDE, OVERLAP // STRIDE, STRIDE)
 
     def predict_contour(self, content: Tensor, voice: Voice) -> Tensor:
         """Predict, from content (U, C), voicing and log-F0 relative to the voice's mean (S, 2)."""
@@ -141,7 +141,7 @@ class Networks:
         return features.griffin_lim(features.linear_from_log_mel(mel.cpu().numpy()))
 
     def voice(self, log_mel: np.ndarray) -> np.ndarray:
-        """Encode a log-mel spectrogram of somebody's speech (S, M) as their voice vector."""
+        """Encode a log-mel spectrogram of a person's speech (S, M) as their voice vector."""
         mel = torch.from_numpy(log_mel)[None].to(self.device)
         return self.reference(self.inverter.normalize(mel))[0].cpu().numpy()
 
@@ -177,7 +177,7 @@ def _tuple(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def _shipped(names: list[str], table: nn.Module) -> Mapping[str, Voice]:
+def _voices_of(names: list[str], table: nn.Module) -> Mapping[str, Voice]:
     """Read the voices of a table by name."""
     assert isinstance(table, VoiceTable)
     rows = zip(names, table.vector, table.pitch_mean, table.pitch_std, strict=True)

@@ -67,7 +67,7 @@ def local(name: str | Path) -> Path | None:
 
 
 def is_hub_id(name: str | Path) -> bool:
-    """Tell whether a name that is no folder can be one of the hub: ``USER/REPO``, and for ours
+    """Whether a name that is no folder can be one of the hub: ``USER/REPO``, and for ours
     ``USER/REPO/NAME``.
     """
     folder = Path(name)
@@ -162,18 +162,18 @@ def _download(repository: str, name: str) -> Path:
     """Download a repository that is one checkpoint (``name`` is empty), or the named folder of one,
     with the folders that it needs.
     """
-    from huggingface_hub import snapshot_download  # only where a hub is asked
+    from huggingface_hub import snapshot_download  # only where a hub is needed
 
     if not name:
         return Path(snapshot_download(repository))
     names, root = [name], Path()
     for each in names:  # grows by what each one needs
         root = Path(snapshot_download(repository, allow_patterns=f"{each}/*"))
-        names += [other for other in _needed(read_config(root / each)) if other not in names]
+        names += [other for other in _companions(read_config(root / each)) if other not in names]
     return root / name
 
 
-def _needed(config: dict[str, Any]) -> list[str]:
+def _companions(config: dict[str, Any]) -> list[str]:
     values = [config[key] for key in COMPANION_KEYS if key in config]
     return [name for value in values for name in ([value] if isinstance(value, str) else value)]
 

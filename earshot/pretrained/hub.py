@@ -44,7 +44,7 @@ Report = Callable[[int, int], None]  # bytes that are here, and of all
 
 @dataclass(frozen=True)
 class HubPermission:
-    """A server's permission of models of the hub: refusal says why visitors may load none, "" where
+    """A server's permission of models of the hub: refusal is why visitors may load none, "" where
     they may; any_id: whether also those that no list names.
     """
 
@@ -151,7 +151,7 @@ def precision(device: "torch.device") -> "torch.dtype":
 def needed_files(sizes: Mapping[str, int]) -> list[str]:
     """List the files of a repository that a model of transformers is loaded from.
 
-    Raises InputError where there are no weights, or where the hub does not say how large they are.
+    Raises InputError where there are no weights, or where their sizes are unknown.
     """
     kinds = [[name for name in sizes if re.fullmatch(kind, name)] for kind in WEIGHTS]
     weights = next(filter(None, kinds), [])

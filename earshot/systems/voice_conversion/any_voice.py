@@ -57,13 +57,13 @@ class AnyVoiceConversion(Converter):
     stays. ``at`` gives the same networks with another bottleneck.
 
     encode → units, which can be edited → decode in a voice; reference → voice → fit, from a
-    recording of somebody.
+    recording of a person.
     """
 
     VOCODERS: Final = settings.VOCODERS
     INTONATIONS: Final = settings.INTONATIONS
     MIN_SPEECH: Final = 5.0  # seconds, in a recording that a voice is made from
-    PIECE: Final = 3 * SAMPLE_RATE  # samples of it in which one voice must be heard
+    PIECE: Final = 3 * SAMPLE_RATE  # samples of it in which there must be one voice
 
     unit_seconds: Final = STRIDE * FRAME_SECONDS
 
@@ -95,7 +95,7 @@ class AnyVoiceConversion(Converter):
         self.name = bottleneck
         singles = self._bottleneck.config.singles
         self.discrete = bottleneck in singles
-        # What is not discrete is shown, and edited, as the nearest units of the largest codebook.
+        # What is not discrete is displayed and edited as the nearest units of the largest codebook.
         self._units_of = bottleneck if self.discrete else singles[-1]
         self._codebook = self._bottleneck.codebook(self._units_of)
         self.codebook_size = len(self._codebook)
@@ -150,8 +150,8 @@ class AnyVoiceConversion(Converter):
         """
         shortest, longest = settings.REFERENCE_SECONDS
         waveform = at_level(load(audio, SAMPLE_RATE, longest, shortest).waveform, 1)
-        spoken = words(waveform)
-        seconds = sum(end - start for start, end in spoken)
+        segments = words(waveform)
+        seconds = sum(end - start for start, end in segments)
         if seconds < self.MIN_SPEECH:
             raise InputError(
                 f"Only {seconds:.0f} s of the recording are speech.",
@@ -164,11 +164,11 @@ class AnyVoiceConversion(Converter):
         if reading:
             reading.check(waveform)
         rate = SAMPLE_RATE
-        return np.concatenate([waveform[round(a * rate) : round(b * rate)] for a, b in spoken])
+        return np.concatenate([waveform[round(a * rate) : round(b * rate)] for a, b in segments])
 
     @torch.inference_mode()
     def voice(self, reference: np.ndarray, name: str = "your voice") -> Voice:
-        """Make the voice of somebody's reference (T,). Raises InputError where two people speak."""
+        """Make the voice of a person's reference (T,). Raises InputError where two people speak."""
         pieces = range(0, len(reference) - self.PIECE + 1, self.PIECE)
         mels = [features.log_mel(reference[start : start + self.PIECE]) for start in pieces]
         check_one_voice(np.stack([self.networks.voice(mel) for mel in mels]))
@@ -202,7 +202,7 @@ class AnyVoiceConversion(Converter):
         return self._vectors(units).cpu().numpy()
 
     def _vectors(self, units: Units) -> Tensor:
-        """Look up the vectors that the inverter is given: (U, C).
+        """Look up the vectors that the inverter takes: (U, C).
 
         Where a unit was edited, its own vector is taken.
         """
@@ -280,7 +280,7 @@ def _windows(networks: Networks, speech: np.ndarray, voice: Voice) -> tuple[Tens
 def _error(
     networks: Networks, content: Tensor, contour: Tensor, mel: Tensor, vector: Tensor, voice: Voice
 ) -> Tensor:
-    """Compute the L1 distance of the mel that the voice is given from that of the reference."""
+    """Compute the L1 distance of the mel in this voice from that of the reference."""
     batch = len(content)
     mean, std = (torch.full((batch,), x).to(mel) for x in (voice.pitch_mean, voice.pitch_std))
     voices = Voices(F.layer_norm(vector, vector.shape).expand(batch, -1), mean, std)

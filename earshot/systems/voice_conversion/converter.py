@@ -34,7 +34,7 @@ NOISE_NOTICE: Final = (
 class Content:
     """The content of a recording, before it passes a bottleneck.
 
-    source: the speech at the level of the networks' input; encoder: the fingerprint of what heard
+    source: the speech at the level of the networks' input; encoder: the fingerprint of what encoded
     it; vectors: float32 (U, C); intonation: that of the source, None where the model predicts its
     own; loudness: of the recording, in LUFS; notices: about the recording.
     """
@@ -52,7 +52,7 @@ class Conversion:
     """A conversion with everything that a page shows of it.
 
     source: the input at the level that the networks see; notices: for the visitor, about the
-    input; unit_bits, intonation_bits: bit/s of what the conversion was made from, the former
+    input; unit_bits, intonation_bits: bit/s of what was decoded, the former
     infinite where it is not limited, the latter 0 where the intonation was predicted;
     compute_seconds: time taken.
     """
@@ -84,9 +84,9 @@ class Conversion:
 class Converter(ABC):
     """Speech → units, which can be edited → speech in another voice.
 
-    fingerprint: of the codebook; encoder: of the networks that hear, which models of one checkpoint
-    share; colors: of the units; vocoders, intonations: the choices of decode, the default first;
-    voices: names that it takes as a target.
+    fingerprint: of the codebook; encoder: of the networks that encode, which the models of one
+    checkpoint share; colors: of the units; vocoders, intonations: the choices of decode, the
+    default first; voices: names that it takes as a target.
     """
 
     name: str
@@ -107,9 +107,9 @@ class Converter(ABC):
         intonation: str | None = None,
         loudness: str = settings.LOUDNESS[0],
     ) -> Conversion:
-        """Say the words of ``audio`` in the voice ``target``: a name of ``voices``, or a Voice.
+        """Speak the words of ``audio`` in the voice ``target``: a name of ``voices``, or a Voice.
 
-        audio: a recording, or what this model or another with its encoder has heard in one.
+        audio: a recording, or the content of one by this model or another with its encoder.
         vocoder, intonation: without them, the first of ``vocoders`` and ``intonations``. loudness:
         "level", that of the model whatever was recorded, -23 to -28 LUFS, or "source", that of the
         recording. Raises InputError for audio that cannot be used, and for choices that do not
@@ -163,7 +163,7 @@ class Converter(ABC):
         """Encode speech (T,) at the networks' level, of whole units: vectors (U, C), intonation."""
 
     def units(self, content: Content) -> Units:
-        """Find the units of what was heard. Raises InputError for what another encoder heard."""
+        """Find the units of content. Raises InputError for that of another encoder."""
         if content.encoder != self.encoder:
             raise InputError(
                 f"This content is of another model. Encode the recording by {self.name}."
@@ -172,7 +172,7 @@ class Converter(ABC):
 
     @abstractmethod
     def _units(self, content: Content) -> Units:
-        """Find the units of what this model's own encoder has heard."""
+        """Find the units of content of this model's own encoder."""
 
     @torch.inference_mode()
     def decode(
@@ -197,10 +197,10 @@ class Converter(ABC):
         """Speak this model's own units. Raises InputError for choices that do not exist."""
 
     def voice_from(self, recording: Audio) -> Voice:
-        """Make a voice, to be given as a target, of somebody's speech of 10 to 30 s.
+        """Make a voice, for use as a target, of 10 to 30 s of a person's speech.
 
-        To speak as somebody takes their consent. Raises InputError for a recording that is shorter
-        or longer, silent, of music or of several voices, and by a model of fixed voices.
+        To speak in a person's voice takes their consent. Raises InputError for a recording that is
+        shorter or longer, silent, of music or of several voices, and by a model of fixed voices.
         """
         raise InputError(
             f"{self.name} speaks in the voices {', '.join(self.voices)} only. To speak as somebody "
@@ -245,5 +245,5 @@ def silent_units(waveform: np.ndarray, n_units: int) -> np.ndarray:
 
 
 def as_speech(waveform: np.ndarray, began: float) -> Speech:
-    """Wrap a waveform (T,) with its spectrogram; began: time.perf_counter() before it was made."""
+    """Wrap a waveform (T,) with its spectrogram; began: time.perf_counter() before the work."""
     return Speech(waveform, SAMPLE_RATE, log_mel(waveform), time.perf_counter() - began)

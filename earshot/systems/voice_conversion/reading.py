@@ -1,7 +1,7 @@
-"""A text to read, new each time, and a check that a recording is of somebody reading just that.
+"""A text to read, new each time, and a check that a recording is of a person who reads just that.
 
-Whoever gives a voice must be there to read words that nobody could have recorded beforehand: no
-voice is taken from a recording of somebody else. A recogniser that knows the text, but not the
+The owner of a voice must be there to read words that nobody could have recorded beforehand: no
+voice is taken from a recording of another person. A recogniser that has the text, but not the
 words drawn for its slots, must find these words.
 """
 
@@ -38,7 +38,7 @@ SLOTS: Final = {
 N_LINES: Final = 3
 MIN_RIGHT: Final = 0.5  # share of the slots; guessing finds one in seven
 MARGIN: Final = 1600  # samples of silence around a recording, for the pauses that sphinx expects
-# Wider than usual, for the text is known; the last bounds the time.
+# Wider than usual, for the recogniser has the text; the last bounds the time.
 BEAMS: Final = {"beam": 1e-90, "wbeam": 1e-70, "pbeam": 1e-90, "maxhmmpf": 2000}
 
 
@@ -58,7 +58,7 @@ class Reading:
 
     @property
     def text(self) -> str:
-        """Write what is to be read, as one writes it."""
+        """Write the text with its words, capitals and full stops."""
         drawn = iter(self.words)
         spoken = [re.sub(r"\{\w+\}", lambda _: next(drawn), line) for line in self.lines]
         names = {"i": "I", "earshot": "Earshot", **{d: d.title() for d in SLOTS["weekday"]}}
@@ -66,9 +66,9 @@ class Reading:
         return " ".join(f"{line[0].upper()}{line[1:]}." for line in written)
 
     def check(self, waveform: np.ndarray) -> None:
-        """Raise InputError unless the waveform (T,) at 16 kHz is somebody reading the text."""
-        found = _recognised(self.lines, waveform)
-        right = sum(a == b for a, b in zip(found, self.words, strict=False))
+        """Raise InputError unless the waveform (T,) at 16 kHz is of a person who reads the text."""
+        words = _recognise(self.lines, waveform)
+        right = sum(a == b for a, b in zip(words, self.words, strict=False))
         if right < MIN_RIGHT * len(self.words):
             raise InputError(
                 "That did not sound like the text.",
@@ -77,8 +77,8 @@ class Reading:
             )
 
 
-def _recognised(lines: Sequence[str], waveform: np.ndarray) -> list[str]:
-    """Recognise the words that were said in the slots, as far as the text was read."""
+def _recognise(lines: Sequence[str], waveform: np.ndarray) -> list[str]:
+    """Recognise the words in the slots, as far as the text was read."""
     rule = " ".join(re.sub(r"\{(\w+)\}", r"<\1>", line) for line in lines)
     rules = "".join(f" <{slot}> = {' | '.join(words)};" for slot, words in SLOTS.items())
     decoder = pocketsphinx.Decoder(

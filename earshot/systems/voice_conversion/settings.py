@@ -23,7 +23,7 @@ MODELS: Final = {
     "vqvae-64": "vqvae-64",
 }
 LIVE: Final = (ANY_VOICE, "vqvae-512")  # checkpoints that convert live: the first that is there
-# What configs name, for whoever must know before a model is loaded (tests/test_checkpoints.py).
+# What configs name, for what needs them before a model is loaded (tests/test_checkpoints.py).
 VQVAE_VOICES: Final = ("SF1", "TF2", "SM1", "TM3", "S1")
 VOICES: Final = (*VQVAE_VOICES, "Nell", "Odile", "Vera", "Heart")
 DEFAULT_VOICE: Final = "TF2"
@@ -41,5 +41,5 @@ def live_checkpoint(folder: Path) -> Path:
     """Find the checkpoint in a folder of them that converts live; where there is none, the
     first.
     """
-    found = (folder / name for name in LIVE if (folder / name / "config.json").exists())
-    return next(found, folder / LIVE[0])
+    installed = (folder / name for name in LIVE if (folder / name / "config.json").exists())
+    return next(installed, folder / LIVE[0])

@@ -95,8 +95,8 @@ class VQVAEConversion(Converter):
         vectors = torch.from_numpy(content.vectors).to(self.device)
         codes = self.vqvae.codebook.nearest(vectors[None])[0].cpu().numpy()
         silent = silent_units(content.source.waveform, len(codes))
-        shown = np.where(silent, MUTED, codes)
-        return Units(shown, self.unit_seconds, self.name, self.fingerprint)
+        units = np.where(silent, MUTED, codes)
+        return Units(units, self.unit_seconds, self.name, self.fingerprint)
 
     def bits_per_second(self, intonation: str) -> tuple[float, float]:
         """Compute the rate of the units, if all were as likely, and none of the intonation, which

@@ -25,7 +25,7 @@ RATE = 16_000
 
 
 @pytest.fixture(scope="module")
-def pipeline(tiny_checkpoints: Path) -> AnyVoiceConversion:
+def converter(tiny_checkpoints: Path) -> AnyVoiceConversion:
     return AnyVoiceConversion.load(tiny_checkpoints / "any-voice", device="cpu")
 
 
@@ -60,110 +60,112 @@ OWN = {  # bit/s of units: as many bits as name a unit of each codebook, 50 time
 
 
 @pytest.mark.parametrize("model", OWN)
-def test_conversion_is_as_long_as_source(pipeline: AnyVoiceConversion, model: str) -> None:
+def test_conversion_is_as_long_as_source(converter: AnyVoiceConversion, model: str) -> None:
     """Its units have the bit rate of the model."""
-    result = pipeline.at(model)(speech_like(1.23), "TF2")
+    result = converter.at(model)(speech_like(1.23), "TF2")
     assert len(result.converted.waveform) == len(result.source.waveform)
     assert len(result.units.codes) == 62
     assert np.isfinite(result.converted.waveform).all()
     assert result.unit_bits == OWN[model]
 
 
-def test_bits_count_units_and_kept_intonation(pipeline: AnyVoiceConversion) -> None:
-    units = pipeline.at("units-512")
+def test_bits_count_units_and_kept_intonation(converter: AnyVoiceConversion) -> None:
+    units = converter.at("units-512")
     assert units(speech_like(1.0)).bits_per_second == 650
     assert units(speech_like(1.0), intonation="predicted").bits_per_second == 450
-    assert math.isinf(pipeline(speech_like(1.0)).bits_per_second)
+    assert math.isinf(converter(speech_like(1.0)).bits_per_second)
 
 
 def test_units_alone_are_enough_to_decode(
-    pipeline: AnyVoiceConversion,
+    converter: AnyVoiceConversion,
 ) -> None:
     """The model has one unit a step."""
-    model = pipeline.at("units-64")
+    model = converter.at("units-64")
     units = model.encode(speech_like(1.0))[1]
     assert units.vectors is None
     assert len(np.unique(model.content(units), axis=0)) == len(np.unique(units.codes))
 
 
 @pytest.mark.parametrize("model", ["continuous", "units-512x3", "units-512"])
-def test_replaced_units_decode_as_codebook_vector(pipeline: AnyVoiceConversion, model: str) -> None:
-    converter = pipeline.at(model)
+def test_replaced_units_decode_as_codebook_vector(
+    converter: AnyVoiceConversion, model: str
+) -> None:
+    converter = converter.at(model)
     units = converter.encode(speech_like(1.0))[1]
     before = converter.content(units)
     units = units.put(np.array([7]), int(units.codes[7] + 1) % 512)
     after = converter.content(units)
-    only = pipeline.at("units-512").networks.bottleneck.codebook("units-512")
+    only = converter.at("units-512").networks.bottleneck.codebook("units-512")
     np.testing.assert_array_equal(after[7], only[units.codes[7]].numpy())
     np.testing.assert_array_equal(np.delete(after, 7, axis=0), np.delete(before, 7, axis=0))
 
 
 @pytest.mark.parametrize("model", ["continuous", "units-512x2", "units-64"])
-def test_units_from_file_speak_as_before(pipeline: AnyVoiceConversion, model: str) -> None:
-    converter = pipeline.at(model)
+def test_units_from_file_speak_as_before(converter: AnyVoiceConversion, model: str) -> None:
+    converter = converter.at(model)
     units = converter.encode(speech_like(1.0))[1]
     again = Units.from_json(units.to_json())
     expected, spoken = (converter.decode(u, "TF2").log_mel for u in (units, again))
     assert np.abs(spoken - expected).mean() < 0.01
 
 
-def test_muted_units_are_silent(pipeline: AnyVoiceConversion) -> None:
+def test_muted_units_are_silent(converter: AnyVoiceConversion) -> None:
     """The silence lasts as long as they did."""
-    units = pipeline.encode(speech_like(1.0))[1]
+    units = converter.encode(speech_like(1.0))[1]
     units.codes[10:20] = MUTED
-    waveform = pipeline.decode(units).waveform
+    waveform = converter.decode(units).waveform
     assert not waveform[11 * 320 : 19 * 320].any()
     assert len(waveform) == 50 * 320
 
 
 @pytest.mark.parametrize("vocoder", AnyVoiceConversion.VOCODERS)
-def test_silence_comes_out_as_silence(pipeline: AnyVoiceConversion, vocoder: str) -> None:
-    result = pipeline((RATE, np.zeros(RATE, np.float32)), vocoder=vocoder)
+def test_silence_comes_out_as_silence(converter: AnyVoiceConversion, vocoder: str) -> None:
+    result = converter((RATE, np.zeros(RATE, np.float32)), vocoder=vocoder)
     assert not result.converted.waveform.any()
     assert "silent" in result.notices[0]
 
 
 def test_sound_below_gate_is_called_silent(
-    pipeline: AnyVoiceConversion,
+    converter: AnyVoiceConversion,
 ) -> None:
     """It is not called noisy."""
     hum = (8e-4 * np.sin(np.arange(2 * RATE))).astype(np.float32)
-    result = pipeline((RATE, hum))
+    result = converter((RATE, hum))
     assert not result.converted.waveform.any()
     assert ["silent" in notice for notice in result.notices] == [True]
 
 
-def test_level_does_not_change_the_content(pipeline: AnyVoiceConversion) -> None:
+def test_level_does_not_change_the_content(converter: AnyVoiceConversion) -> None:
     rate, waveform = speech_like(2.0)
-    loud, quiet = (pipeline.encode((rate, g * waveform))[1].vectors for g in (1.0, 0.1))
+    loud, quiet = (converter.encode((rate, g * waveform))[1].vectors for g in (1.0, 0.1))
     assert loud is not None and quiet is not None
     np.testing.assert_allclose(loud, quiet, atol=0.05)
 
 
 @pytest.mark.parametrize("rate", [8_000, 44_100])
-def test_number_of_units_ignores_sampling_rate(pipeline: AnyVoiceConversion, rate: int) -> None:
-    assert len(pipeline(speech_like(1.0, rate)).units.codes) == pytest.approx(50, abs=1)
+def test_number_of_units_ignores_sampling_rate(converter: AnyVoiceConversion, rate: int) -> None:
+    assert len(converter(speech_like(1.0, rate)).units.codes) == pytest.approx(50, abs=1)
 
 
-def test_voice_of_recording_can_be_blended(pipeline: AnyVoiceConversion) -> None:
+def test_voice_of_recording_can_be_blended(converter: AnyVoiceConversion) -> None:
     """It is spoken as well."""
-    voice = pipeline.voice(pipeline.reference(speech_like(12.0)))
+    voice = converter.voice(converter.reference(speech_like(12.0)))
     assert np.exp(voice.pitch_mean) == pytest.approx(130, rel=0.1)
-    assert voice.vector.shape == pipeline.voices["TF2"].vector.shape
-    blend = voice.blend(pipeline.voices["TF2"], 0.5)
+    assert voice.vector.shape == converter.voices["TF2"].vector.shape
+    blend = voice.blend(converter.voices["TF2"], 0.5)
     assert blend.vector.std() == pytest.approx(1.0, abs=1e-3)
-    own, mixed = (pipeline(speech_like(1.0), v).converted.log_mel for v in (voice, blend))
+    own, mixed = (converter(speech_like(1.0), v).converted.log_mel for v in (voice, blend))
     assert np.abs(own - mixed).max() > 0.01
-    ends = [voice.blend(pipeline.voices["TF2"], share).pitch_mean for share in (0, 1)]
-    assert ends == [voice.pitch_mean, pipeline.voices["TF2"].pitch_mean]
+    ends = [voice.blend(converter.voices["TF2"], share).pitch_mean for share in (0, 1)]
+    assert ends == [voice.pitch_mean, converter.voices["TF2"].pitch_mean]
 
 
-def test_voice_stays_with_its_holder(pipeline: AnyVoiceConversion) -> None:
-    before = dict(pipeline.voices)
-    pipeline.voice(pipeline.reference(speech_like(12.0)), "mine")
-    assert dict(pipeline.voices) == before
+def test_voice_stays_with_its_holder(converter: AnyVoiceConversion) -> None:
+    before = dict(converter.voices)
+    converter.voice(converter.reference(speech_like(12.0)), "mine")
+    assert dict(converter.voices) == before
     with pytest.raises(TypeError):
-        pipeline.voices["mine"] = before["TF2"]  # type: ignore[index]
+        converter.voices["mine"] = before["TF2"]  # type: ignore[index]
 
 
 @pytest.mark.parametrize(
@@ -178,18 +180,18 @@ def test_voice_stays_with_its_holder(pipeline: AnyVoiceConversion) -> None:
     ],
 )
 def test_unusable_recording_gives_no_voice(
-    pipeline: AnyVoiceConversion, audio: object, message: str
+    converter: AnyVoiceConversion, audio: object, message: str
 ) -> None:
     with pytest.raises(InputError, match=message):
-        pipeline.reference(audio)  # type: ignore[arg-type]
+        converter.reference(audio)  # type: ignore[arg-type]
     with pytest.raises(InputError, match=message):
-        pipeline.voice_from(audio)  # type: ignore[arg-type]
+        converter.voice_from(audio)  # type: ignore[arg-type]
 
 
-def test_voice_of_recording_is_target(pipeline: AnyVoiceConversion) -> None:
-    voice = pipeline.voice_from(speech_like(12.0))
-    assert np.isfinite(pipeline(speech_like(1.0), voice).converted.waveform).all()
-    assert voice.name not in pipeline.voices
+def test_voice_of_recording_is_target(converter: AnyVoiceConversion) -> None:
+    voice = converter.voice_from(speech_like(12.0))
+    assert np.isfinite(converter(speech_like(1.0), voice).converted.waveform).all()
+    assert voice.name not in converter.voices
 
 
 @pytest.mark.parametrize(
@@ -201,15 +203,15 @@ def test_voice_of_recording_is_target(pipeline: AnyVoiceConversion) -> None:
     ],
 )
 def test_choices_that_do_not_exist(
-    pipeline: AnyVoiceConversion, choice: dict[str, str], message: str
+    converter: AnyVoiceConversion, choice: dict[str, str], message: str
 ) -> None:
     with pytest.raises(InputError, match=message):
-        pipeline(speech_like(0.5), **choice)
+        converter(speech_like(0.5), **choice)
 
 
-def test_bottleneck_that_does_not_exist_raises(pipeline: AnyVoiceConversion) -> None:
+def test_bottleneck_that_does_not_exist_raises(converter: AnyVoiceConversion) -> None:
     with pytest.raises(InputError, match="no bottleneck units-7"):
-        pipeline.at("units-7")
+        converter.at("units-7")
 
 
 def test_models_of_one_checkpoint_share_its_networks(
@@ -230,42 +232,42 @@ def test_models_of_one_checkpoint_share_its_networks(
 
 
 def test_continuous_model_refuses_units_without_content(
-    pipeline: AnyVoiceConversion,
+    converter: AnyVoiceConversion,
 ) -> None:
-    units = pipeline.encode(speech_like(0.5))[1]
+    units = converter.encode(speech_like(0.5))[1]
     for vectors in (None, np.zeros((len(units.codes), 3), np.float32)):
         with pytest.raises(InputError, match="no content"):
-            pipeline.decode(replace(units, vectors=vectors))
+            converter.decode(replace(units, vectors=vectors))
 
 
-def test_fit_brings_voice_nearer_to_reference(pipeline: AnyVoiceConversion) -> None:
+def test_fit_brings_voice_nearer_to_reference(converter: AnyVoiceConversion) -> None:
     """It changes no network."""
-    inverter = deepcopy(pipeline.networks.inverter)
+    inverter = deepcopy(converter.networks.inverter)
     for name, weight in inverter.named_parameters():
         if "modulation" in name:  # untrained, no voice makes a difference
             nn.init.normal_(weight, std=0.3)
-    pipeline = AnyVoiceConversion(replace(pipeline.networks, inverter=inverter), "continuous")
-    reference = pipeline.reference(speech_like(12.0))
-    voice, told = pipeline.voice(reference), []
-    before = [p.clone() for p in pipeline.networks.inverter.parameters()]
-    fitted = pipeline.fit(voice, reference, told.append)
-    assert told[-1] == 1.0
+    converter = AnyVoiceConversion(replace(converter.networks, inverter=inverter), "continuous")
+    reference = converter.reference(speech_like(12.0))
+    voice, progress = converter.voice(reference), []
+    before = [p.clone() for p in converter.networks.inverter.parameters()]
+    fitted = converter.fit(voice, reference, progress.append)
+    assert progress[-1] == 1.0
     assert fitted.pitch_mean == voice.pitch_mean
-    content, contour, mel = _windows(pipeline.networks, reference, voice)
+    content, contour, mel = _windows(converter.networks, reference, voice)
     was, now = (
-        float(_error(pipeline.networks, content, contour, mel, torch.from_numpy(v), voice))
+        float(_error(converter.networks, content, contour, mel, torch.from_numpy(v), voice))
         for v in (voice.vector, fitted.vector)
     )
     assert now < was
-    for parameter, old in zip(pipeline.networks.inverter.parameters(), before, strict=True):
+    for parameter, old in zip(converter.networks.inverter.parameters(), before, strict=True):
         assert torch.equal(parameter, old) and parameter.grad is None
 
 
-def test_fit_stops_when_visitor_says_so(pipeline: AnyVoiceConversion) -> None:
-    reference = pipeline.reference(speech_like(12.0))
-    voice, job = pipeline.voice(reference), Job(60.0)
+def test_fit_stops_when_visitor_says_so(converter: AnyVoiceConversion) -> None:
+    reference = converter.reference(speech_like(12.0))
+    voice, job = converter.voice(reference), Job(60.0)
     with pytest.raises(InputError), running(job):
-        pipeline.fit(voice, reference, lambda share: job.stop())
+        converter.fit(voice, reference, lambda share: job.stop())
 
 
 def test_check_one_voice_refuses_two_voices() -> None:

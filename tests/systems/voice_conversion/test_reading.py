@@ -1,4 +1,4 @@
-"""Whether a recording is of somebody reading the text: voices of espeak-ng, noise, other texts."""
+"""Whether a recording is of a person reading the text: voices of espeak-ng, noise, other texts."""
 
 import subprocess
 from pathlib import Path
@@ -60,9 +60,9 @@ def test_every_word_can_be_recognised() -> None:
     import pocketsphinx
 
     path = Path(pocketsphinx.get_model_path()) / "en-us" / "cmudict-en-us.dict"
-    known = {line.split()[0] for line in path.read_text().splitlines()}
+    spellings = {line.split()[0] for line in path.read_text().splitlines()}
     written = {word for line in LINES for word in line.split() if not word.startswith("{")}
-    assert written | {word for words in SLOTS.values() for word in words} <= known
+    assert written | {word for words in SLOTS.values() for word in words} <= spellings
 
 
 def _another(word: str) -> str:

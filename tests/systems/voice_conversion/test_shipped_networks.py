@@ -22,7 +22,7 @@ TOLERANCE = 0.02
 
 
 @pytest.fixture(scope="module")
-def pipeline() -> AnyVoiceConversion:
+def converter() -> AnyVoiceConversion:
     return AnyVoiceConversion.load(CHECKPOINTS / "any-voice", "cpu")
 
 
@@ -36,10 +36,10 @@ def sines() -> tuple[np.ndarray, np.ndarray]:
 
 
 @torch.inference_mode()
-def stages(pipeline: AnyVoiceConversion) -> Iterator[tuple[str, Tensor]]:
+def stages(converter: AnyVoiceConversion) -> Iterator[tuple[str, Tensor]]:
     """Each stage with what it makes of the sines: (steps or frames, width)."""
     waveform, hz = sines()
-    networks, voice = pipeline.networks, pipeline.voices["TF2"]
+    networks, voice = converter.networks, converter.voices["TF2"]
     states = networks.recogniser(torch.from_numpy(waveform)[None])[0]
     yield "states", states
     content = networks.adapter(states[None])[0]
@@ -52,11 +52,11 @@ def stages(pipeline: AnyVoiceConversion) -> Iterator[tuple[str, Tensor]]:
     yield "waveform", torch.from_numpy(waveform).reshape(len(mel), -1)
 
 
-def test_shipped_networks_give_their_golden_outputs(pipeline: AnyVoiceConversion) -> None:
-    for name, made in stages(pipeline):
-        spread = float(made.std())
+def test_shipped_networks_give_their_golden_outputs(converter: AnyVoiceConversion) -> None:
+    for name, output in stages(converter):
+        spread = float(output.std())
         assert spread == pytest.approx(SPREADS[name], rel=TOLERANCE), name
-        middle = made[len(made) // 2]
+        middle = output[len(output) // 2]
         few = middle[:: len(middle) // 8][:8].tolist()
         assert few == pytest.approx(GOLDEN[name], abs=TOLERANCE * spread), name
 

@@ -83,19 +83,19 @@ class LiveNetworks(Protocol):
 class AnyVoiceNetworks:
     """The networks of AnyVoiceConversion: every bottleneck, voice and blend."""
 
-    def __init__(self, pipeline: AnyVoiceConversion) -> None:
+    def __init__(self, converter: AnyVoiceConversion) -> None:
         self.keeps_intonation, self.stride = True, STRIDE
         self.models = [
             name for name, checkpoint in settings.MODELS.items() if checkpoint == settings.ANY_VOICE
         ]
-        self._pipelines: Mapping[str, AnyVoiceConversion] = {
-            name: pipeline.at(name) for name in self.models
+        self._converters: Mapping[str, AnyVoiceConversion] = {
+            name: converter.at(name) for name in self.models
         }
-        self._networks = pipeline.networks
-        self.vocoder = pipeline.networks.vocoder
+        self._networks = converter.networks
+        self.vocoder = converter.networks.vocoder
         self.window = ANY_VOICE_WINDOW
         with torch.inference_mode():
-            silence = pipeline.networks.encode(np.zeros(SAMPLE_RATE, np.float32))
+            silence = converter.networks.encode(np.zeros(SAMPLE_RATE, np.float32))
         self.silence = silence[len(silence) // 2]
 
     def check(self, choice: Choice) -> None:
@@ -111,32 +111,32 @@ class AnyVoiceNetworks:
         return lambda window, frames, _: self._networks.encode(window[-frames * HOP_LENGTH :])
 
     def units(self, content: Tensor, choice: Choice) -> np.ndarray:
-        return self._pipeline(choice).nearest(content).numpy()
+        return self._converter(choice).nearest(content).numpy()
 
     def colors(self, choice: Choice) -> Sequence[str]:
-        return self._pipeline(choice).colors
+        return self._converter(choice).colors
 
     def invert(
         self, content: Tensor, intonation: Intonation | None, choice: Choice
     ) -> tuple[Tensor, Tensor]:
-        pipeline, voice = self._pipeline(choice), self._voice(choice)
-        passed = pipeline.passed(content)
+        converter, voice = self._converter(choice), self._voice(choice)
+        passed = converter.passed(content)
         if intonation:
             contour = torch.from_numpy(intonation.contour(voice.pitch_std))
         else:
             contour = self._networks.predict_contour(passed, voice)
-        mel = self._networks.invert(passed, contour, voice, pipeline.name)
+        mel = self._networks.invert(passed, contour, voice, converter.name)
         return mel, contour[:, 0] * (contour[:, 1] + voice.pitch_mean).exp()
 
-    def _pipeline(self, choice: Choice) -> AnyVoiceConversion:
-        return self._pipelines[choice.model or self.models[0]]
+    def _converter(self, choice: Choice) -> AnyVoiceConversion:
+        return self._converters[choice.model or self.models[0]]
 
     def _voice(self, choice: Choice) -> Voice:
-        pipeline = self._pipeline(choice)
-        voice = pipeline.voice_of(choice.voice)
+        converter = self._converter(choice)
+        voice = converter.voice_of(choice.voice)
         if choice.other is None:
             return voice
-        return voice.blend(pipeline.voice_of(choice.other), choice.share)
+        return voice.blend(converter.voice_of(choice.other), choice.share)
 
 
 class VQVAENetworks:
@@ -144,28 +144,28 @@ class VQVAENetworks:
     intonation.
     """
 
-    def __init__(self, pipeline: VQVAEConversion) -> None:
-        network = pipeline.vqvae
+    def __init__(self, converter: VQVAEConversion) -> None:
+        network = converter.vqvae
         if not isinstance(network, VQVAE) or network.config.n_features != VQVAEConfig().n_features:
-            raise InputError(f"Live cannot speak by {pipeline.name}: its units are not of MFCC.")
-        self._pipeline = pipeline
+            raise InputError(f"Live cannot speak by {converter.name}: its units are not of MFCC.")
+        self._converter = converter
         self.keeps_intonation = False
-        self.models = [pipeline.name]
+        self.models = [converter.name]
         self.stride = network.config.stride
-        self.vocoder = pipeline.vocoder
+        self.vocoder = converter.vocoder
         self.window = VQVAE_WINDOW
-        self.silence = pipeline.vqvae.codebook.vectors[pipeline.silence]
+        self.silence = converter.vqvae.codebook.vectors[converter.silence]
 
     def check(self, choice: Choice) -> None:
-        if choice.voice not in self._pipeline.voices or choice.other is not None:
+        if choice.voice not in self._converter.voices or choice.other is not None:
             raise InputError(
-                f"Live has no such voice here. Choose one of {', '.join(self._pipeline.voices)}."
+                f"Live has no such voice here. Choose one of {', '.join(self._converter.voices)}."
             )
         if choice.model not in (None, *self.models):
             raise InputError(f"Live speaks by {self.models[0]} only.")
 
     def stream_encoder(self) -> StreamEncoder:
-        network = self._pipeline.vqvae
+        network = self._converter.vqvae
         assert isinstance(network, VQVAE)
         mean = RunningMean(network)
 
@@ -179,26 +179,26 @@ class VQVAENetworks:
         return self._nearest(content).numpy()
 
     def colors(self, choice: Choice) -> Sequence[str]:
-        return self._pipeline.colors
+        return self._converter.colors
 
     def invert(
         self, content: Tensor, intonation: Intonation | None, choice: Choice
     ) -> tuple[Tensor, Tensor]:
         assert isinstance(choice.voice, str)
-        vectors = self._pipeline.vqvae.codebook.vectors[self._nearest(content)]
-        return self._pipeline.invert(vectors, choice.voice)
+        vectors = self._converter.vqvae.codebook.vectors[self._nearest(content)]
+        return self._converter.invert(vectors, choice.voice)
 
     def _nearest(self, content: Tensor) -> Tensor:
-        return self._pipeline.vqvae.codebook.nearest(content[None])[0]
+        return self._converter.vqvae.codebook.nearest(content[None])[0]
 
 
 def load_networks(checkpoint: Path) -> LiveNetworks:
-    """Load the networks of a folder that settings.live_checkpoint found, on the CPU.
+    """Load the networks of a folder that settings.live_checkpoint returns, on the CPU.
 
     Raises FileNotFoundError when there are none, CheckpointError when they cannot be used.
     """
-    pipeline = VoiceConversion.from_pretrained(checkpoint, "cpu")
-    if isinstance(pipeline, AnyVoiceConversion):
-        return AnyVoiceNetworks(pipeline)
-    assert isinstance(pipeline, VQVAEConversion)
-    return VQVAENetworks(pipeline)
+    converter = VoiceConversion.from_pretrained(checkpoint, "cpu")
+    if isinstance(converter, AnyVoiceConversion):
+        return AnyVoiceNetworks(converter)
+    assert isinstance(converter, VQVAEConversion)
+    return VQVAENetworks(converter)

@@ -30,7 +30,7 @@ def check_rate(rate: int) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """A choice of how to speak. voice: a name, or somebody's own; other: one that is blended in,
+    """A choice of how to speak. voice: a name, or a person's own; other: one that is blended in,
     its share from 0 to 1; model: one of LiveNetworks.models, None for the first; intonation: one of
     settings.INTONATIONS, where the networks can keep it.
     """

@@ -111,10 +111,10 @@ class RunningIntonation:
     What was spoken once stays as it was.
     """
 
-    def __init__(self, spoken: int) -> None:
-        """Begin with silence. spoken: steps that are kept."""
+    def __init__(self, steps: int) -> None:
+        """Begin with silence. steps: how many spoken ones are remembered."""
         self._past = np.zeros(0, np.float32)  # Hz of each frame
-        self._spoken = Intonation(np.zeros(spoken, bool), np.zeros(spoken, np.float32))
+        self._spoken = Intonation(np.zeros(steps, bool), np.zeros(steps, np.float32))
 
     def __call__(self, window: np.ndarray, new: int, ahead: int) -> Intonation:
         """Track samples up to the present (T,), of which ``new`` steps are to be spoken, and
@@ -152,7 +152,7 @@ class StreamingVocoder:
         frames``.
 
         log_mel: (S, n_mels); pitch: (S,) in Hz, 0 where unvoiced; both hold the frames to speak,
-        those before that are there, and AHEAD or more after them. Returns (frames * hop_length,).
+        those before, and AHEAD or more after them. Returns (frames * hop_length,).
         """
         config, window = self.vocoder.config, self.vocoder.window
         pulses = self._pulses(pitch[start : start + frames + AHEAD])

@@ -66,7 +66,7 @@ def test_running_intonation_follows_that_of_recording() -> None:
     harmonics = np.array([np.sin(k * phase) / k for k in range(1, 10)])
     samples = 0.1 * harmonics.sum(axis=0).astype(np.float32)
     whole = Intonation.of(track_pitch(samples))
-    running, new, ahead = RunningIntonation(spoken=10), 4, 7
+    running, new, ahead = RunningIntonation(steps=10), 4, 7
     hop, window = 2 * new * HOP_LENGTH, 40 * HOP_LENGTH
     ends = range(window, len(samples) + 1, hop)
     parts = [running(samples[end - window : end], new, ahead) for end in ends]

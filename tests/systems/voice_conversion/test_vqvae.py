@@ -1,4 +1,4 @@
-"""The pipeline on untrained networks: its contract, its limits and its messages."""
+"""The converter on untrained networks: its contract, its limits and its messages."""
 
 import json
 import shutil
@@ -23,7 +23,7 @@ RATE = 16_000
 
 
 @pytest.fixture(scope="module")
-def pipeline(tiny_checkpoints: Path) -> VQVAEConversion:
+def converter(tiny_checkpoints: Path) -> VQVAEConversion:
     return VQVAEConversion.load(tiny_checkpoints / "vqvae-512", device="cpu")
 
 
@@ -34,8 +34,8 @@ def speech_like(seconds: float, rate: int = RATE) -> tuple[int, np.ndarray]:
     return rate, (0.1 * noise * (0.6 + 0.4 * np.sin(8 * np.pi * time))).astype(np.float32)
 
 
-def test_conversion_lasts_as_long_as_source(pipeline: VQVAEConversion) -> None:
-    result = pipeline(speech_like(1.234), target="S1")
+def test_conversion_lasts_as_long_as_source(converter: VQVAEConversion) -> None:
+    result = converter(speech_like(1.234), target="S1")
     assert len(result.source.waveform) == len(result.converted.waveform)
     assert len(result.units.codes) * result.units.step == pytest.approx(1.234, abs=0.02)
     assert result.units.codes.min() >= MUTED
@@ -43,89 +43,89 @@ def test_conversion_lasts_as_long_as_source(pipeline: VQVAEConversion) -> None:
     assert result.converted.log_mel.shape == (124, 80)
 
 
-def test_bit_rate_is_that_of_codes(pipeline: VQVAEConversion) -> None:
-    result = pipeline(speech_like(1.0))
+def test_bit_rate_is_that_of_codes(converter: VQVAEConversion) -> None:
+    result = converter(speech_like(1.0))
     assert result.bits_per_second == pytest.approx(9 * 50)  # log2(512) bits, 50 a second
     assert result.compression == pytest.approx(256_000 / 450)
 
 
-def test_conversion_of_silence_is_silent(pipeline: VQVAEConversion) -> None:
-    """A notice says so."""
+def test_conversion_of_silence_is_silent(converter: VQVAEConversion) -> None:
+    """A notice explains it."""
     for vocoder in VQVAEConversion.VOCODERS:
-        result = pipeline((RATE, np.zeros(RATE, np.float32)), vocoder=vocoder)
+        result = converter((RATE, np.zeros(RATE, np.float32)), vocoder=vocoder)
         assert np.abs(result.converted.waveform).max() < 10 ** (-50 / 20)
         assert "silent" in result.notices[0]
 
 
-def test_conversion_of_a_pause_is_silent(pipeline: VQVAEConversion) -> None:
+def test_conversion_of_a_pause_is_silent(converter: VQVAEConversion) -> None:
     rate, waveform = speech_like(3.0)
     waveform[rate : 2 * rate] = 0.0
-    converted = pipeline((rate, waveform)).converted.waveform
+    converted = converter((rate, waveform)).converted.waveform
     pause = converted[round(1.2 * rate) : round(1.8 * rate)]
     assert np.abs(pause).max() < 10 ** (-50 / 20)
 
 
-def test_units_do_not_depend_on_level(pipeline: VQVAEConversion) -> None:
+def test_units_do_not_depend_on_level(converter: VQVAEConversion) -> None:
     rate, waveform = speech_like(2.0)
-    loud, quiet = (pipeline.encode((rate, g * waveform))[1].codes for g in (1.0, 0.1))
+    loud, quiet = (converter.encode((rate, g * waveform))[1].codes for g in (1.0, 0.1))
     assert (loud == quiet).mean() > 0.95
 
 
-def test_source_loudness_is_kept_on_request(pipeline: VQVAEConversion) -> None:
+def test_source_loudness_is_kept_on_request(converter: VQVAEConversion) -> None:
     rate, waveform = speech_like(2.0)
     sources = 0.3 * waveform, 0.03 * waveform
     for source in sources:
-        kept = pipeline((rate, source), loudness="source").converted
-        assert loudness(kept.waveform, rate) == pytest.approx(loudness(source, rate), abs=0.1)
-    levels = [pipeline((rate, source)).converted.waveform for source in sources]
+        converted = converter((rate, source), loudness="source").converted
+        assert loudness(converted.waveform, rate) == pytest.approx(loudness(source, rate), abs=0.1)
+    levels = [converter((rate, source)).converted.waveform for source in sources]
     assert loudness(levels[0], rate) == pytest.approx(loudness(levels[1], rate), abs=0.5)
 
 
-def test_conversion_at_another_loudness_is_refused(pipeline: VQVAEConversion) -> None:
+def test_conversion_at_another_loudness_is_refused(converter: VQVAEConversion) -> None:
     with pytest.raises(InputError, match="level, source"):
-        pipeline(speech_like(1.0), loudness="loud")
+        converter(speech_like(1.0), loudness="loud")
 
 
 @pytest.mark.parametrize("rate", [8_000, 44_100, 192_000])
-def test_number_of_units_ignores_sampling_rate(pipeline: VQVAEConversion, rate: int) -> None:
-    result = pipeline(speech_like(1.0, rate))
+def test_number_of_units_ignores_sampling_rate(converter: VQVAEConversion, rate: int) -> None:
+    result = converter(speech_like(1.0, rate))
     assert len(result.units.codes) == pytest.approx(50, abs=1)
 
 
 def test_repeated_speech_has_nearly_same_units(
-    pipeline: VQVAEConversion,
+    converter: VQVAEConversion,
 ) -> None:
     """It is encoded in windows."""
     rate, second = speech_like(2.0)
-    many = pipeline.encode((rate, np.tile(second, 10)))[1].codes.reshape(10, -1)
+    many = converter.encode((rate, np.tile(second, 10)))[1].codes.reshape(10, -1)
     assert (many[3, 20:-20] == many[6, 20:-20]).mean() > 0.8
 
 
-def test_decode_of_encode_equals_conversion(pipeline: VQVAEConversion) -> None:
+def test_decode_of_encode_equals_conversion(converter: VQVAEConversion) -> None:
     audio = speech_like(1.5)
-    _, units, _ = pipeline.encode(audio)
-    spoken = pipeline.decode(units, "SM1", "griffin-lim").waveform
-    whole = pipeline(audio, "SM1", "griffin-lim").converted.waveform
+    _, units, _ = converter.encode(audio)
+    spoken = converter.decode(units, "SM1", "griffin-lim").waveform
+    whole = converter(audio, "SM1", "griffin-lim").converted.waveform
     np.testing.assert_allclose(spoken, whole, atol=1e-5)
 
 
 def test_content_of_other_encoder_is_refused(
-    pipeline: VQVAEConversion, tiny_checkpoints: Path
+    converter: VQVAEConversion, tiny_checkpoints: Path
 ) -> None:
     """Its vectors have another meaning, and may have other steps."""
     other = VQVAEConversion.load(tiny_checkpoints / "vqvae-64", device="cpu")
     content = other.encode_content(speech_like(1.0))
     assert len(other(content, "SF1").units.codes) == len(other.encode(speech_like(1.0))[1].codes)
-    for use in (pipeline, pipeline.units):
+    for use in (converter, converter.units):
         with pytest.raises(InputError, match="another model"):
             use(content)
 
 
-def test_decode_of_muted_units_is_silent(pipeline: VQVAEConversion) -> None:
-    _, units, _ = pipeline.encode(speech_like(1.0))
+def test_decode_of_muted_units_is_silent(converter: VQVAEConversion) -> None:
+    _, units, _ = converter.encode(speech_like(1.0))
     codes = units.codes.copy()
     codes[10:30] = MUTED
-    waveform = pipeline.decode(replace(units, codes=codes)).waveform
+    waveform = converter.decode(replace(units, codes=codes)).waveform
     cell = round(units.step * RATE)
     assert np.abs(waveform[11 * cell : 29 * cell]).max() == 0
     assert np.abs(waveform[: 9 * cell]).max() > 0
@@ -143,18 +143,18 @@ def test_decode_of_muted_units_is_silent(pipeline: VQVAEConversion) -> None:
     ],
 )
 def test_decode_of_invalid_units_raises(
-    pipeline: VQVAEConversion, change: dict, message: str
+    converter: VQVAEConversion, change: dict, message: str
 ) -> None:
-    _, units, _ = pipeline.encode(speech_like(0.5))
+    _, units, _ = converter.encode(speech_like(0.5))
     with pytest.raises(InputError, match=message):
-        pipeline.decode(replace(units, **change))
+        converter.decode(replace(units, **change))
 
 
-def test_unknown_voice_or_vocoder_is_refused(pipeline: VQVAEConversion) -> None:
+def test_unknown_voice_or_vocoder_is_refused(converter: VQVAEConversion) -> None:
     with pytest.raises(InputError, match="SF1, TF2, SM1, TM3, S1"):
-        pipeline(speech_like(0.5), target="HAL")
+        converter(speech_like(0.5), target="HAL")
     with pytest.raises(InputError, match="neural or griffin-lim"):
-        pipeline(speech_like(0.5), vocoder="magic")
+        converter(speech_like(0.5), vocoder="magic")
 
 
 @pytest.mark.parametrize(
@@ -168,10 +168,10 @@ def test_unknown_voice_or_vocoder_is_refused(pipeline: VQVAEConversion) -> None:
     ],
 )
 def test_conversion_of_unusable_audio_raises(
-    pipeline: VQVAEConversion, audio: object, message: str
+    converter: VQVAEConversion, audio: object, message: str
 ) -> None:
     with pytest.raises(InputError, match=message):
-        pipeline(audio)  # type: ignore[arg-type]
+        converter(audio)  # type: ignore[arg-type]
 
 
 def test_from_pretrained_of_missing_checkpoint_raises(tmp_path: Path) -> None:
