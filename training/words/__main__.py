@@ -12,6 +12,7 @@ class WordsTraining(System):
 
     name = "words"
     front_end = True
+    networks = ("states", "log-mel")
 
     def add_options(self, evaluate: argparse.ArgumentParser) -> None:
         """Add the parts of the evaluation, further systems, and which of all to measure."""
@@ -40,33 +41,37 @@ class WordsTraining(System):
         )
 
     def prepare(self, data: Path, arguments: Arguments) -> None:
-        """Turn words into arrays: frames of a front end, or log-mel frames and spellings."""
+        """Turn words into arrays: the recogniser's states and spellings, log-mel frames, or the
+        frames of a front end."""
         from training.words.frames.prepare import prepare
         from training.words.g2p import prepare_g2p
+        from training.words.states.prepare import prepare_states
 
         if arguments.front_end:
             prepare(data, arguments.out, prepared_with(arguments.front_end, arguments.out))
-            return
-        prepare_g2p(arguments.out)
-        prepare(data, arguments.out)
+        elif arguments.network == "log-mel":
+            prepare(data, arguments.out)
+        else:
+            prepare_g2p(arguments.out)
+            prepare_states(data, arguments.out)
 
     def recipe(self, arguments: Arguments) -> Recipe:
-        """Choose the recipe of the arrays: over a front end there is no spelling network."""
-        from training.words.g2p import NAME, train_g2p
-        from training.words.recipe import FRONT_END_RECIPE, RECIPE
+        """Choose the recipe: of the front end of the arrays, else of the network."""
+        from training.words.recipe import FRONT_END_RECIPE, LOG_MEL_RECIPE, RECIPE
 
         if front_end_of(arguments.out):
             return FRONT_END_RECIPE
-        return {NAME: lambda run, name: train_g2p(run), **RECIPE}
+        return LOG_MEL_RECIPE if arguments.network == "log-mel" else RECIPE
 
     def export(self, arguments: Arguments) -> None:
-        """Write the shipped checkpoints; models over a front end are not shipped."""
+        """Write the checkpoints of what was trained; models over a front end are not shipped."""
         from training.common.corpora import data_root
-        from training.words.export import export
-        from training.words.g2p import evaluate_g2p, export_g2p
+        from training.words.export import export, export_states
+        from training.words.g2p import NAME, evaluate_g2p, export_g2p
 
+        export_states(arguments.out, CHECKPOINTS)
         export(data_root(arguments.data), arguments.out, CHECKPOINTS)
-        if not front_end_of(arguments.out):
+        if (arguments.out / f"{NAME}.pt").exists():
             export_g2p(arguments.out, CHECKPOINTS)
             evaluate_g2p(arguments.out, CHECKPOINTS)
 

@@ -29,6 +29,16 @@ Word = tuple[int, ...]  # phoneme numbers
 HELD_OUT: Final[frozenset[Word]] = frozenset(
     tuple(numbers(phonemes)) for language in PARSERS for phonemes in zero_shot(language)
 )
+# Words by which it was chosen how well unrecorded words are embedded.
+DEVELOPMENT: Final = frozenset(
+    tuple(numbers(PARSERS[language](phones)))
+    for language, words in {
+        "en": ("P R IH N T", "P R AA S EH S", "S EH V AH N", "F AY V", "K AE T"),
+        "ar": ("taħriːk", "ʔasfal", "sˤifr", "jamiːn", "xalf"),
+        "zh": ("shang4 hai3", "shi2 bie2"),
+    }.items()
+    for phones in words
+)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,14 @@ from training.common.checkpoints import update_metrics, write_weights
 from training.common.commands import front_end_of
 from training.common.sounds import TRAINING_FOLDS
 from training.words.calibration import calibration, in_conditions
-from training.words.recipe import DURATIONS, ENSEMBLES, MEASURED, SHIPPED, STAGES
+from training.words.recipe import (
+    DURATIONS,
+    ENSEMBLES,
+    MEASURED,
+    OVER_STATES_STAGES,
+    SHIPPED,
+    STAGES,
+)
 from training.words.recordings import (
     load_recordings,
     phonemes_of,
@@ -19,6 +26,8 @@ from training.words.recordings import (
     validation_items,
     word_items,
 )
+from training.words.states.arrays import LAYERS, on_states, read_basis
+from training.words.states.train import NETWORKS
 from training.words.test_set import noises
 
 UNRECORDED: Final = 1000  # words, on which probabilities are fitted
@@ -33,6 +42,8 @@ def export(data: Path, run: Path, out: Path) -> None:
     and on words concatenated from their recordings; evaluate --part calibration fits those of the
     default anew.
     """
+    if not any((run / f"{network}.pt").exists() for network in MEASURED.values()):
+        return
     items = word_items(data)
     vocabulary = sorted({phonemes_of(item) for item in items})
     recordings = list(load_recordings(validation_items(items)))
@@ -66,6 +77,25 @@ def export(data: Path, run: Path, out: Path) -> None:
         }
         hours = {part: round(result["hours"], 2) for part, result in parts.items()}
         update_metrics(folder, {"training_hours": hours, "validation": validation})
+
+
+def export_states(run: Path, out: Path) -> None:
+    """Write the checkpoints of the networks over states, of the last stage that was trained. They
+    encode the recogniser's own states: what prepare and train did to these becomes part of the
+    first layer."""
+    trained = [name for name in OVER_STATES_STAGES if (run / f"{name}-whole.pt").exists()]
+    if not trained:
+        return
+    basis = read_basis(run)
+    for network, name in NETWORKS.items():
+        results = {stage: _result(run, f"{stage}-{network}") for stage in trained}
+        saved: dict[str, Any] = torch.load(run / f"{trained[-1]}-{network}.pt", weights_only=True)
+        weights = on_states(saved["network"], results[trained[-1]]["scale"], basis)
+        sizes = saved["config"] | {"n_mels": weights["frames.weight"].shape[1]}
+        config = {"name": name, "network": sizes, "recogniser_layers": list(LAYERS)}
+        write_weights(out / name, config, {key: weight.cpu() for key, weight in weights.items()})
+        hours = {stage: result["hours"] for stage, result in results.items()}
+        update_metrics(out / name, {"training_hours": hours})
 
 
 def _lineage(name: str) -> list[str]:

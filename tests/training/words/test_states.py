@@ -1,5 +1,6 @@
 """Networks over a recogniser's states: packed states, aligned phonemes, training, export."""
 
+import json
 from dataclasses import replace
 from itertools import groupby, product
 from pathlib import Path
@@ -17,13 +18,12 @@ from earshot.media.text.phonemes import PHONEMES, from_arpabet, numbers
 from earshot.models.words.word_embedder import build_embedder, config_from_dict
 from training.common import checkpoints
 from training.common.zero_shot import zero_shot
-from training.words.recipe import DEVELOPMENT
-from training.words.states import arrays as bases
+from training.words.concatenation import DEVELOPMENT
+from training.words.export import export_states
 from training.words.states import prepare
-from training.words.states.arrays import FILE, KINDS, Packed
+from training.words.states.arrays import BASIS_FILE, FILE, KINDS, Packed
 from training.words.states.batches import Batches, Heard, spikes
-from training.words.states.export import NAMES, export
-from training.words.states.train import networks, train
+from training.words.states.train import NETWORKS, Members, Stage, train_states
 
 COMPONENTS = 10
 
@@ -81,8 +81,8 @@ def test_prepare_packs_what_is_heard(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(torch, "set_num_threads", lambda _: None)
     monkeypatch.setattr(prepare, "_lexicon", lambda _: [(1, 2, 3)])
     monkeypatch.setattr(prepare, "_degraded", lambda waveform, *_: waveform)
-    prepare.prepare(tmp_path, tmp_path)
-    read, basis = Packed.read(tmp_path / FILE), np.load(tmp_path / bases.BASIS_FILE)
+    prepare.prepare_states(tmp_path, tmp_path)
+    read, basis = Packed.read(tmp_path / FILE), np.load(tmp_path / BASIS_FILE)
     assert [KINDS[kind] for kind in read.kinds] == ["word", "word", "val", "noisy"]
     assert read.phonemes == [
         tuple(numbers(from_arpabet(w))) for w in ["W AH1 N"] * 2 + ["T UW1"] * 2
@@ -107,7 +107,7 @@ def test_prepare_says_what_is_not_installed(
 ) -> None:
     monkeypatch.setattr(prepare, "available", lambda: False)
     with pytest.raises(SystemExit, match="pip install -r requirements-evaluate.txt"):
-        prepare.prepare(tmp_path, tmp_path)
+        prepare.prepare_states(tmp_path, tmp_path)
 
 
 @pytest.mark.parametrize("word", [(1,), (1, 2), (1, 1), (2, 1, 2)])
@@ -151,18 +151,18 @@ def test_sentences_hold_no_zero_shot_word() -> None:
 
 def test_held_out_words_join_no_batch() -> None:
     batches = Batches(packed(), DEVELOPMENT, torch.device("cpu"), seed=0)
-    batches.align(networks(batches.frames.width)[0])
+    batches.align(Members(batches.frames.width).bottleneck)
     drawn = {word for _ in range(5) for word in batches.recordings().words}
     assert drawn and not drawn & DEVELOPMENT
     batches.hold_out(())
-    batches.align(networks(batches.frames.width)[0])
+    batches.align(Members(batches.frames.width).bottleneck)
     assert {word for _ in range(5) for word in batches.recordings().words} & DEVELOPMENT
 
 
 def test_splicing_needs_words_said_often() -> None:
     """Each word of packed() is said three times."""
     batches = Batches(packed(), (), torch.device("cpu"), seed=0)
-    batches.align(networks(batches.frames.width)[0])
+    batches.align(Members(batches.frames.width).bottleneck)
     with pytest.raises(SystemExit, match="cannot be spliced"):
         batches.spliced()
 
@@ -173,7 +173,7 @@ def test_spliced_words_have_halves_of_two(monkeypatch: pytest.MonkeyPatch) -> No
     made = packed()
     languages = np.zeros_like(made.languages)
     batches = Batches(replace(made, languages=languages), (), torch.device("cpu"), seed=0)
-    batches.align(networks(batches.frames.width)[0])
+    batches.align(Members(batches.frames.width).bottleneck)
     # Three states a phoneme, as packed() makes them.
     batches._cuts = {i: 3 * np.arange(len(word) + 1) for i, word in enumerate(made.phonemes)}
     monkeypatch.setattr(batches.frames, "_augmented", lambda x, rng: x)
@@ -195,18 +195,20 @@ def test_spliced_words_have_halves_of_two(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.slow
-def test_networks_over_states_learn(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_networks_over_states_learn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Exported networks hear the states themselves."""
     monkeypatch.setattr("training.words.states.batches.SPOKEN_OFTEN", 2)
+    for name in ("RECORDED", "STRETCHES", "SYNTHETIC", "LEXICON", "SPLICED"):
+        monkeypatch.setattr(f"training.words.states.batches.{name}", 6)
+    monkeypatch.setattr("training.words.states.train.SENTENCES", 4)
     made = packed()
     made.save(tmp_path / FILE)
-    train(tmp_path, 10.0)
-    told = [
-        line.split("loss ")[1] for line in capsys.readouterr().out.splitlines() if "loss" in line
-    ]
-    assert told and np.isfinite([float(line.split()[0]) for line in told]).all()
+    train_states(tmp_path, "states", Stage(4, 1e-3, 1, falling=0.5, phonemes=1, known=1))
+    train_states(tmp_path, "states-longer", Stage(1, 1e-3, 1, falling=0.5, start="states"))
+    printed = [json.loads(line) for line in (tmp_path / "states.jsonl").read_text().splitlines()]
+    assert [row["step"] for row in printed] == [1, 2, 3, 4]
+    assert {"validation, whole", "validation, both", "held out, bottleneck"} <= {*printed[0]}
+    assert "held out, both" not in printed[-1]  # these words are trained on in the end
     width = 16  # numbers of a state
     rng = np.random.default_rng(1)
     basis = {
@@ -214,12 +216,13 @@ def test_networks_over_states_learn(
         "std": rng.uniform(1, 2, width),
         "basis": np.linalg.qr(rng.normal(size=(width, COMPONENTS)))[0],
     }
-    np.savez(tmp_path / bases.BASIS_FILE, **basis)
+    np.savez(tmp_path / BASIS_FILE, **basis)
     monkeypatch.setattr(checkpoints, "MAX_BYTES", 12 * 2**20)
-    export(tmp_path, tmp_path / "checkpoints")
+    export_states(tmp_path, tmp_path / "checkpoints")
     states, pitch = rng.normal(size=(1, 30, width)), np.ones((1, 30, 2))
-    for trained, name in NAMES.items():
-        saved = torch.load(tmp_path / f"{trained}.pt", weights_only=True)
+    for network, name in NETWORKS.items():
+        saved = torch.load(tmp_path / f"states-longer-{network}.pt", weights_only=True)
+        result = json.loads((tmp_path / f"states-longer-{network}.json").read_text())
         before = build_embedder(config_from_dict(saved["config"])).eval()
         before.load_state_dict(saved["network"])
         files = sorted((tmp_path / "checkpoints" / name).glob("*.safetensors"))
@@ -227,7 +230,7 @@ def test_networks_over_states_learn(
         sizes = saved["config"] | {"n_mels": width + 2}
         after = build_embedder(config_from_dict(sizes)).eval()
         after.load_state_dict(weights)
-        components = (states - basis["mean"]) / basis["std"] @ basis["basis"] / saved["scale"]
+        components = (states - basis["mean"]) / basis["std"] @ basis["basis"] / result["scale"]
         lengths = torch.tensor([30])
         with torch.inference_mode():
             one, other = (

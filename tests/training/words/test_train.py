@@ -18,10 +18,11 @@ from earshot.models.words.word_embedder import (
 )
 from tests.support.word_arrays import write_arrays
 from training.common.loop import fit
+from training.words.concatenation import DEVELOPMENT
 from training.words.frames import stage as schedule
 from training.words.frames.batches import Mixture
 from training.words.frames.stage import DecayOnPlateau, Stage, train_stage
-from training.words.recipe import DEVELOPMENT, STAGES
+from training.words.recipe import STAGES
 
 pytestmark = pytest.mark.slow
 

@@ -82,7 +82,7 @@ class Said:
     waveform: np.ndarray
 
 
-def prepare(data: Path, out: Path) -> None:
+def prepare_states(data: Path, out: Path) -> None:
     """Write out/states.npz, and out/basis.npz: mean (D,) and std (D,) of the states, and their
     principal components (D, K). Raises SystemExit where Whisper base is not installed."""
     if not available():

@@ -8,8 +8,9 @@
 Needs torch and numpy alone.
 """
 
-import time
-from dataclasses import asdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,6 +19,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from earshot.core.paths import CHECKPOINTS
 from earshot.models.words.word_embedder import (
     MultiViewEmbedder,
     PhonemeBottleneckConfig,
@@ -29,129 +31,128 @@ from earshot.models.words.word_embedder import (
     config_from_dict,
 )
 from earshot.pretrained.checkpoint import load_weights, read_config
-from training.common.loop import SAVE_EVERY, device, half_precision
-from training.words.concatenation import Word
+from training.common.loop import Budget, FallAtEnd, device, fit, numpy_generator, save
+from training.words.concatenation import DEVELOPMENT, Word
 from training.words.frames.arrays import padded
 from training.words.losses import contrastive_loss, corrupted_words
-from training.words.recipe import DEVELOPMENT
 from training.words.states.arrays import FILE, KINDS, Packed, on_components, read_basis
 from training.words.states.batches import Batches, Heard
-from training.words.states.export import NAMES
 
-CTC_SHARE: Final = 0.3  # of the time, for phonemes alone, from random weights
-FINAL_SHARE: Final = 0.3  # of the time, at the end, in which words of DEVELOPMENT are trained on
-ALIGN_EVERY: Final = 0.2  # of the time
-REPORT_EVERY: Final = 0.1  # of the time
-RATE: Final = 1.2e-3  # from random weights
-LATER_RATE: Final = 5e-4  # from trained ones
-STATE: Final = "state.pt"
-MANY: Final = 3000  # words of the lexicon
-WARM_UP: Final = 100  # steps
-FLAT: Final = 0.4  # of the time, before the rate begins to fall
+# Network → its checkpoint. The networks of a stage are run/STAGE-NETWORK.pt.
+NETWORKS: Final = {"bottleneck": "words-states-bottleneck", "whole": "words-states"}
+LEXICON: Final = 3000  # words of the lexicon among which fluent ones are recognised
 SENTENCES: Final = 48  # in a batch
 CTC_WEIGHTS: Final = {"bottleneck": 1.0, "whole": 0.3}
 MAX_SCALE: Final = 4.0  # of the logarithm of the scale of the cosines
-AVERAGED: Final = 0.998  # of the weights, an exponential mean
 
 SHALLOW: Final = ViewConfig("conformer", 2, 4, width=192, inner=512, dropout=0.0)
 DEEP: Final = ViewConfig("conformer", 4, 4, width=192, inner=512, dropout=0.1)
 
-Networks = dict[str, MultiViewEmbedder]
 
+@dataclass(frozen=True)
+class Stage:
+    """One stage of the training of both networks. phonemes: first steps, of CTC alone; known: last
+    steps, in which words of DEVELOPMENT are trained on too; aligned: steps after which phonemes are
+    looked for anew; falling: share of the steps in which the learning rate falls.
 
-def train(run: Path, seconds: float, start: Path | None = None) -> None:
-    """Train both networks for so many seconds on run/states.npz, going on from run/state.pt; write
-    run/bottleneck.pt and run/whole.pt, and print how the words of validation speakers are
-    recognised meanwhile.
-
-    start: the folder of checkpoints whose weights are the first, which know DEVELOPMENT already;
-    else they are random.
+    start: the stage whose weights it starts from, where the run has none those of the shipped
+    checkpoints; either know DEVELOPMENT already.
     """
+
+    steps: int
+    learning_rate: float
+    aligned: int
+    falling: float
+    phonemes: int = 0
+    known: int = 0
+    start: str = ""
+
+
+class Members(nn.Module):
+    """Both networks, which are trained together, on frames of this width."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        sizes: dict[str, Any] = {
+            "n_mels": width, "stack": 1, "channels": 0, "mean": 0.0, "std": 1.0
+        }  # fmt: skip
+        self.bottleneck = PhonemeBottleneckEmbedder(
+            PhonemeBottleneckConfig(SHALLOW, SHALLOW, **sizes, local_layers=5, local_width=288)
+        )
+        self.whole = WordEmbedder(WordEmbedderConfig(DEEP, SHALLOW, **sizes))
+
+    def by_name(self) -> dict[str, MultiViewEmbedder]:
+        """List the networks by their names in NETWORKS."""
+        return {"bottleneck": self.bottleneck, "whole": self.whole}
+
+
+def train_states(run: Path, name: str, stage: Stage) -> None:
+    """Train both networks on run/states.npz; write run/NAME-bottleneck.pt and run/NAME-whole.pt,
+    and print how the words of validation speakers are recognised meanwhile. Resumes."""
     torch.manual_seed(0)
-    place = device()
-    batches = Batches(Packed.read(run / FILE), () if start else DEVELOPMENT, place, seed=0)
-    generator = torch.Generator().manual_seed(0)
-    bottleneck, whole = networks(batches.frames.width)
-    bottleneck, whole = bottleneck.to(place), whole.to(place)
-    both: Networks = {"bottleneck": bottleneck, "whole": whole}
-    if start:
-        for name, network in both.items():
-            network.load_state_dict(_shipped(start / NAMES[name], batches.frames.scale, run))
-    weights = [p for network in both.values() for p in network.parameters()]
-    highest = LATER_RATE if start else RATE
-    optimizer = torch.optim.AdamW(weights, highest, betas=(0.9, 0.98), weight_decay=0.02)
-    means = {name: _copy(network) for name, network in both.items()}
-    step, spent, everything = 0, 0.0, start is not None
-    aligned = told = stored = -1.0  # shares of the time
-    if (run / STATE).exists():
-        kept = torch.load(run / STATE, weights_only=True)
-        for name, network in both.items():
-            network.load_state_dict(kept["networks"][name])
-        optimizer.load_state_dict(kept["optimizer"])
-        generator.set_state(kept["generator"])
-        means, step, spent = kept["means"], kept["step"], kept["seconds"]
-        batches.rng = np.random.default_rng(step)
-    started = time.monotonic() - spent
-    while (share := (time.monotonic() - started) / seconds) < 1:
-        rate = highest * min(1.0, (step + 1) / WARM_UP, max(0.01, (1 - share) / (1 - FLAT)))
-        for group in optimizer.param_groups:
-            group["lr"] = rate
-        if not everything and share > 1 - FINAL_SHARE:
-            everything, aligned = True, -1.0
+    held_out = () if stage.start else DEVELOPMENT
+    batches = Batches(Packed.read(run / FILE), held_out, device(), seed=0)
+    members = Members(batches.frames.width).to(device())
+    if stage.start:
+        for part, network in members.by_name().items():
+            network.load_state_dict(_start(run, stage.start, part, batches.frames.scale))
+    budget = Budget(steps=stage.steps)
+    aligned: int | None = None  # the step at which phonemes were looked for
+
+    def step_loss(generator: torch.Generator) -> Tensor:
+        nonlocal aligned
+        step = budget.steps_spent
+        batches.rng = numpy_generator(generator)
+        if step >= stage.steps - stage.known and batches.held_out:
             batches.hold_out(())
-        if (start or share > CTC_SHARE) and (aligned < 0 or share - aligned > ALIGN_EVERY):
-            batches.align(bottleneck)
-            aligned = share
-        with half_precision():
-            loss = (
-                _loss(batches, both, bottleneck, generator)
-                if aligned >= 0
-                else _phoneme_loss(batches, bottleneck)
-            )
-        optimizer.zero_grad(set_to_none=True)
-        loss.backward()
-        nn.utils.clip_grad_norm_(weights, 2.0)
-        optimizer.step()
-        step += 1
-        _average(means, both, min(AVERAGED, (1 + step) / (10 + step)))
-        if share - told > REPORT_EVERY:
-            told = share
-            scores = report(batches, both, means) if aligned >= 0 else ""
-            print(f"{step} steps, {share:.0%}, loss {loss.item():.3f} {scores}", flush=True)
-        if (share - stored) * seconds > SAVE_EVERY:
-            stored = share
-            state = {
-                "networks": {name: network.state_dict() for name, network in both.items()},
-                "optimizer": optimizer.state_dict(),
-                "generator": generator.get_state(),
-                "means": means,
-                "step": step,
-                "seconds": time.monotonic() - started,
-            }
-            torch.save(state, run / f"{STATE}.part")
-            (run / f"{STATE}.part").replace(run / STATE)
-    print(f"{step} steps {report(batches, both, means)}", flush=True)
-    for name, network in both.items():
-        saved: dict[str, Any] = {"config": asdict(network.config), "network": means[name]}
-        saved |= {"scale": batches.frames.scale, "seconds": seconds, "again": start is not None}
-        torch.save(saved, run / f"{name}.pt")
+            aligned = None
+        if step < stage.phonemes:
+            return _phoneme_loss(batches, members.bottleneck)
+        if aligned is None or step - aligned >= stage.aligned:
+            batches.align(members.bottleneck)
+            aligned = step
+        return _loss(batches, members, generator)
+
+    def validate(network: nn.Module) -> dict[str, float]:
+        assert isinstance(network, Members)
+        return scores(batches, network)
+
+    schedule = partial(
+        FallAtEnd,
+        network=members,
+        budget=budget,
+        validate=validate,
+        log=run / f"{name}.jsonl",
+        falling=stage.falling,
+        lowest=0.01,
+        warmup=100,
+        decay=0.998,
+    )
+    result = fit(
+        members,
+        step_loss,
+        lambda: 1 - validate(members).get("validation, both", 0.0),
+        run / f"{name}.state",
+        None,
+        stage.learning_rate,
+        weight_decay=0.02,
+        schedule_of=schedule,
+        max_norm=2.0,
+    )
+    result |= {"scale": batches.frames.scale}
+    for part, network in members.by_name().items():
+        save(run, f"{name}-{part}", network.config, network, result)
 
 
-def _shipped(folder: Path, scale: float, run: Path) -> dict[str, Tensor]:
-    """Read the weights of a checkpoint, on the components of the run."""
+def _start(run: Path, stage: str, part: str, scale: float) -> Mapping[str, Tensor]:
+    """Read the weights of a network, on the components of the run."""
+    path = run / f"{stage}-{part}.pt"
+    if path.exists():
+        return torch.load(path, weights_only=True, map_location=device())["network"]
+    folder = CHECKPOINTS / NETWORKS[part]
     network = build_embedder(config_from_dict(read_config(folder)["network"]))
     load_weights(network, folder, torch.device("cpu"))
     return on_components(network.state_dict(), scale, read_basis(run))
-
-
-def networks(width: int) -> tuple[PhonemeBottleneckEmbedder, WordEmbedder]:
-    """Build the untrained networks on frames of this width."""
-    sizes: dict[str, Any] = {
-        "n_mels": width, "stack": 1, "channels": 0, "mean": 0.0, "std": 1.0
-    }  # fmt: skip
-    config = PhonemeBottleneckConfig(SHALLOW, SHALLOW, **sizes, local_layers=5, local_width=288)
-    whole = WordEmbedderConfig(DEEP, SHALLOW, **sizes)
-    return PhonemeBottleneckEmbedder(config), WordEmbedder(whole)
 
 
 def _phoneme_loss(batches: Batches, bottleneck: PhonemeBottleneckEmbedder) -> Tensor:
@@ -160,38 +161,32 @@ def _phoneme_loss(batches: Batches, bottleneck: PhonemeBottleneckEmbedder) -> Te
     return torch.stack([_ctc(bottleneck, each) for each in heard]).mean()
 
 
-def _loss(
-    batches: Batches,
-    both: Networks,
-    bottleneck: PhonemeBottleneckEmbedder,
-    generator: torch.Generator,
-) -> Tensor:
+def _loss(batches: Batches, members: Members, generator: torch.Generator) -> Tensor:
     """Compute the contrastive loss of both networks on recordings and spliced words, with CTC; of
     the bottleneck's acoustic view also on words that nobody said."""
-    heard, spliced, unsaid = batches.recordings(), batches.spliced(), batches.unsaid()
-    edited = corrupted_words([*dict.fromkeys(heard.words)], generator)
-    loss = _ctc(bottleneck, batches.sentences(SENTENCES // 2))
-    for name, network in both.items():
-        rows, said = [], []
-        parts = [*heard.by_length(), *spliced.by_length()]
+    recordings, spliced, unsaid = batches.recordings(), batches.spliced(), batches.unsaid()
+    edited = corrupted_words([*dict.fromkeys(recordings.words)], generator)
+    loss = _ctc(members.bottleneck, batches.sentences(SENTENCES // 2))
+    for name, network in members.by_name().items():
+        rows, words = [], []
+        parts = [*recordings.by_length(), *spliced.by_length()]
         for part in parts:
             vectors, logits, steps = network.encode(part.frames, part.lengths)
             loss = loss + CTC_WEIGHTS[name] / len(parts) * _ctc_of(logits, steps, part.words)
-            rows, said = [*rows, vectors], [*said, *part.words]
-        if network is bottleneck:
+            rows, words = [*rows, vectors], [*words, *part.words]
+        if network is members.bottleneck:
             for part in unsaid.by_length():
-                rows.append(bottleneck.embed_posteriors(part.frames, part.lengths))
-                said += part.words
+                rows.append(members.bottleneck.embed_posteriors(part.frames, part.lengths))
+                words += part.words
         vectors = torch.cat(rows)
-        known = [*dict.fromkeys(said)]
-        wrong = [word for word in edited if word not in set(known)]
+        vocabulary = {word: row for row, word in enumerate(dict.fromkeys(words))}
+        wrong = [word for word in edited if word not in vocabulary]
         spellings = network.embed_phonemes(
-            *(each.to(vectors.device) for each in padded([*known, *wrong]))
+            *(each.to(vectors.device) for each in padded([*vocabulary, *wrong]))
         )
-        rows = {word: row for row, word in enumerate(known)}
-        labels = torch.tensor([rows[word] for word in said], device=vectors.device)
+        labels = torch.tensor([vocabulary[word] for word in words], device=vectors.device)
         scale = network.log_scale.clamp(max=MAX_SCALE).exp()
-        written, others = spellings[: len(known)], spellings[len(known) :]
+        written, others = spellings[: len(vocabulary)], spellings[len(vocabulary) :]
         loss = loss + contrastive_loss(vectors, written, others, labels, scale, network.bias)
     return loss
 
@@ -207,21 +202,11 @@ def _ctc_of(logits: Tensor, steps: Tensor, words: list[Word]) -> Tensor:
     return F.ctc_loss(log, targets, steps, sizes, zero_infinity=True)
 
 
-def _copy(network: nn.Module) -> dict[str, Tensor]:
-    return {key: value.detach().clone() for key, value in network.state_dict().items()}
-
-
-def _average(means: dict[str, dict[str, Tensor]], both: Networks, kept: float) -> None:
-    for name, network in both.items():
-        for key, value in network.state_dict().items():
-            means[name][key].lerp_(value, 1 - kept)
-
-
 @torch.inference_mode()
-def report(batches: Batches, both: Networks, means: dict[str, dict[str, Tensor]]) -> str:
-    """Say how many recordings are recognised first, by the averaged weights of each network and of
-    both: P@1. Words of validation speakers, the same in noise, and words that are held out, among
-    all recorded words; words of fluent sentences among these and MANY others.
+def scores(batches: Batches, members: Members) -> dict[str, float]:
+    """Measure the share of recordings that are recognised first, by each network and by both: P@1.
+    Words of validation speakers, the same in noise, and words that are held out, among all recorded
+    words; words of fluent sentences among these and LEXICON others.
     """
     packed = batches.packed
     kinds = np.array(KINDS)[packed.kinds]
@@ -232,39 +217,35 @@ def report(batches: Batches, both: Networks, means: dict[str, dict[str, Tensor]]
     groups = {
         "validation": (known & ~new & (kinds == "val"), recorded),
         "noisy": (known & ~new & (kinds == "noisy"), recorded),
-        "fluent": (kinds == "fluent", {*recorded, *fluent, *packed.lexicon[:MANY]}),
+        "fluent": (kinds == "fluent", {*recorded, *fluent, *packed.lexicon[:LEXICON]}),
         "held out": (new & np.isin(kinds, ("word", "val")), recorded),
     }
-    parts = []
+    shares: dict[str, float] = {}
     for group, (chosen, vocabulary) in groups.items():
         rows, written = np.flatnonzero(chosen), sorted(vocabulary)
         if not len(rows):
             continue
         index = {word: i for i, word in enumerate(written)}
         own = np.array([index[packed.phonemes[i]] for i in rows.tolist()])
-        scores = {
-            name: _scores(batches, network, means[name], rows, written)
-            for name, network in both.items()
+        cosines = {
+            name: _cosines(batches, network, rows, written)
+            for name, network in members.by_name().items()
         }
-        scores["both"] = sum(scores.values(), np.zeros(1))
-        shares = {name: float((s.argmax(axis=1) == own).mean()) for name, s in scores.items()}
-        parts += [f"{group}, {name}: {share:.3f}" for name, share in shares.items()]
-    return "; ".join(parts)
+        cosines["both"] = sum(cosines.values(), np.zeros(1))
+        shares |= {
+            f"{group}, {name}": float((each.argmax(axis=1) == own).mean())
+            for name, each in cosines.items()
+        }
+    return shares
 
 
-def _scores(
-    batches: Batches,
-    network: MultiViewEmbedder,
-    weights: dict[str, Tensor],
-    rows: np.ndarray,
-    vocabulary: list[Word],
+def _cosines(
+    batches: Batches, network: MultiViewEmbedder, rows: np.ndarray, vocabulary: list[Word]
 ) -> np.ndarray:
-    """Compute the cosines of recordings with the words of a vocabulary, by these weights."""
-    copy = build_embedder(network.config).to(batches.device).eval()
-    copy.load_state_dict(weights)
-    written = copy.embed_phonemes(*(each.to(batches.device) for each in padded(vocabulary)))
+    """Compute the cosines of recordings with the words of a vocabulary."""
+    written = network.embed_phonemes(*(each.to(batches.device) for each in padded(vocabulary)))
     parts = []
     for some in np.array_split(rows, max(1, len(rows) // 256)):
         x, lengths = batches.frames.batch(batches.starts[some], batches.lengths[some])
-        parts.append(copy.embed_audio(x, lengths) @ written.T)
+        parts.append(network.embed_audio(x, lengths) @ written.T)
     return torch.cat(parts).cpu().numpy()
