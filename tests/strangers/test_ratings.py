@@ -106,10 +106,12 @@ def test_session_stored_twice_is_one_rater(tmp_path: Path, times: int) -> None:
     rows = table()
     file = tmp_path / "mushra.csv"
     file.write_text(text(rows + rows[1:9] * (times - 1)))
-    found = read_ratings(file)
-    assert len(found.table) == 32 and len({*found.table["rater"]}) == 4
-    assert f"{8 * (times - 1)} others are left out" in found.notes[0]
-    assert found.notes[0] in analyse(found.test, found.table, notes=found.notes).included.notes
+    ratings = read_ratings(file)
+    assert len(ratings.table) == 32 and len({*ratings.table["rater"]}) == 4
+    assert f"{8 * (times - 1)} others are left out" in ratings.notes[0]
+    assert (
+        ratings.notes[0] in analyse(ratings.test, ratings.table, notes=ratings.notes).included.notes
+    )
 
 
 @pytest.mark.parametrize("space", [" ", "\xa0", "\u200e", "\u3000"])
@@ -198,11 +200,11 @@ def test_undecided_answers_are_counted(tmp_path: Path) -> None:
     ]
     file = tmp_path / "abx.csv"
     file.write_text(text(rows))
-    found = read_ratings(file)
-    pair = analyse(found.test, found.table).included.pairs.iloc[0]
+    ratings = read_ratings(file)
+    pair = analyse(ratings.test, ratings.table).included.pairs.iloc[0]
     assert (pair["ratings"], pair["right"]) == (80, 46)
     assert pair["value"] == pytest.approx(0.575) and pair["p"] > 0.1
-    assert "46 of 80" in found.notes[0]
+    assert "46 of 80" in ratings.notes[0]
 
 
 def test_systems_without_shared_stimulus_are_named(tmp_path: Path) -> None:
@@ -215,8 +217,8 @@ def test_systems_without_shared_stimulus_are_named(tmp_path: Path) -> None:
     ]
     file = tmp_path / "votes.csv"
     file.write_text(text(rows))
-    found = read_ratings(file)
-    notes = " ".join(analyse(found.test, found.table).included.notes)
+    ratings = read_ratings(file)
+    notes = " ".join(analyse(ratings.test, ratings.table).included.notes)
     assert "share no stimulus" in notes
 
 

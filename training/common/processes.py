@@ -7,13 +7,13 @@ from typing import Any, TypeVar
 
 Row = dict[str, Any]
 Job = Callable[[], list[Row]]
-Given = TypeVar("Given")
-Made = TypeVar("Made")
+Argument = TypeVar("Argument")
+Result = TypeVar("Result")
 
 
 def in_processes(
-    function: Callable[[Given], Made], inputs: Iterable[Given], chunk: int = 1
-) -> Iterator[Made]:
+    function: Callable[[Argument], Result], inputs: Iterable[Argument], chunk: int = 1
+) -> Iterator[Result]:
     """Yield what the function returns for each input, in their order.
 
     chunk: how many inputs a process is given at once. The processes are forked, so that they share

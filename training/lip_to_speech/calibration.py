@@ -122,7 +122,7 @@ def fit(
 
 
 def calibrate(
-    left_out: Sequence[WordReader], new: Clips, readers: Sequence[WordReader], known: Clips
+    left_out: Sequence[WordReader], new: Clips, readers: Sequence[WordReader], training_clips: Clips
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Measure the numbers for the config, and what metrics.json reports.
 
@@ -131,14 +131,16 @@ def calibrate(
     """
     outputs = ctc_outputs(left_out, _crops(new))
     calibration, words = fit(outputs, _sentences(new), new.arrays["speaker"])
-    backwards = ctc_outputs(readers, _crops(known).flip(1))
+    backwards = ctc_outputs(readers, _crops(training_clips).flip(1))
     captions = [caption(output, calibration) for output in backwards]
     means = [np.mean([word.confidence for word in words] or [0.0]) for words in captions]
     config = {
         "calibration": asdict(calibration),
         "min_confidence": round(float(np.quantile(means, BACKWARDS)), 4),
     }
-    seen = words_of(ctc_outputs(readers, _crops(known)), _sentences(known), calibration)
+    seen = words_of(
+        ctc_outputs(readers, _crops(training_clips)), _sentences(training_clips), calibration
+    )
     return config, {
         "speakers left out, by two readers trained without them": _measured(words),
         "speakers of the training set (validation)": _measured(seen),
@@ -167,12 +169,12 @@ def calibrate_checkpoint(run: Path, folder: Path) -> None:
     metrics.json."""
     new = Clips([run / "clips.npz"], "train")
     new.keep(np.isin(new.arrays["speaker"], NEW_SPEAKERS))
-    known = Clips([run / "clips.npz"], "val")
+    training_clips = Clips([run / "clips.npz"], "val")
     left_out = [load_word_reader(run / f"{name}.pt") for name in CALIBRATION_READERS]
     saved = read_config(folder)
     networks = LipNetworks.load(folder, current_config(saved), torch.device("cpu"))
     readers = [networks.reader, *networks.word_readers]
-    config, measured = calibrate(left_out, new, readers, known)
+    config, measured = calibrate(left_out, new, readers, training_clips)
     (folder / "config.json").write_text(json.dumps(saved | config, indent=2) + "\n")
     update_metrics(folder, {"calibration": measured})
     print(config, measured)

@@ -140,10 +140,10 @@ class LipEvaluator:
         if any(caption is not None for caption in captions):
             written = [[word.text for word in caption or ()] for caption in captions]
             row["wer_caption"] = word_error_rate(words, written)
-            told = CaptionWords.of([caption or () for caption in captions], words)
-            if len(told.correct):
-                row["confidence"] = float(told.confidence.mean())
-                row["calibration_error"] = told.calibration_error
+            caption_words = CaptionWords.of([caption or () for caption in captions], words)
+            if len(caption_words.correct):
+                row["confidence"] = float(caption_words.confidence.mean())
+                row["calibration_error"] = caption_words.calibration_error
         return row
 
     def _voice_similarity(self, estimates: list[np.ndarray], clips: Sequence[Clip]) -> Row:
@@ -184,9 +184,9 @@ def details(rows: Sequence[Mapping[str, Any]]) -> str:
     """Write the other tables in Markdown, of the rows that have any of their metrics."""
     parts = []
     for title, columns in DETAILS.items():
-        known = [row for row in rows if columns.keys() & row.keys()]
-        if known:
-            parts.append(f"{title}:\n\n{markdown(known, GROUP | columns)}")
+        measured = [row for row in rows if columns.keys() & row.keys()]
+        if measured:
+            parts.append(f"{title}:\n\n{markdown(measured, GROUP | columns)}")
     return "\n\n".join(parts)
 
 

@@ -57,8 +57,8 @@ def mean_quality(scores: list[dict[str, float]]) -> dict[str, float]:
     Where one has no PESQ and others do, it counts as the lowest score, so that silence does not
     pay.
     """
-    known = [name for name in QUALITIES if any(name in score for score in scores)]
-    return {name: float(np.mean([s.get(name, MIN_PESQ) for s in scores])) for name in known}
+    names = [name for name in QUALITIES if any(name in score for score in scores)]
+    return {name: float(np.mean([s.get(name, MIN_PESQ) for s in scores])) for name in names}
 
 
 def lateness(estimate: np.ndarray, reference: np.ndarray) -> int:

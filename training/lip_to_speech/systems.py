@@ -241,7 +241,7 @@ def systems(
     network = Vocoder(VocoderConfig(**read_config(vocoder)))
     load_weights(network, vocoder, torch.device("cpu"))
     checkpoints = [_checkpoint(folder) for folder in folders if _exists(folder)]
-    found: list[System] = [
+    rated_systems: list[System] = [
         ReferenceAudio(clips),
         *(SynchronisedAudio(clips, system) for system in checkpoints if system.shipped),
         ReferenceMel(clips),
@@ -250,12 +250,12 @@ def systems(
     ]
     training = [item for item in grid_items(data) if item.split == "train"]
     if training:
-        found.append(TrainingMean(training, network))
+        rated_systems.append(TrainingMean(training, network))
     else:
         print(f"{data} has no videos to train on: the row of their mean is left out.")
     shipped = [folder for folder in folders if folder.name == SHIPPED and _exists(folder)]
     voices = [OurCheckpoint(folder, voice) for folder in shipped for voice in VOICES]
-    return found + voices + checkpoints
+    return rated_systems + voices + checkpoints
 
 
 def _exists(folder: Path) -> bool:

@@ -130,10 +130,10 @@ class SoundDataset:
             frames = np.load(run / f"{name}.npy", mmap_mode="r")
             effects = np.load(run / f"{name}-effects.npy")
             rows = json.loads((run / f"{name}.json").read_text())
-            for row, heard in zip(rows, effects, strict=True):
+            for row, effect in zip(rows, effects, strict=True):
                 if row["fold"] in folds and row["kind"] not in without:
                     synthetic = name == "synthetic"
-                    arrays = {"frames": frames, "effects": heard}
+                    arrays = {"frames": frames, "effects": effect}
                     self.clips.append({**row, **arrays, "synthetic": synthetic})
         self.vectors = torch.from_numpy(np.load(run / "captions.npy")).float()
         self.table = json.loads((run / "captions.json").read_text())

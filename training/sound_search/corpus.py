@@ -182,8 +182,8 @@ def _title(title: str) -> str:
     """Write an uploader's title as words, without file extensions, numbers and separators."""
     words = re.sub(r"\(freesound \d+\)|\.(wav|aiff?|mp3|flac|ogg)\b", " ", title, flags=re.I)
     words = re.sub(r"(?<=[a-z])(?=[A-Z])|[^A-Za-z']+", " ", words)
-    kept = [word for word in words.lower().split() if len(word) > 2]
-    return " ".join(kept[:8])
+    long_words = [word for word in words.lower().split() if len(word) > 2]
+    return " ".join(long_words[:8])
 
 
 def _slug(label: str) -> str:

@@ -39,7 +39,7 @@ WIDTH: Final = 250  # D, at most
 SHRINKAGE: Final = 0.6  # of the covariance within groups, towards a multiple of the identity
 APART: Final = 8  # recordings of a kind, from which on rendered sounds of it are another group
 COUNTED: Final = 40  # sounds of a group, at most, that add to the weight of its mean
-HEARD: Final = 2 * CHANNELS[-1]  # numbers of a sound, after which those of its outputs come
+N_FEATURES: Final = 2 * CHANNELS[-1]  # numbers of a sound, after which those of its outputs come
 MIN_STD_HEARD: Final = 1e-3  # added to the standard deviation
 MIN_STD_OUTPUT: Final = 0.2
 
@@ -86,12 +86,15 @@ def fit_effects(run: Path, name: str, stage: Stage) -> None:
     kinds = sounds.written
     clips = [clip for clip in sounds.clips if clip["kind"] in kinds]
     effects = np.stack([clip["effects"] for clip in clips])  # of the variants of each clip
-    heard, outputs = effects[:, :, :HEARD].reshape(-1, HEARD), effects[:, 0, HEARD:]
+    features, outputs = (
+        effects[:, :, :N_FEATURES].reshape(-1, N_FEATURES),
+        effects[:, 0, N_FEATURES:],
+    )
     groups = groups_of([(clip["kind"], clip["synthetic"]) for clip in clips])
     names = sorted(set(groups))
     numbers = np.repeat([names.index(group) for group in groups], effects.shape[1])
-    centre, projection = discriminants(heard, numbers)
-    places = _unit((heard - centre) @ projection.T)
+    centre, projection = discriminants(features, numbers)
+    places = _unit((features - centre) @ projection.T)
     values = [places[numbers == number].mean(axis=0) for number in range(len(names))]
     recorded = np.array([not clip["synthetic"] for clip in clips])
     mean = outputs[recorded].mean(axis=0)
@@ -134,14 +137,14 @@ def groups_of(clips: list[Group]) -> list[Group]:
     return [(kind, rendered and recordings[kind] >= APART) for kind, rendered in clips]
 
 
-def discriminants(heard: np.ndarray, groups: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def discriminants(features: np.ndarray, groups: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Find the directions that separate groups (linear discriminant analysis): the mean (H,) and a
     projection (D, H) of what is heard (N, H) less the mean; groups (N,): numbers from 0.
 
     The covariance within groups is shrunk (Friedman 1989, Regularized discriminant analysis).
     """
-    mean, std = heard.mean(axis=0), heard.std(axis=0) + MIN_STD_HEARD
-    standard = (heard - mean) / std
+    mean, std = features.mean(axis=0), features.std(axis=0) + MIN_STD_HEARD
+    standard = (features - mean) / std
     count = np.bincount(groups)
     means = np.stack([standard[groups == number].mean(axis=0) for number in range(len(count))])
     within = standard - means[groups]
@@ -160,9 +163,9 @@ def output_categories(logs: np.ndarray, kinds: np.ndarray, shares: np.ndarray) -
     classifier.
     """
     ends = np.cumsum([*CLASSIFIERS.values()])[:-1]
-    heard = np.unique(kinds)
-    numbers = np.searchsorted(heard, kinds)
-    parts = [aligned(part, numbers, shares[heard]) for part in np.split(logs, ends, axis=1)]
+    classes = np.unique(kinds)
+    numbers = np.searchsorted(classes, kinds)
+    parts = [aligned(part, numbers, shares[classes]) for part in np.split(logs, ends, axis=1)]
     return np.concatenate(parts)
 
 

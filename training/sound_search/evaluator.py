@@ -15,7 +15,7 @@ from training.sound_search.test_set import Clip, Mixture, Query
 AVERAGE_PRECISION_AT: Final = (10, 16)
 RECALL_AT: Final = (1, 5, 10)
 PRECISION_AT: Final = 5
-FOUND: Final = 10  # a mixture is found when it is among the first so many
+MIXTURE_RANK: Final = 10  # a mixture is found when it is among the first so many
 
 
 def rank_metrics(scores: np.ndarray, relevant: np.ndarray) -> dict[str, np.ndarray]:
@@ -156,12 +156,12 @@ class Evaluator:
         """Measure the retrieval of mixtures by the text for both sounds, and by a query for each.
 
         mixture_R@k: the text for both ranks its mixture among the first k of all clips and
-        mixtures. both_found: the query for one sound ranks the mixture among the first FOUND of
-        itself and all clips without that sound, and so does the query for the other. Ties count
+        mixtures. both_found: the query for one sound ranks the mixture among the first
+        MIXTURE_RANK of itself and all clips without that sound, and so does the query for the other. Ties count
         against the mixture.
         """
         n_queries, n_clips = len(self.queries), len(self.clips)
-        ranks, found = [], []
+        ranks, shares = [], []
         for number, mixture in enumerate(self.mixtures):
             column = n_clips + number
             row = scores[n_queries + number]
@@ -171,11 +171,11 @@ class Evaluator:
                 row = of_parts[self.queries.index(query)]
                 others = row[:n_clips][self._clip_classes != self._classes.index(query.label)]
                 better.append(np.sum(others >= row[column]))
-            found.append(max(better) < FOUND)
+            shares.append(max(better) < MIXTURE_RANK)
         return {
             "mixture_R@1": float(np.mean(np.array(ranks) < 1)),
             "mixture_R@10": float(np.mean(np.array(ranks) < 10)),
-            "both_found": float(np.mean(found)),
+            "both_found": float(np.mean(shares)),
         }
 
     def _single(self, scores: np.ndarray) -> np.ndarray:

@@ -56,8 +56,10 @@ def _write_clips(clips: Iterable[Clip], path: Path) -> list[dict]:
     for clip in clips:
         waveform = clip.waveform()
         mel = log_mel(split(waveform)).reshape(-1, 128)
-        heard = (hear(split(variant)[:1])[0] for variant in variants(waveform, rng))
-        each = [torch.cat([pooled(blocks), mean_log(shares)], dim=1)[0] for blocks, shares in heard]
+        encoded = (hear(split(variant)[:1])[0] for variant in variants(waveform, rng))
+        each = [
+            torch.cat([pooled(blocks), mean_log(shares)], dim=1)[0] for blocks, shares in encoded
+        ]
         effects.append(torch.stack(each).numpy())
         spectrograms.append(mel.astype(np.float16))
         rows.append(

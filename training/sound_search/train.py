@@ -94,9 +94,9 @@ def _initialise(student: SoundEmbedder, teacher: SoundEmbedder) -> None:
     for part in ("adapter", "sentence_projection"):
         getattr(student, part).load_state_dict(getattr(teacher, part).state_dict())
     if isinstance(student.trunk, PatchTransformer) and student.trunk.stem:
-        known = teacher.trunk.state_dict()
+        teacher_state = teacher.trunk.state_dict()
         stem = student.trunk.stem
-        stem.load_state_dict({name: known[name] for name in stem.state_dict()})
+        stem.load_state_dict({name: teacher_state[name] for name in stem.state_dict()})
 
 
 def target_weights(audio_kinds: Tensor, text_kinds: Tensor) -> Tensor:

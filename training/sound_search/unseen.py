@@ -24,7 +24,7 @@ from training.sound_search.evaluator import rank_metrics
 from training.sound_search.test_set import FOLD, QUERIES
 
 GROUPS: Final = ("unseen", "other", "known")
-SHOWN: Final = {
+PRINTED: Final = {
     "unseen": ("mAP@10", "R@10"),
     "other": ("mAP@10", "R@10"),
     "known": ("R@1", "mAP@10"),
@@ -60,12 +60,12 @@ class Unseen:
         others = [clip for clip in every if clip.kind in lacking]
         if not fold or not others:
             raise SystemExit(f"There are no clips of fold {FOLD}, or no others, in {data}.")
-        heard = {clip.kind for clip in fold}
+        trained_kinds = {clip.kind for clip in fold}
         queries = []
         for line in QUERIES.read_text(encoding="utf-8").splitlines():
             query = json.loads(line)
             kind = query["relevant_class"]
-            if kind in heard:
+            if kind in trained_kinds:
                 queries.append((query["query"], kind, "unseen" if kind in unseen else "known"))
         labels = dict.fromkeys((clip.captions[0], clip.kind) for clip in others)
         queries += [(label, kind, "other") for label, kind in labels]
@@ -93,7 +93,7 @@ class Unseen:
         groups = np.array([group for _, _, group in self.queries])
         return {
             f"{group}_{metric}": float(values[metric][groups == group].mean())
-            for group, metrics in SHOWN.items()
+            for group, metrics in PRINTED.items()
             for metric in metrics
         }
 

@@ -86,7 +86,7 @@ def calibration_error(cosines: np.ndarray, labels: np.ndarray, temperature: floa
 def calibration(
     words: Words,
     recordings: Sequence[RecordedWord],
-    heard: Sequence[RecordedWord],
+    queries: Sequence[RecordedWord],
     vocabulary: Sequence[tuple[str, ...]],
 ) -> dict[str, Any]:
     """Fit what a config holds: the operating curve on recordings of validation speakers, softmax_of
@@ -95,23 +95,25 @@ def calibration(
     labels = np.array([vocabulary.index(word.phonemes) for word in recordings])
     speakers = np.array([word.item.speaker for word in recordings])
     curve = operating_curve(spoken, labels, speakers)
-    return {**softmax_of(words, heard, vocabulary), "operating_curve": curve}
+    return {**softmax_of(words, queries, vocabulary), "operating_curve": curve}
 
 
 def softmax_of(
-    words: Words, heard: Sequence[RecordedWord], vocabulary: Sequence[tuple[str, ...]]
+    words: Words, recordings: Sequence[RecordedWord], vocabulary: Sequence[tuple[str, ...]]
 ) -> dict[str, float]:
     """Fit the temperature of the softmax over written words, and the cosine of an unknown word.
 
     heard: words that are not trained on; vocabulary: all recorded words.
     """
     # With at least as many written words as in the app.
-    known = dict.fromkeys([*vocabulary, *(word.phonemes for word in heard), *frequent(FREQUENT)])
-    written = words.embed_phonemes([*known])
-    rows = {phonemes: row for row, phonemes in enumerate(known)}
-    labels = np.array([rows[word.phonemes] for word in heard])
-    cosines = words.embed_waveforms([word.waveform for word in heard]) @ written.T
-    own_is_first = np.zeros(len(heard), int)
+    gallery = dict.fromkeys(
+        [*vocabulary, *(word.phonemes for word in recordings), *frequent(FREQUENT)]
+    )
+    written = words.embed_phonemes([*gallery])
+    rows = {phonemes: row for row, phonemes in enumerate(gallery)}
+    labels = np.array([rows[word.phonemes] for word in recordings])
+    cosines = words.embed_waveforms([word.waveform for word in recordings]) @ written.T
+    own_is_first = np.zeros(len(recordings), int)
     temperature, another = calibrate(_own_and_nearest(cosines, labels), own_is_first)
     return {"temperature": round(temperature, 5), "another": round(another, 5)}
 

@@ -163,10 +163,10 @@ def details(rows: Sequence[Mapping[str, Any]]) -> str:
     """Write Markdown tables, each of the systems that have any of its metrics."""
     parts = []
     for title, columns in TABLES.items():
-        known = [row for row in rows if columns.keys() & row.keys()]
-        if known:
+        measured = [row for row in rows if columns.keys() & row.keys()]
+        if measured:
             heads = {metric: (name, ".3f") for metric, name in columns.items()}
-            parts.append(f"{title}:\n\n{markdown(known, heads)}")
+            parts.append(f"{title}:\n\n{markdown(measured, heads)}")
     return "\n\n".join(parts)
 
 

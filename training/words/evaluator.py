@@ -120,9 +120,9 @@ class Evaluator:
         row: Row = {}
         for suffix, part in parts.items():
             labels = self._test_set.labels[chosen][part]
-            found = _cross_view(to_written[part], labels, system.temperature, suffix)
-            found |= _p_at_1(f"p_at_1{suffix}", to_written[part], labels)
-            row |= {f"unseen_{metric}": value for metric, value in found.items()}
+            figures = _cross_view(to_written[part], labels, system.temperature, suffix)
+            figures |= _p_at_1(f"p_at_1{suffix}", to_written[part], labels)
+            row |= {f"unseen_{metric}": value for metric, value in figures.items()}
         return row
 
     def _near_homophones(self, to_written: np.ndarray, chosen: np.ndarray) -> Row:

@@ -47,8 +47,8 @@ def export(data: Path, run: Path, out: Path) -> None:
     items = word_items(data)
     vocabulary = sorted({phonemes_of(item) for item in items})
     recordings = list(load_recordings(validation_items(items)))
-    made = unrecorded_words(recordings, vocabulary, UNRECORDED)
-    heard = list(in_conditions([*recordings, *made], noises(data, TRAINING_FOLDS)))
+    concatenated = unrecorded_words(recordings, vocabulary, UNRECORDED)
+    queries = list(in_conditions([*recordings, *concatenated], noises(data, TRAINING_FOLDS)))
     # The members of an ensemble are exported first: it is calibrated together with them.
     for name, network in sorted(MEASURED.items(), key=lambda item: item[0] in ENSEMBLES):
         if not (run / f"{network}.pt").exists():
@@ -66,7 +66,7 @@ def export(data: Path, run: Path, out: Path) -> None:
                 "durations": DURATIONS,
             }
         write_weights(folder, config, saved["network"], limited=ships)
-        config |= calibration(Words.from_pretrained(folder, "cpu"), recordings, heard, vocabulary)
+        config |= calibration(Words.from_pretrained(folder, "cpu"), recordings, queries, vocabulary)
         (folder / "config.json").write_text(json.dumps(config, indent=2) + "\n")
         members = [other for other in ENSEMBLES.get(name, ()) if other in MEASURED]
         networks = [network, *(MEASURED[other] for other in members)]

@@ -15,9 +15,9 @@ def precisions(matching: np.ndarray, others: np.ndarray) -> np.ndarray:
 
     The k-th value is the precision at a recall of k / P; tied pairs are retrieved together.
     """
-    found, false = np.sort(matching), np.sort(others)
-    true_positives = len(found) - np.searchsorted(found, found)
-    false_positives = len(false) - np.searchsorted(false, found)
+    right, false = np.sort(matching), np.sort(others)
+    true_positives = len(right) - np.searchsorted(right, right)
+    false_positives = len(false) - np.searchsorted(false, right)
     return (true_positives / (true_positives + false_positives))[::-1]
 
 
@@ -57,10 +57,10 @@ def operating_curve(
     threshold the precision is 1.
     """
     matching, others = map(np.sort, pairs(vectors @ vectors.T, labels, speakers))
-    found = len(matching) - np.searchsorted(matching, THRESHOLDS)
+    recalled = len(matching) - np.searchsorted(matching, THRESHOLDS)
     false = len(others) - np.searchsorted(others, THRESHOLDS)
-    precision = np.where(found + false == 0, 1.0, found / np.maximum(found + false, 1))
-    recall = found / len(matching)
+    precision = np.where(recalled + false == 0, 1.0, recalled / np.maximum(recalled + false, 1))
+    recall = recalled / len(matching)
     return {
         "threshold": THRESHOLDS.round(2).tolist(),
         "precision": precision.round(4).tolist(),

@@ -72,7 +72,7 @@ WITH_SPLICED: Final = replace(WITH_PITCH, mixture=SPLICED, start="conformer-pitc
 
 # 290 s on one H200, of which CTC took a third; then 2.8 hours on one or two cores of a CPU.
 OVER_STATES_STAGES: Final = {
-    "states": states.Stage(2400, 1.2e-3, 260, falling=0.32, phonemes=1500, known=390),
+    "states": states.Stage(2400, 1.2e-3, 260, falling=0.32, phonemes=1500, full=390),
     "states-longer": states.Stage(1270, 5e-4, 250, falling=0.6, start="states"),
 }
 STAGES: Final[dict[str, tuple[WordEmbedderConfig, Stage]]] = {

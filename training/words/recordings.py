@@ -187,13 +187,15 @@ def aligned_utterances(items: Iterable[Item]) -> Iterator[AlignedUtterance]:
     """Find where each word of English utterances is said, by forced alignment. Utterances with a
     word that the dictionary lacks, or whose alignment fails, are left out.
     """
-    known = pronunciations()
+    dictionary = pronunciations()
     spelled = [(item, SPELLING.findall(item.text.lower())) for item in items]
-    said = [(item, words) for item, words in spelled if words and all(w in known for w in words)]
-    sphinx = Sphinx({(word, known[word]) for _, words in said for word in words})
-    loaded = waveforms([item for item, _ in said])
-    for (_, spellings), (item, waveform) in zip(said, loaded, strict=True):
-        entries = [(word, known[word]) for word in spellings]
+    sentences = [
+        (item, words) for item, words in spelled if words and all(w in dictionary for w in words)
+    ]
+    sphinx = Sphinx({(word, dictionary[word]) for _, words in sentences for word in words})
+    loaded = waveforms([item for item, _ in sentences])
+    for (_, spellings), (item, waveform) in zip(sentences, loaded, strict=True):
+        entries = [(word, dictionary[word]) for word in spellings]
         segments = sphinx.align(waveform, entries)
         if [segment.phone for segment in segments] != " ".join(p for _, p in entries).split():
             continue

@@ -144,13 +144,13 @@ def systems(folders: Sequence[Path], speech_models: Sequence[str] = ()) -> list[
     that exists; missing ones are reported.
     """
     pretrained = [PretrainedSpeech(name) for name in speech_models]
-    found: list[System] = [TimeWarping(), TenFrames(), *pretrained]
+    compared: list[System] = [TimeWarping(), TenFrames(), *pretrained]
     for folder in folders:
         if (folder / "config.json").exists():
-            found.append(Embedding(folder))
+            compared.append(Embedding(folder))
         else:
             print(f"There is no checkpoint in {folder}: its row is left out.")
-    return found
+    return compared
 
 
 @njit(cache=True, parallel=True)

@@ -76,10 +76,10 @@ class SpeechT5Conversion:
         if voice.shape != (self.voice_width,) or not np.isfinite(voice).all():
             raise InputError(f"A voice is an x-vector: {self.voice_width} numbers.")
         recording = load(audio, SAMPLE_RATE, self.MAX_SECONDS)
-        made = self._speak(recording.waveform, voice)
+        converted = self._speak(recording.waveform, voice)
         return SpeechT5Result(
             _speech(recording.waveform, 0.0),
-            _speech(made, time.perf_counter() - began),
+            _speech(converted, time.perf_counter() - began),
             recording.notices,
         )
 
@@ -87,14 +87,14 @@ class SpeechT5Conversion:
     def _generate(self, waveform: np.ndarray, voice: np.ndarray) -> np.ndarray:
         """Convert a waveform (T,), with an x-vector (512,), to a waveform (T',)."""
         shortest, longest = self.LENGTHS
-        made = self._model.generate_speech(
+        waveform_out = self._model.generate_speech(
             self._tensor(waveform),
             self._tensor(voice),
             minlenratio=shortest,
             maxlenratio=longest,
             vocoder=self._vocoder,
         )
-        return made.float().clamp(-1, 1).cpu().numpy()
+        return waveform_out.float().clamp(-1, 1).cpu().numpy()
 
     def _tensor(self, values: np.ndarray) -> torch.Tensor:
         """Batch values (…) as (1, …) in the precision of the network."""

@@ -73,11 +73,11 @@ def test_conversion_is_speech_of_similar_length(
     pipeline: SpeechT5Conversion, speech: tuple[int, np.ndarray]
 ) -> None:
     result = pipeline(speech, np.ones(WIDTH, np.float32))
-    made = result.converted
-    assert made.sample_rate == SAMPLE_RATE
-    assert 0.3 < len(made.waveform) / len(result.source.waveform) < 3
-    assert made.log_mel.shape[1] == 80
-    assert np.isfinite(made.waveform).all() and np.abs(made.waveform).max() <= 1
+    converted = result.converted
+    assert converted.sample_rate == SAMPLE_RATE
+    assert 0.3 < len(converted.waveform) / len(result.source.waveform) < 3
+    assert converted.log_mel.shape[1] == 80
+    assert np.isfinite(converted.waveform).all() and np.abs(converted.waveform).max() <= 1
 
 
 def test_vector_of_another_width_is_refused(

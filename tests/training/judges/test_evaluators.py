@@ -96,10 +96,10 @@ def test_distortion_of_cepstrum_is_formula() -> None:
 
 
 @pytest.mark.parametrize(
-    ("heard", "edits"), [("abc", 0), ("axcd", 2), ("", 3), ("cab", 2), ("bcd", 2)]
+    ("transcript", "edits"), [("abc", 0), ("axcd", 2), ("", 3), ("cab", 2), ("bcd", 2)]
 )
-def test_edit_distance_is_that_of_rapidfuzz(heard: str, edits: int) -> None:
-    assert edit_distance("abc", heard) == Levenshtein.distance("abc", heard) == edits
+def test_edit_distance_is_that_of_rapidfuzz(transcript: str, edits: int) -> None:
+    assert edit_distance("abc", transcript) == Levenshtein.distance("abc", transcript) == edits
 
 
 def test_word_error_rate_counts_all_kinds() -> None:

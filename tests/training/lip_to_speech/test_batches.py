@@ -47,8 +47,8 @@ def test_batch_concatenates_at_word_boundaries(run: Path, monkeypatch: pytest.Mo
     assert max(len(set(row)) for row in videos.tolist()) > 1
     for row, video in enumerate(videos.tolist()):
         for place in range(6):
-            said = batch.spoken[row].repeat_interleave(4) == batch.words[row, place]
-            assert batch.log_mel[row, said].unique().tolist() == [video[place]]
+            matches = batch.spoken[row].repeat_interleave(4) == batch.words[row, place]
+            assert batch.log_mel[row, matches].unique().tolist() == [video[place]]
 
 
 def test_batch_augments_half_of_clips(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:

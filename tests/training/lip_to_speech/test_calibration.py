@@ -38,7 +38,7 @@ def overconfident_outputs(rng: np.random.Generator) -> tuple[np.ndarray, list[st
     two times in five."""
     outputs = np.full((75, len(GRID_WORDS) + 1), 1e-4)
     outputs[:, 0] = 1.0
-    said = []
+    calls = []
     first = 0
     for place, slot in enumerate(GRID):
         right, other = rng.choice(len(slot), 2, replace=False)
@@ -46,9 +46,9 @@ def overconfident_outputs(rng: np.random.Generator) -> tuple[np.ndarray, list[st
         rows = slice(8 + 10 * place, 9 + 10 * place)
         outputs[rows, 0] = 1e-4
         outputs[rows, 1 + first + read], outputs[rows, 1 + first + not_read] = 0.9, 0.1
-        said.append(GRID_WORDS[first + right])
+        calls.append(GRID_WORDS[first + right])
         first += len(slot)
-    return np.log(outputs / outputs.sum(axis=1, keepdims=True)), said
+    return np.log(outputs / outputs.sum(axis=1, keepdims=True)), calls
 
 
 def test_fit_leaves_out_words_of_a_second_sentence() -> None:

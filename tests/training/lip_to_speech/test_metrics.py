@@ -285,9 +285,9 @@ def test_evaluate_writes_table_of_systems(
     again = evaluate(data, tiny_checkpoints / "vocoder", folders, only=["silence"])
     assert [row["system"] for row in again] == 3 * ["silence"]
     again = [row | {"stoi": 0.25} for row in again]
-    kept = publish(again, checkpoint.parent)
-    assert len(kept) == len(rows), "what was not measured again stays as it was printed"
-    for row in kept:
+    published = publish(again, checkpoint.parent)
+    assert len(published) == len(rows), "what was not measured again stays as it was printed"
+    for row in published:
         assert row["stoi"] == 0.25 if row["system"] == "silence" else row in rows
 
 

@@ -27,8 +27,8 @@ def noise(beside: np.ndarray, snr: float) -> np.ndarray:
     return white * np.sqrt(np.mean(beside**2)) * 10 ** (-snr / 20)
 
 
-def score(made: np.ndarray, real: np.ndarray) -> float:
-    pair = (torch.from_numpy(np.asarray(sound, np.float32))[None] for sound in (made, real))
+def score(predicted: np.ndarray, real: np.ndarray) -> float:
+    pair = (torch.from_numpy(np.asarray(sound, np.float32))[None] for sound in (predicted, real))
     return BEST - pesq_loss(*pair).item()
 
 
@@ -48,8 +48,8 @@ def test_pesq_loss_of_smoothing_resembles_pesq(
 ) -> None:
     """The loss of smoothed speech agrees with PESQ."""
     smooth = gaussian_filter1d(features.log_mel(waveform), std, axis=0)
-    said = features.griffin_lim(features.linear_from_log_mel(smooth))
-    assert score(said, waveform[: len(said)]) == pytest.approx(pesq, abs=0.45)
+    resynthesis = features.griffin_lim(features.linear_from_log_mel(smooth))
+    assert score(resynthesis, waveform[: len(resynthesis)]) == pytest.approx(pesq, abs=0.45)
 
 
 def test_pesq_loss_grows_with_smoothing(waveform: np.ndarray) -> None:
@@ -58,8 +58,8 @@ def test_pesq_loss_grows_with_smoothing(waveform: np.ndarray) -> None:
     scores = []
     for std in (1, 2, 5):
         smooth = gaussian_filter1d(log_mel, std, axis=0)
-        said = features.griffin_lim(features.linear_from_log_mel(smooth))
-        scores.append(score(said, waveform[: len(said)]))
+        resynthesis = features.griffin_lim(features.linear_from_log_mel(smooth))
+        scores.append(score(resynthesis, waveform[: len(resynthesis)]))
     assert scores == sorted(scores, reverse=True)
     assert scores[-1] < scores[0] - 1
 
@@ -82,16 +82,16 @@ def test_hum_does_not_lower_pesq_loss(waveform: np.ndarray) -> None:
 
 def test_pesq_loss_falls_along_its_gradient(waveform: np.ndarray) -> None:
     real = torch.from_numpy(waveform)[None]
-    made = torch.from_numpy(np.float32(waveform + noise(waveform, 20)))[None].requires_grad_()
-    before = pesq_loss(made, real).sum()
-    (gradient,) = torch.autograd.grad(before, made)
+    noisy = torch.from_numpy(np.float32(waveform + noise(waveform, 20)))[None].requires_grad_()
+    before = pesq_loss(noisy, real).sum()
+    (gradient,) = torch.autograd.grad(before, noisy)
     step = 0.01 * gradient / gradient.norm()
-    assert pesq_loss(made - step, real).sum() < before
+    assert pesq_loss(noisy - step, real).sum() < before
 
 
 def test_pesq_gradient_of_silence_is_finite(waveform: np.ndarray) -> None:
     real = torch.from_numpy(waveform)[None]
     silence = torch.zeros_like(real).requires_grad_()
-    for made, beside in ((silence, real), (real.clone().requires_grad_(), silence.detach())):
-        (gradient,) = torch.autograd.grad(pesq_loss(made, beside).sum(), made)
+    for predicted, beside in ((silence, real), (real.clone().requires_grad_(), silence.detach())):
+        (gradient,) = torch.autograd.grad(pesq_loss(predicted, beside).sum(), predicted)
         assert gradient.isfinite().all()

@@ -79,9 +79,9 @@ def test_av_sync_shifts_audio_to_frames(
 
 def test_training_sentences_are_of_grammar() -> None:
     """Sentences of synthetic heads are no examples of the page."""
-    said = lines()
-    assert len({line.seed for line in said}) == len(said)
-    for line in said:
+    rows = lines()
+    assert len({line.seed for line in rows}) == len(rows)
+    for line in rows:
         words = line.sentence.split()
         assert all(word in slot for word, slot in zip(words, GRID, strict=True))
         assert line.sentence not in SENTENCES.values()

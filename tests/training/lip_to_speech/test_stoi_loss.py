@@ -42,20 +42,22 @@ def test_unintelligible_frames_have_high_stoi_loss(real: Tensor) -> None:
 def test_stoi_loss_agrees_with_pystoi(waveform: np.ndarray, real: Tensor, std: float) -> None:
     """For speech that is smoothed over time, by a std in frames."""
     smooth = gaussian_filter1d(real[0].numpy(), std, axis=0)
-    said = features.griffin_lim(features.linear_from_log_mel(smooth))
-    measured = np.mean(intelligibility(said, waveform))
-    sounds = [torch.from_numpy(sound[: len(said)])[None] for sound in (said, waveform)]
+    resynthesis = features.griffin_lim(features.linear_from_log_mel(smooth))
+    measured = np.mean(intelligibility(resynthesis, waveform))
+    sounds = [
+        torch.from_numpy(sound[: len(resynthesis)])[None] for sound in (resynthesis, waveform)
+    ]
     assert 1 - stoi_loss_wave(*sounds).item() == pytest.approx(measured, abs=0.06)
     # The frames do not know yet what a vocoder will lose.
     assert 0 < 1 - stoi_loss_mel(torch.from_numpy(smooth)[None], real).item() - measured < 0.25
 
 
 def test_stoi_loss_falls_along_its_gradient(real: Tensor) -> None:
-    made = torch.from_numpy(gaussian_filter1d(real.numpy(), 5.0, axis=1)).requires_grad_()
-    before = stoi_loss_mel(made, real)
-    (gradient,) = torch.autograd.grad(before, made)
+    smoothed = torch.from_numpy(gaussian_filter1d(real.numpy(), 5.0, axis=1)).requires_grad_()
+    before = stoi_loss_mel(smoothed, real)
+    (gradient,) = torch.autograd.grad(before, smoothed)
     assert gradient.isfinite().all()
-    assert stoi_loss_mel(made - 20 * gradient, real) < before
+    assert stoi_loss_mel(smoothed - 20 * gradient, real) < before
 
 
 def test_stoi_gradient_of_silence_is_finite(real: Tensor) -> None:
@@ -66,10 +68,10 @@ def test_stoi_gradient_of_silence_is_finite(real: Tensor) -> None:
 
 def test_stoi_loss_has_gradient_after_validation(real: Tensor) -> None:
     """A loss first used in validation has a gradient in training."""
-    for kept in (losses._mel_thirds, losses._mel_widths, losses._bin_thirds):
-        kept.cache_clear()
+    for cache in (losses._mel_thirds, losses._mel_widths, losses._bin_thirds):
+        cache.cache_clear()
     with torch.inference_mode():
         stoi_loss_mel(real, real)
-    made = (real - 0.5 * torch.rand_like(real)).requires_grad_()
-    stoi_loss_mel(made, real).backward()
-    assert made.grad is not None and made.grad.isfinite().all()
+    quieter = (real - 0.5 * torch.rand_like(real)).requires_grad_()
+    stoi_loss_mel(quieter, real).backward()
+    assert quieter.grad is not None and quieter.grad.isfinite().all()

@@ -53,11 +53,11 @@ def test_half_of_videos_alternates(run: Path, monkeypatch: pytest.MonkeyPatch) -
     seen: list[list[str]] = []
     keep = Clips.keep
 
-    def kept(clips: Clips, rows: slice) -> None:
+    def keep_rows(clips: Clips, rows: slice) -> None:
         keep(clips, rows)
         seen.append(clips.arrays["speaker"].tolist())
 
-    monkeypatch.setattr(Clips, "keep", kept)
+    monkeypatch.setattr(Clips, "keep", keep_rows)
     for half in (0, 1):
         train_reader(run, "half", Stage(TINY, 1, rendered=True, half=half))
     assert seen == [["s1", "ada"], ["s4"]]
@@ -196,11 +196,11 @@ def test_words_are_trained_without_left_out_speakers(
     seen: list[list[str]] = []
     keep = Clips.keep
 
-    def kept(clips: Clips, rows: np.ndarray) -> None:
+    def keep_rows(clips: Clips, rows: np.ndarray) -> None:
         keep(clips, rows)
         seen.append(clips.arrays["speaker"].tolist())
 
-    monkeypatch.setattr(Clips, "keep", kept)
+    monkeypatch.setattr(Clips, "keep", keep_rows)
     train_words(run, "words", WordStage(TINY_WORDS, 2, left_out=("s4",)))
     assert seen == [["s4"], ["s1", "ada"]]
     assert not load_word_reader(run / "words.pt").training

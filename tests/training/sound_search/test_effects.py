@@ -12,7 +12,7 @@ from earshot.models.sound_search.effects_embedder import (
     EffectsEmbedderConfig,
 )
 from training.sound_search.effects import (
-    HEARD,
+    N_FEATURES,
     aligned,
     discriminants,
     fit_effects,
@@ -21,19 +21,19 @@ from training.sound_search.effects import (
 )
 from training.sound_search.train import Stage
 
-EFFECTS = HEARD + N_OUTPUTS
+EFFECTS = N_FEATURES + N_OUTPUTS
 
 
 def test_discriminants_separate_groups() -> None:
     """Two groups differ in a direction of little variance, which others would hide."""
     rng = np.random.default_rng(0)
     groups = np.repeat([0, 1, 2], 60)
-    heard = rng.normal(size=(180, 6)) * [5, 5, 5, 5, 0.2, 0.2]
-    heard[:, 4] += groups == 1
-    heard[:, 5] += groups == 2
-    mean, projection = discriminants(heard.astype(np.float32), groups)
+    features = rng.normal(size=(180, 6)) * [5, 5, 5, 5, 0.2, 0.2]
+    features[:, 4] += groups == 1
+    features[:, 5] += groups == 2
+    mean, projection = discriminants(features.astype(np.float32), groups)
     assert projection.shape == (2, 6)
-    places = (heard - mean) @ projection.T
+    places = (features - mean) @ projection.T
     centres = np.stack([places[groups == number].mean(axis=0) for number in range(3)])
     nearest = np.linalg.norm(places[:, None] - centres, axis=2).argmin(axis=1)
     assert (nearest == groups).mean() > 0.95
@@ -41,12 +41,12 @@ def test_discriminants_separate_groups() -> None:
 
 def test_aligned_finds_outputs_that_are_missing() -> None:
     rng = np.random.default_rng(0)
-    kept = np.array([0, 2, 3, 6, 8, 9])  # of ten categories
+    categories = np.array([0, 2, 3, 6, 8, 9])  # of ten categories
     shares = rng.dirichlet(np.full(10, 0.3), 30)
     kinds = rng.integers(0, 30, 400)
     kinds[:30] = np.arange(30)
-    logs = 3 * shares[kinds][:, kept] + 0.3 * rng.normal(size=(400, 6))
-    np.testing.assert_array_equal(aligned(logs, kinds, shares), kept)
+    logs = 3 * shares[kinds][:, categories] + 0.3 * rng.normal(size=(400, 6))
+    np.testing.assert_array_equal(aligned(logs, kinds, shares), categories)
 
 
 def test_rendered_sounds_are_apart_where_recordings_are_many() -> None:
@@ -65,7 +65,7 @@ def test_fitted_network_finds_clips_by_their_captions(tmp_path: Path) -> None:
     """Of a fold that it was not fitted to; and rendered sounds of a kind with its recordings."""
     rng = np.random.default_rng(0)
     kinds = ("dog", "rain", "bell")
-    heard = {kind: rng.random(EFFECTS) for kind in kinds}
+    features = {kind: rng.random(EFFECTS) for kind in kinds}
     for name, folds in (
         ("real", [1, 2, 3, 4] * 3),
         ("speech", []),
@@ -78,7 +78,7 @@ def test_fitted_network_finds_clips_by_their_captions(tmp_path: Path) -> None:
             for kind, fold in clips
         ]
         varied = [
-            [heard[kind] + rng.normal(0, 0.2, EFFECTS) for _ in range(2)] for kind, _ in clips
+            [features[kind] + rng.normal(0, 0.2, EFFECTS) for _ in range(2)] for kind, _ in clips
         ]
         np.save(tmp_path / f"{name}.npy", np.zeros((0, 128), np.float16))
         effects = np.array(varied, np.float32).reshape(len(rows), 2, EFFECTS)
@@ -100,7 +100,7 @@ def test_fitted_network_finds_clips_by_their_captions(tmp_path: Path) -> None:
     network = EffectsEmbedder(EffectsEmbedderConfig(**saved["config"])).eval()
     network.load_state_dict(saved["network"])
     effects = torch.from_numpy(np.load(tmp_path / "real-effects.npy")[9:12, 0])  # of fold 4
-    sounds = network.embed_pooled(effects[:, :HEARD], effects[:, HEARD:])
+    sounds = network.embed_pooled(effects[:, :N_FEATURES], effects[:, N_FEATURES:])
     scores = network.embed_sentences(torch.from_numpy(sentences[:3]).float()) @ sounds.T
     assert scores.argmax(dim=0).tolist() == [0, 1, 2]
     assert network.config.n_kinds == 3 and network.config.n_groups == 6

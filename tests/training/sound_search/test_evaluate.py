@@ -26,7 +26,7 @@ def test_evaluate_on_tones_gives_expected_table(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(evaluator, "FOUND", 1)  # of the few clips there are
+    monkeypatch.setattr(evaluator, "MIXTURE_RANK", 1)  # of the few clips there are
     out = tmp_path / "table.json"
     rows = evaluate(data, checkpoints, queries, json_out=out)
     assert json.loads(out.read_text())["rows"] == rows

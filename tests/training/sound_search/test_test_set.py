@@ -41,12 +41,12 @@ def test_choose_by_fold_and_split(
 
 
 def test_choose_with_budget_samples_each_class(data: Path, queries: Path) -> None:
-    clips, asked, mixtures = choose(data, queries, None, "all", Budget(clips=2, mixtures=3))
+    clips, texts, mixtures = choose(data, queries, None, "all", Budget(clips=2, mixtures=3))
     assert Counter(clip.label for clip in clips) == dict.fromkeys(TONES, 2)
-    assert len(asked) == 8
+    assert len(texts) == 8
     assert len(mixtures) == 3
     again = choose(data, queries, None, "all", Budget(clips=2, mixtures=3))
-    assert again == (clips, asked, mixtures)
+    assert again == (clips, texts, mixtures)
 
 
 def test_mixture_holds_both_sounds(data: Path, queries: Path) -> None:

@@ -18,8 +18,8 @@ def test_augment_pads_with_floor() -> None:
     mel, lengths = augment([word] * 64, noise, 0.15, rng())
     assert mel.shape == (64, int(lengths.max()), 80)
     assert bool((mel >= FLOOR - 1e-3).all()) and bool(torch.isfinite(mel).all())
-    heard = mel.amax(dim=(1, 2)) > 0.0
-    assert heard.float().mean() > 0.9  # a mask may hide it
+    audible = mel.amax(dim=(1, 2)) > 0.0
+    assert audible.float().mean() > 0.9  # a mask may hide it
     assert len({round(float(m), 3) for m in mel.mean(dim=(1, 2))}) > 50  # each another way
 
 
@@ -58,10 +58,10 @@ def test_match_channel_adds_noise_of_recording() -> None:
     synthetic, recorded = np.full((30, 80), FLOOR), np.full((50, 80), -4.0)
     synthetic[10:20] = 1.0
     recorded[20:30], recorded[:, 40:] = 0.0, FLOOR  # nothing above the telephone's band
-    heard = match_channel(synthetic, recorded, rng())
-    assert heard.shape == synthetic.shape
-    assert heard[:10, :40].mean() == pytest.approx(-4.0, abs=0.3)
-    assert heard[10:20, 40:].max() < FLOOR + 2
+    matched = match_channel(synthetic, recorded, rng())
+    assert matched.shape == synthetic.shape
+    assert matched[:10, :40].mean() == pytest.approx(-4.0, abs=0.3)
+    assert matched[10:20, 40:].max() < FLOOR + 2
 
 
 def test_clipped_keeps_one_end() -> None:

@@ -17,7 +17,7 @@ ITEM = Item("corpus", Path("word.wav"), "speaker", "val")
 MEANT = [("t", "uː"), ("θ", "ɹ", "iː"), ("s", "ɪ", "k", "s")]
 
 
-def said(row: int) -> RecordedWord:
+def recording(row: int) -> RecordedWord:
     return RecordedWord(ITEM, np.full(SAMPLE_RATE // 4, row, np.float32), MEANT[row])
 
 
@@ -36,10 +36,10 @@ def test_in_conditions_adds_noise_at_each_snr() -> None:
     noise = rng.standard_normal(SAMPLE_RATE).astype(np.float32)
     tone = 0.05 * np.sin(0.1 * np.arange(SAMPLE_RATE)).astype(np.float32)
     word = RecordedWord(ITEM, tone, MEANT[0])
-    heard = list(calibration.in_conditions([word, word], [noise]))
-    assert [one.phonemes for one in heard] == [MEANT[0]] * 6
-    assert np.array_equal(heard[0].waveform, tone)
-    for one, snr in zip(heard[2:], (10, 10, 0, 0), strict=True):
+    versions = list(calibration.in_conditions([word, word], [noise]))
+    assert [one.phonemes for one in versions] == [MEANT[0]] * 6
+    assert np.array_equal(versions[0].waveform, tone)
+    for one, snr in zip(versions[2:], (10, 10, 0, 0), strict=True):
         added = one.waveform - tone
         measured = 10 * np.log10(np.mean(tone**2) / np.mean(added**2))
         assert measured == pytest.approx(snr, abs=0.01)
@@ -61,8 +61,8 @@ def test_in_sentences_takes_english_validation_prompts(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(calibration, "speech_items", lambda _: [prompt, *others])
     monkeypatch.setattr(calibration, "fluent_words", cut)
-    found = [word.item.text for word in calibration._in_sentences(Path())]
-    assert found == ["three", "six"]
+    texts = [word.item.text for word in calibration._in_sentences(Path())]
+    assert texts == ["three", "six"]
     monkeypatch.setattr(calibration, "speech_items", lambda _: others)
     with pytest.raises(SystemExit, match="studio_prompts"):
         list(calibration._in_sentences(Path()))
@@ -74,7 +74,7 @@ def test_softmax_of_puts_unknown_word_between(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(calibration, "frequent", lambda _: [MEANT[2]])
     monkeypatch.setattr(Words, "CANDIDATES", 3)
     fitted = calibration.softmax_of(
-        cast("Words", Fake()), [said(0), said(1), said(0)], sorted(MEANT[:2])
+        cast("Words", Fake()), [recording(0), recording(1), recording(0)], sorted(MEANT[:2])
     )
     assert 0.1 < fitted["another"] < 0.8
     assert 0 < fitted["temperature"] < 0.2

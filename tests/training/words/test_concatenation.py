@@ -70,16 +70,18 @@ def test_unrecorded_words_join_two_recordings(
 ) -> None:
     """An unrecorded word is cut from two recordings of a speaker."""
     monkeypatch.setattr(Aligner, "starts", lambda _, word: [0, 10, 20])
-    said = {"a": ("K AE T", "D AO G"), "b": ("B EH D", "D AO G")}
+    phonemes = {"a": ("K AE T", "D AO G"), "b": ("B EH D", "D AO G")}
     recordings = [
         RecordedWord(Item("test", Path(), speaker, "val"), np.full(4800, value, np.float32), word)
         for value, (speaker, word) in enumerate(
-            (speaker, from_arpabet(phones)) for speaker, words in said.items() for phones in words
+            (speaker, from_arpabet(phones))
+            for speaker, words in phonemes.items()
+            for phones in words
         )
     ]
     recorded = [word.phonemes for word in recordings]
-    made = unrecorded_words(recordings, recorded, 20)
-    for word in made:
+    unrecorded = unrecorded_words(recordings, recorded, 20)
+    for word in unrecorded:
         values = np.unique(word.waveform).astype(int).tolist()
         assert {recordings[value].item.speaker for value in values} == {word.item.speaker}
         first, second = (recordings[int(word.waveform[end])] for end in (0, -1))
@@ -88,7 +90,7 @@ def test_unrecorded_words_join_two_recordings(
         # As long as the first up to its cut, and the second from its cut.
         assert len(word.waveform) in (4800, 4800 - 1600, 4800 + 1600)
     again = unrecorded_words(recordings, recorded, 20)
-    assert [word.phonemes for word in again] == [word.phonemes for word in made]
+    assert [word.phonemes for word in again] == [word.phonemes for word in unrecorded]
 
 
 def test_concatenations_keep_tones_with_their_vowels() -> None:

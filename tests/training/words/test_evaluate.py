@@ -147,11 +147,11 @@ def test_conditions_have_stated_noise() -> None:
         assert 20 * np.log10(np.std(word) / np.std(added)) == pytest.approx(ratio, abs=0.1)
     click = np.zeros(RATE // 2, np.float32)
     click[0] = 0.5
-    heard = far(click, rng)
-    assert len(heard) == RATE // 2 + RATE // 4
-    assert heard[0] == pytest.approx(0.5)
-    assert np.sum(heard[1:] ** 2) == pytest.approx(0.25, rel=0.1)  # as strong as the direct sound
-    fall = np.sum(heard[2000:3600] ** 2) / np.sum(heard[3600:5200] ** 2)
+    distant = far(click, rng)
+    assert len(distant) == RATE // 2 + RATE // 4
+    assert distant[0] == pytest.approx(0.5)
+    assert np.sum(distant[1:] ** 2) == pytest.approx(0.25, rel=0.1)  # as strong as the direct sound
+    fall = np.sum(distant[2000:3600] ** 2) / np.sum(distant[3600:5200] ** 2)
     assert 10 * np.log10(fall) == pytest.approx(12, abs=1.5)  # 60 dB in 0.5 s: 12 in 0.1 s
 
 

@@ -29,7 +29,7 @@ def test_fluent_words_are_cut_in_order(tmp_path: Path) -> None:
     assert all(0.15 < each < 1.0 for each in seconds) and sum(seconds) < 3.5
 
 
-class Given:
+class Corpus:
     """Embeds recordings as the vector that their only sample numbers, words as unit vectors."""
 
     def embed_waveforms(self, waveforms: list[np.ndarray]) -> np.ndarray:
@@ -45,8 +45,8 @@ def test_measure_counts_first_words() -> None:
     written: list[tuple[str, ...]] = [("a",), ("b",), ("a",), ("c",)]  # a homophone is one word
     item: Any = None
     own = [("a",), ("b",), tuple("defgh")]  # first, second, and fourth of four, not written yet
-    said = [RecordedWord(item, np.full(1, i), word) for i, word in enumerate(own)]
-    given: Any = Given()
-    assert measure_fluent(given, said, written) == pytest.approx(
+    recordings = [RecordedWord(item, np.full(1, i), word) for i, word in enumerate(own)]
+    corpus: Any = Corpus()
+    assert measure_fluent(corpus, recordings, written) == pytest.approx(
         {"p_at_1": 1 / 3, "p_at_5": 1.0, "long_p_at_1": 0.0, "long_p_at_5": 1.0}
     )

@@ -65,8 +65,8 @@ def test_ctc_loss_of_network_is_golden() -> None:
 
 
 def test_error_rates_count_the_closest_pronunciation() -> None:
-    said = {"cat": ("K", "AE", "T"), "dog": ("D", "AA", "G"), "box": ("B", "S"), "ax": ()}
-    rates = error_rates(lambda spelling: said[spelling], WORDS)
+    dictionary = {"cat": ("K", "AE", "T"), "dog": ("D", "AA", "G"), "box": ("B", "S"), "ax": ()}
+    rates = error_rates(lambda spelling: dictionary[spelling], WORDS)
     assert rates["wer"] == 50.0
     assert rates["per"] == pytest.approx(100 * (2 + 3) / (3 + 3 + 4 + 3))
 

@@ -59,8 +59,8 @@ def test_speak_gives_trimmed_word(word: Word, monkeypatch: pytest.MonkeyPatch) -
 
 def test_words_pronounced_otherwise_are_dropped() -> None:
     """Words consistent with the voice stay."""
-    said = consistent_with_voice(
+    pronunciation = consistent_with_voice(
         [("speech", [from_arpabet("S P IY CH")]), ("house", [from_arpabet("K AE T S")])]
     )
-    assert [word.text for word in said] == ["speech"]
-    assert said[0].phonemes == from_arpabet("S P IY CH")
+    assert [word.text for word in pronunciation] == ["speech"]
+    assert pronunciation[0].phonemes == from_arpabet("S P IY CH")

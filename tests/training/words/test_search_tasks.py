@@ -48,8 +48,10 @@ def test_fluent_words_lie_where_they_sound() -> None:
 
 def test_value_falls_by_misses_and_false_alarms() -> None:
     """TWV = 1 − the mean over words of the share missed and β of the false alarms a second."""
-    said = [(TREE, 1.0, 1.4), (TREE, 5.0, 5.4), (SHIP, 8.0, 8.5)]
-    task = Task("", np.zeros(100 * SAMPLE_RATE, np.float32), said, [Query(TREE), Query(SHIP)])
+    occurrences = [(TREE, 1.0, 1.4), (TREE, 5.0, 5.4), (SHIP, 8.0, 8.5)]
+    task = Task(
+        "", np.zeros(100 * SAMPLE_RATE, np.float32), occurrences, [Query(TREE), Query(SHIP)]
+    )
     trees = [Place(1.0, 1.5, 0.9), Place(20.0, 20.5, 0.8), Place(5.1, 5.5, 0.7)]
     places = [trees, [Place(8.0, 8.4, 0.6)]]
     beta = own_beta(task)

@@ -73,5 +73,5 @@ def test_write_spliced_takes_recorded_phonemes(
     utterances = [utterance for utterance, _ in arrays.read(tmp_path / "spliced.npz")]
     assert len(utterances) == 12 * splicing.SPLICED_RENDITIONS
     for utterance in utterances:
-        said = 100 * arrays.frames(utterance.number)[:, 0].astype(np.float32)
-        assert said == pytest.approx(np.repeat(utterance.word, 10), rel=0.01)
+        source_numbers = 100 * arrays.frames(utterance.number)[:, 0].astype(np.float32)
+        assert source_numbers == pytest.approx(np.repeat(utterance.word, 10), rel=0.01)

@@ -22,7 +22,7 @@ from training.words.concatenation import DEVELOPMENT
 from training.words.export import export_states
 from training.words.states import prepare
 from training.words.states.arrays import BASIS_FILE, FILE, KINDS, Packed
-from training.words.states.batches import Batches, Heard, spikes
+from training.words.states.batches import Batches, SpokenBatch, spikes
 from training.words.states.train import NETWORKS, Members, Stage, train_states
 
 COMPONENTS = 10
@@ -35,13 +35,13 @@ def packed() -> Packed:
     codes = rng.integers(-60, 60, (len(PHONEMES), COMPONENTS))
     new = sorted(DEVELOPMENT)[:2]
     words = [*new, *(tuple(rng.integers(1, 20, 5).tolist()) for _ in range(8))]
-    said = [
+    transcript = [
         ("word", [w for w in words for _ in range(3)]),
         ("sentence", [tuple(rng.integers(1, 20, 12).tolist()) for _ in range(12)]),
         ("synthetic", [tuple(rng.integers(1, 20, 4).tolist()) for _ in range(8)]),
         ("val", words),
     ]
-    flat = [(KINDS.index(kind), word) for kind, some in said for word in some]
+    flat = [(KINDS.index(kind), word) for kind, some in transcript for word in some]
     states = [np.repeat(codes[list(word)], 3, axis=0) for _, word in flat]
     frames = np.concatenate(states)
     return Packed(
@@ -57,23 +57,23 @@ def packed() -> Packed:
 
 
 def test_packed_states_are_read_as_saved(tmp_path: Path) -> None:
-    made = packed()
-    made.save(tmp_path / FILE)
+    arrays_packed = packed()
+    arrays_packed.save(tmp_path / FILE)
     read = Packed.read(tmp_path / FILE)
-    assert (read.states == made.states).all() and (read.pitch == made.pitch).all()
-    assert read.phonemes == made.phonemes and read.lexicon == made.lexicon
-    assert read.step == made.step and (read.lengths == made.lengths).all()
+    assert (read.states == arrays_packed.states).all() and (read.pitch == arrays_packed.pitch).all()
+    assert read.phonemes == arrays_packed.phonemes and read.lexicon == arrays_packed.lexicon
+    assert read.step == arrays_packed.step and (read.lengths == arrays_packed.lengths).all()
 
 
 def test_prepare_packs_what_is_heard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Recordings that are trained on twice, those of validation as they are and in noise, in their
     order: states and pitch, of which little is lost."""
     speech = load(ASSETS / "examples" / "scot-digits.ogg", SAMPLE_RATE).waveform
-    said = [
-        prepare.Said(kind, from_arpabet(word), "en", speech[start : start + 8000])
+    words = [
+        prepare.Utterance(kind, from_arpabet(word), "en", speech[start : start + 8000])
         for kind, word, start in [("word", "W AH1 N", 0), ("val", "T UW1", 16_000)]
     ]
-    monkeypatch.setattr(prepare, "_recordings", lambda *_: iter(said))
+    monkeypatch.setattr(prepare, "_recordings", lambda *_: iter(words))
     noise = np.random.default_rng(0).standard_normal(16_000).astype(np.float32)
     monkeypatch.setattr(prepare, "noises", lambda *_: [noise])
     monkeypatch.setattr(prepare, "available", lambda: True)
@@ -87,11 +87,11 @@ def test_prepare_packs_what_is_heard(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert read.phonemes == [
         tuple(numbers(from_arpabet(w))) for w in ["W AH1 N"] * 2 + ["T UW1"] * 2
     ]
-    frames = prepare._front_end()(match_loudness(said[1].waveform, SAMPLE_RATE, prepare.LEVEL))
+    frames = prepare._front_end()(match_loudness(words[1].waveform, SAMPLE_RATE, prepare.LEVEL))
     start = int(read.lengths[:2].sum())
     part = slice(start, start + read.lengths[2])
-    found = read.states[part] * read.step @ basis["basis"].T * basis["std"] + basis["mean"]
-    standard = [(states - basis["mean"]) / basis["std"] for states in (found, frames[:, :-2])]
+    decoded = read.states[part] * read.step @ basis["basis"].T * basis["std"] + basis["mean"]
+    standard = [(states - basis["mean"]) / basis["std"] for states in (decoded, frames[:, :-2])]
     assert np.corrcoef(standard[0].ravel(), standard[1].ravel())[0, 1] > 0.9
     assert (
         np.abs(read.pitch[part, 0] / prepare.OCTAVE - frames[:, -2]).max() < 0.51 / prepare.OCTAVE
@@ -120,8 +120,8 @@ def test_spikes_lie_on_best_path(word: tuple[int, ...]) -> None:
     ]
     best = max(paths, key=lambda path: log[np.arange(len(log)), path].sum())
     ends = [t for t in range(len(log)) if best[t] and (t + 1 == len(log) or best[t + 1] != best[t])]
-    [found] = spikes(torch.from_numpy(log)[None], torch.tensor([len(log)]), [word])
-    assert found is not None and found.tolist() == ends
+    [times] = spikes(torch.from_numpy(log)[None], torch.tensor([len(log)]), [word])
+    assert times is not None and times.tolist() == ends
 
 
 def test_spikes_need_enough_steps() -> None:
@@ -134,9 +134,9 @@ def test_parts_of_batch_hold_it_all() -> None:
     """They are cut to their longest recording, and keep each with its word."""
     lengths = torch.tensor([7, 2, 9, 4, 3, 8, 5])
     frames = torch.arange(7)[:, None, None] * torch.ones(7, 9, 1)
-    parts = Heard(frames, lengths, [(n,) for n in range(7)]).by_length()
-    said = [word for part in parts for word in part.words]
-    assert said == [(1,), (4,), (3,), (6,), (0,), (5,), (2,)]
+    parts = SpokenBatch(frames, lengths, [(n,) for n in range(7)]).by_length()
+    words = [word for part in parts for word in part.words]
+    assert words == [(1,), (4,), (3,), (6,), (0,), (5,), (2,)]
     for part in parts:
         assert part.frames.shape[1] == part.lengths.max()
         assert part.frames[:, 0, 0].tolist() == [n for (n,) in part.words]
@@ -170,28 +170,34 @@ def test_splicing_needs_words_said_often() -> None:
 def test_spliced_words_have_halves_of_two(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is heard of each phoneme is the states of that phoneme."""
     monkeypatch.setattr("training.words.states.batches.SPOKEN_OFTEN", 2)
-    made = packed()
-    languages = np.zeros_like(made.languages)
-    batches = Batches(replace(made, languages=languages), (), torch.device("cpu"), seed=0)
+    arrays_packed = packed()
+    languages = np.zeros_like(arrays_packed.languages)
+    batches = Batches(replace(arrays_packed, languages=languages), (), torch.device("cpu"), seed=0)
     batches.align(Members(batches.frames.width).bottleneck)
     # Three states a phoneme, as packed() makes them.
-    batches._cuts = {i: 3 * np.arange(len(word) + 1) for i, word in enumerate(made.phonemes)}
+    batches._cuts = {
+        i: 3 * np.arange(len(word) + 1) for i, word in enumerate(arrays_packed.phonemes)
+    }
     monkeypatch.setattr(batches.frames, "_augmented", lambda x, rng: x)
     spliced = batches.spliced()
-    recorded = {word for word, kind in zip(made.phonemes, made.kinds, strict=True) if kind == 0}
+    recorded = {
+        word
+        for word, kind in zip(arrays_packed.phonemes, arrays_packed.kinds, strict=True)
+        if kind == 0
+    }
     new = [n for n, word in enumerate(spliced.words) if word not in recorded]
     assert len(new) > 90  # of 96: two words are spliced, never one with itself
     heard_of = {  # one of the states of each phoneme
         phoneme: batches.frames.values[batches.starts[i] + 3 * place + 1]
-        for i, word in enumerate(made.phonemes)
+        for i, word in enumerate(arrays_packed.phonemes)
         for place, phoneme in enumerate(word)
     }
     for n in new:
         word, size = spliced.words[n], int(spliced.lengths[n])
         middles = ((np.arange(len(word)) + 0.5) * size / len(word)).astype(int)
-        heard = spliced.frames[n, middles]
+        middle_states = spliced.frames[n, middles]
         expected = torch.stack([heard_of[phoneme] for phoneme in word])
-        assert F.cosine_similarity(heard[:, :-2], expected[:, :-2]).min() > 0.9
+        assert F.cosine_similarity(middle_states[:, :-2], expected[:, :-2]).min() > 0.9
 
 
 @pytest.mark.slow
@@ -201,9 +207,9 @@ def test_networks_over_states_learn(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     for name in ("RECORDED", "STRETCHES", "SYNTHETIC", "LEXICON", "SPLICED"):
         monkeypatch.setattr(f"training.words.states.batches.{name}", 6)
     monkeypatch.setattr("training.words.states.train.SENTENCES", 4)
-    made = packed()
-    made.save(tmp_path / FILE)
-    train_states(tmp_path, "states", Stage(4, 1e-3, 1, falling=0.5, phonemes=1, known=1))
+    arrays_packed = packed()
+    arrays_packed.save(tmp_path / FILE)
+    train_states(tmp_path, "states", Stage(4, 1e-3, 1, falling=0.5, phonemes=1, full=1))
     train_states(tmp_path, "states-longer", Stage(1, 1e-3, 1, falling=0.5, start="states"))
     printed = [json.loads(line) for line in (tmp_path / "states.jsonl").read_text().splitlines()]
     assert [row["step"] for row in printed] == [1, 2, 3, 4]

@@ -16,10 +16,10 @@ RATE = 16_000
 def test_other_tones_differ() -> None:
     """Other tones are neither the same nor zero-shot nor two third tones."""
     drawn = [other_tones(["bei4", "jing3"], rng(seed)) for seed in range(300)]
-    said = {" ".join(word) for word in drawn if word}
-    assert len(said) == 13  # of 16: not itself, not 北京, not 3 3
-    assert "bei4 jing3" not in said and not any(sandhi(word.split()) for word in said)
-    assert not {from_pinyin(word) for word in said} & zero_shot("zh")
+    words = {" ".join(word) for word in drawn if word}
+    assert len(words) == 13  # of 16: not itself, not 北京, not 3 3
+    assert "bei4 jing3" not in words and not any(sandhi(word.split()) for word in words)
+    assert not {from_pinyin(word) for word in words} & zero_shot("zh")
 
 
 @pytest.mark.parametrize(
@@ -38,11 +38,11 @@ def test_intonation_of_syllable_follows_tone(
     intonation = intonation_of(speech, word, starts, rng())
     assert not intonation.voiced[:3].any() and intonation.voiced[8:28].all()
     first, middle, last = intonation.log_f0[[21, 28, 34]]
-    told = {
+    shares = {
         "level": abs(last - first) < 0.3,
         "rising": last > first + 0.8,
         "dipping": middle < first - 0.2 and middle < last - 0.4,
         "falling": last < first - 1.5,
     }
-    assert [name for name, holds in told.items() if holds] == [shape]
+    assert [name for name, holds in shares.items() if holds] == [shape]
     assert np.ptp(intonation.log_f0[8:16]) < 0.3  # the first tone of the first syllable

@@ -53,9 +53,9 @@ def test_train_stage_starts_from_another(
     stage = Stage(12, 1e-3, 1, held_out, objective=objective, mixture=mixture, n_words=8)
     train_stage(tmp_path, "tiny", config, stage)
     assert (tmp_path / "tiny.pt").exists()
-    told = (tmp_path / "tiny.json").read_text()
-    assert ("phoneme_errors" if objective == "ctc" else "unseen_cross_view_ap") in told
-    assert "hours" in told
+    document = (tmp_path / "tiny.json").read_text()
+    assert ("phoneme_errors" if objective == "ctc" else "unseen_cross_view_ap") in document
+    assert "hours" in document
     train_stage(tmp_path, "next", config, replace(stage, start="tiny"))
     train_stage(tmp_path, "mean", config, replace(stage, start="tiny", wise_ft_alpha=0.5))
     start, end, mean = (

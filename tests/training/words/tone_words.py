@@ -42,5 +42,5 @@ class FakeWords:
             return np.full(len(TONES), len(TONES) ** -0.5, np.float32)
         time = np.arange(len(waveform)) / RATE
         tones = np.exp(-2j * np.pi * np.outer([*TONES.values()], time))
-        heard = np.abs(tones @ waveform)
-        return (heard / np.linalg.norm(heard)).astype(np.float32)
+        powers = np.abs(tones @ waveform)
+        return (powers / np.linalg.norm(powers)).astype(np.float32)

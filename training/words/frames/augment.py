@@ -97,8 +97,8 @@ def match_channel(word: np.ndarray, recorded: np.ndarray, rng: np.random.Generat
     tilt = (donor.mean(axis=0) - mel.mean(axis=0)) @ smooth @ smooth.T
     mel = np.minimum(mel + rng.random() * tilt, donor.max(axis=0))
     noise = np.quantile(donor, 0.05, axis=0) + 0.3 * rng.standard_normal(mel.shape)
-    heard = 0.5 * np.logaddexp(2 * mel, 2 * noise.astype(np.float32))
-    return np.concatenate([heard, word[:, N_MELS:].astype(np.float32)], axis=1)
+    noisy = 0.5 * np.logaddexp(2 * mel, 2 * noise.astype(np.float32))
+    return np.concatenate([noisy, word[:, N_MELS:].astype(np.float32)], axis=1)
 
 
 def _liftered(mel: Tensor, rng: np.random.Generator) -> Tensor:

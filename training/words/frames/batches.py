@@ -92,10 +92,10 @@ class TrainingWords:
         self.recorded: dict[Word, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
         self.synthetic: dict[Word, list[int]] = defaultdict(list)
         # File → share of a batch, of the words that voice conversion made of recorded ones.
-        made = {"spliced": mixture.spliced, "tone-changed": mixture.tone_changed}
-        self._made = {name: share for name, share in made.items() if share}
+        shares = {"spliced": mixture.spliced, "tone-changed": mixture.tone_changed}
+        self._shares = {name: share for name, share in shares.items() if share}
         self._made_words: dict[str, dict[Word, list[int]]] = {
-            name: defaultdict(list) for name in self._made
+            name: defaultdict(list) for name in self._shares
         }
         self.validation: list[Utterance] = []
         over_front_end = front_end_of(run) is not None
@@ -104,14 +104,14 @@ class TrainingWords:
         training: list[Utterance] = []
         paths = [run / "recorded.npz", *(run / f"synthetic-{i}.npz" for i in range(shards))]
         paths += [run / "converted.npz"] if converted else []
-        paths += [run / f"{name}.npz" for name in self._made]
+        paths += [run / f"{name}.npz" for name in self._shares]
         for part, path in enumerate(paths):
             for utterance, validates in self._arrays.read(path):
                 if validates:
                     self.validation.append(utterance)
                 elif utterance.word in held_out:
                     continue
-                elif path.stem in self._made:
+                elif path.stem in self._shares:
                     self._made_words[path.stem][utterance.word].append(utterance.number)
                 elif part:
                     self.synthetic[utterance.word].append(utterance.number)
@@ -151,7 +151,7 @@ class TrainingWords:
         """Yield endless batches of n_words words, UTTERANCES of each, augmented anew each time."""
         rng = numpy_generator(generator)
         recorded, synthetic = list(self.recorded), list(self.synthetic)
-        made = {name: list(pools) for name, pools in self._made_words.items()}
+        pools_of = {name: list(pools) for name, pools in self._made_words.items()}
         n_recorded = min(round(self._mixture.recorded * n_words), len(recorded))
         while True:
             chosen: dict[Word, list[np.ndarray]] = {}
@@ -160,9 +160,9 @@ class TrainingWords:
             for _ in range(round(self._mixture.concatenated * n_words)):
                 word, drawn = self._concatenations.draw(UTTERANCES, rng)
                 chosen.setdefault(word, [self._concatenated(parts) for parts in drawn])
-            for name, share in self._made.items():
+            for name, share in self._shares.items():
                 for _ in range(round(share * n_words)):
-                    word = made[name][rng.integers(len(made[name]))]
+                    word = pools_of[name][rng.integers(len(pools_of[name]))]
                     pools = [self._made_words[name][word]] * UTTERANCES
                     chosen.setdefault(word, self._drawn(pools, rng))
             while len(chosen) < n_words:

@@ -126,13 +126,13 @@ class Frames:
 
     def spans(self, spans: Sequence[np.ndarray], rng: np.random.Generator) -> tuple[Tensor, Tensor]:
         """Collect augmented states, given by their places: as ``batch`` does."""
-        kept = []
+        parts = []
         for span in spans:
             size = max(round(len(span) * rng.uniform(1 - WARP, 1 + WARP)), MIN_STATES)
-            kept.append(span[np.arange(size) * len(span) // size])
-        sizes = np.array([len(span) for span in kept])
-        index = np.zeros((len(kept), sizes.max()), np.int64)
-        for row, span in zip(index, kept, strict=True):
+            parts.append(span[np.arange(size) * len(span) // size])
+        sizes = np.array([len(span) for span in parts])
+        index = np.zeros((len(parts), sizes.max()), np.int64)
+        for row, span in zip(index, parts, strict=True):
             row[: len(span)] = span
             row[len(span) :] = span[-1]
         x = self.values[torch.from_numpy(index).to(self.device)]
@@ -143,15 +143,15 @@ class Frames:
         x[..., :-2] += NOISE * torch.randn(size, steps, width - 2, device=self.device)
         octaves = torch.from_numpy(rng.normal(0, PITCH_SHIFT, (size, 1)).astype(np.float32))
         x[..., -2] += octaves.to(self.device) * x[..., -1]
-        kept = torch.ones(size, steps, width, device=self.device)
+        mask = torch.ones(size, steps, width, device=self.device)
         dropped = torch.from_numpy(rng.random((size, 1, width)) < DROPPED).to(self.device)
-        kept = kept.masked_fill(dropped, 0.0)
+        mask = mask.masked_fill(dropped, 0.0)
         share, count = HIDDEN
         first = torch.from_numpy(rng.integers(0, max(steps - count, 1), size)).to(self.device)
         time = torch.arange(steps, device=self.device)[None]
         hidden = (time >= first[:, None]) & (time < first[:, None] + count)
         hidden &= torch.from_numpy(rng.random((size, 1)) < share).to(self.device)
-        return x * kept.masked_fill(hidden[..., None], 0.0)
+        return x * mask.masked_fill(hidden[..., None], 0.0)
 
 
 def _flat(words: Sequence[Word]) -> tuple[np.ndarray, np.ndarray]:

@@ -36,14 +36,14 @@ ALIGNED: Final = 256  # recordings whose phonemes are looked for at once
 IMPOSSIBLE: Final = -1e9
 
 
-class Heard(NamedTuple):
+class SpokenBatch(NamedTuple):
     """Augmented recordings: frames (B, S, K + 2), lengths (B,), and the word of each."""
 
     frames: Tensor
     lengths: Tensor
     words: list[Word]
 
-    def by_length(self) -> "list[Heard]":
+    def by_length(self) -> "list[SpokenBatch]":
         """Divide a batch into PARTS at most, the shortest first, each no longer than its longest
         recording: so networks compute little that is not heard.
         """
@@ -51,7 +51,7 @@ class Heard(NamedTuple):
         for some in self.lengths.argsort().tensor_split(min(PARTS, len(self.words))):
             longest = int(self.lengths[some].max())
             words = [self.words[i] for i in some.tolist()]
-            parts.append(Heard(self.frames[some, :longest], self.lengths[some], words))
+            parts.append(SpokenBatch(self.frames[some, :longest], self.lengths[some], words))
         return parts
 
 
@@ -82,10 +82,10 @@ class Batches:
         self._by_language: dict[str, list[list[Word]]] = {}
         for number, kind in enumerate(KINDS):
             rows = np.flatnonzero(self.packed.kinds == number).tolist()
-            kept = [i for i in rows if self.packed.phonemes[i] not in self._excluded]
-            self._rows[kind] = np.array(kept, int)
+            usable = [i for i in rows if self.packed.phonemes[i] not in self._excluded]
+            self._rows[kind] = np.array(usable, int)
             by_word: dict[Word, list[int]] = defaultdict(list)
-            for i in kept:
+            for i in usable:
                 by_word[self.packed.phonemes[i]].append(i)
             by_language: dict[int, list[Word]] = defaultdict(list)
             for word, spoken in by_word.items():
@@ -95,15 +95,15 @@ class Batches:
             i for i, word in enumerate(self.packed.lexicon) if word not in self._excluded
         ]
 
-    def sentences(self, count: int) -> Heard:
+    def sentences(self, count: int) -> SpokenBatch:
         """Draw sentences of like length."""
         rows = self._rows["sentence"]
         drawn = self.rng.choice(rows, min(3 * count, len(rows)), replace=False)
         drawn = drawn[np.argsort(self.lengths[drawn])]
         first = self.rng.integers(0, len(drawn) - min(count, len(drawn)) + 1)
-        return self._heard(drawn[first : first + count])
+        return self._encoded(drawn[first : first + count])
 
-    def words(self, count: int) -> Heard:
+    def words(self, count: int) -> SpokenBatch:
         """Draw words, two in three recorded, as often of one language as of another."""
         drawn = []
         for kind, number in (("word", 2 * count // 3), ("synthetic", count // 3)):
@@ -111,16 +111,16 @@ class Batches:
             weights = 1 / np.maximum(np.bincount(self.packed.languages[rows], minlength=3), 1)
             shares = weights[self.packed.languages[rows]]
             drawn.append(self.rng.choice(rows, number, p=shares / shares.sum()))
-        return self._heard(np.concatenate(drawn))
+        return self._encoded(np.concatenate(drawn))
 
-    def recordings(self) -> Heard:
+    def recordings(self) -> SpokenBatch:
         """Draw words that people and synthesizers said, and stretches of sentences."""
-        starts, lengths, said = [], [], []
+        starts, lengths, words = [], [], []
 
         def add(i: int, first: int, last: int, word: Word) -> None:
             starts.append(self.starts[i] + first)
             lengths.append(max(last - first, MIN_STATES))
-            said.append(word)
+            words.append(word)
 
         for kind, count, each in (("word", RECORDED, 2), ("synthetic", SYNTHETIC, 1)):
             for word in self._balanced(kind, count):
@@ -134,9 +134,9 @@ class Batches:
             word = whole[first : first + count]
             if word not in self._excluded:
                 add(i, int(cuts[first]), int(cuts[first + count]), word)
-        return Heard(*self.frames.batch(np.array(starts), np.array(lengths), self.rng), said)
+        return SpokenBatch(*self.frames.batch(np.array(starts), np.array(lengths), self.rng), words)
 
-    def spliced(self) -> Heard:
+    def spliced(self) -> SpokenBatch:
         """Make words, most of which nobody said: the states of the beginning of one recorded word,
         and of the end of another of its language, cut at their phonemes.
 
@@ -165,17 +165,17 @@ class Batches:
             if len(span) >= MIN_STATES:
                 words.append(word)
                 spans.append(span)
-        return Heard(*self.frames.spans(spans, self.rng), words)
+        return SpokenBatch(*self.frames.spans(spans, self.rng), words)
 
-    def unsaid(self) -> Heard:
+    def unsaid(self) -> SpokenBatch:
         """Make words of the lexicon from posteriors: frames are (B, S, P)."""
         words, spans = [], []
         for i in self.rng.choice(self._lexicon, min(LEXICON, len(self._lexicon)), replace=False):
             word = self.packed.lexicon[i]
             if not all(self._places[phoneme] for phoneme in word):
                 continue
-            known = [self._places[phoneme] for phoneme in word]
-            parts = [places[int(self.rng.integers(len(places)))] for places in known]
+            symbol_places = [self._places[phoneme] for phoneme in word]
+            parts = [places[int(self.rng.integers(len(places)))] for places in symbol_places]
             words.append(word)
             spans.append(np.concatenate([np.arange(a, a + n) for a, n in parts]))
         lengths = np.array([len(span) for span in spans])
@@ -183,7 +183,7 @@ class Batches:
         for row, span in zip(index, spans, strict=True):
             row[: len(span)] = span
         posteriors = self._posteriors[torch.from_numpy(index).to(self.device)].float()
-        return Heard(posteriors, torch.from_numpy(lengths).to(self.device), words)
+        return SpokenBatch(posteriors, torch.from_numpy(lengths).to(self.device), words)
 
     def align(self, network: PhonemeBottleneckEmbedder) -> None:
         """Find where each phoneme of the training recordings is, by the posteriors of a network,
@@ -203,9 +203,9 @@ class Batches:
             with torch.inference_mode(), half_precision():
                 logits, steps = network.predict_phonemes(x, lengths)
             log = logits.float().log_softmax(dim=-1)
-            found = spikes(log, steps, [self.packed.phonemes[i] for i in rows])
+            times = spikes(log, steps, [self.packed.phonemes[i] for i in rows])
             for i, length, one, where in zip(
-                rows.tolist(), lengths.tolist(), log, found, strict=True
+                rows.tolist(), lengths.tolist(), log, times, strict=True
             ):
                 start = int(self.starts[i])
                 self._posteriors[start : start + length] = one[:length].exp().half()
@@ -217,9 +217,9 @@ class Batches:
                 if 0 < b - a <= MAX_PHONEME:
                     self._places[phoneme].append((int(self.starts[i] + a), int(b - a)))
         self._often = {
-            word: kept
+            word: spoken_rows
             for word, rows in self._by_word["word"].items()
-            if len(kept := [i for i in rows if i in self._cuts]) >= SPOKEN_OFTEN
+            if len(spoken_rows := [i for i in rows if i in self._cuts]) >= SPOKEN_OFTEN
         }
         self._splicable = [
             often
@@ -229,9 +229,9 @@ class Batches:
         self._aligned = [i for i in self._rows["sentence"].tolist() if i in self._cuts]
         network.train()
 
-    def _heard(self, rows: np.ndarray) -> Heard:
+    def _encoded(self, rows: np.ndarray) -> SpokenBatch:
         frames, lengths = self.frames.batch(self.starts[rows], self.lengths[rows], self.rng)
-        return Heard(frames, lengths, [self.packed.phonemes[i] for i in rows])
+        return SpokenBatch(frames, lengths, [self.packed.phonemes[i] for i in rows])
 
     def _balanced(self, kind: str, count: int) -> list[Word]:
         """Draw different words of a kind, as many of each language."""
@@ -254,8 +254,8 @@ def spikes(log: Tensor, steps: Tensor, words: Sequence[Word]) -> Iterator[np.nda
     states = torch.zeros(count, 2 * longest + 1, dtype=torch.long)
     states[:, 1::2] = targets
     states = states.to(log.device)
-    kept = torch.ones_like(states, dtype=torch.bool)  # no way past the blank between equal ones
-    kept[:, 2:] = (states[:, 2:] == states[:, :-2]) | (states[:, 2:] == 0)
+    allowed = torch.ones_like(states, dtype=torch.bool)  # no way past the blank between equal ones
+    allowed[:, 2:] = (states[:, 2:] == states[:, :-2]) | (states[:, 2:] == 0)
     emitted = log.gather(2, states[:, None].expand(-1, log.shape[1], -1))
     score = torch.full(states.shape, IMPOSSIBLE, device=log.device)
     score[:, :2] = emitted[:, 0, :2]
@@ -264,7 +264,7 @@ def spikes(log: Tensor, steps: Tensor, words: Sequence[Word]) -> Iterator[np.nda
     for t in range(log.shape[1]):
         if t:
             one = F.pad(score, (1, 0), value=IMPOSSIBLE)[:, :-1]
-            two = F.pad(score, (2, 0), value=IMPOSSIBLE)[:, :-2].masked_fill(kept, IMPOSSIBLE)
+            two = F.pad(score, (2, 0), value=IMPOSSIBLE)[:, :-2].masked_fill(allowed, IMPOSSIBLE)
             best = torch.stack([score, one, two]).max(dim=0)
             score, back[t] = best.values + emitted[:, t], best.indices.to(torch.uint8)
         ends = torch.where((steps == t + 1)[:, None], score, ends)
@@ -279,9 +279,9 @@ def _traced(back: np.ndarray, ends: np.ndarray, size: int) -> np.ndarray | None:
     if max(last, blank) < IMPOSSIBLE / 10:
         return None
     state = 2 * size - (1 if last > blank else 0)
-    found = np.full(size, -1)
+    places = np.full(size, -1)
     for t in range(len(back) - 1, -1, -1):
-        if state % 2 and found[state // 2] < 0:
-            found[state // 2] = t
+        if state % 2 and places[state // 2] < 0:
+            places[state // 2] = t
         state -= int(back[t, state])
-    return found if (found >= 0).all() else None
+    return places if (places >= 0).all() else None

@@ -73,7 +73,7 @@ Phonemes = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Said:
+class Utterance:
     """A recording (T,) of a kind (arrays.KINDS), with its phonemes and language."""
 
     kind: str
@@ -91,10 +91,12 @@ def prepare_states(data: Path, out: Path) -> None:
     rng = np.random.default_rng(SEED)
     sounds = noises(data, TRAINING_FOLDS)
     _front_end()  # once, before the processes are forked
-    views = (view for said in _recordings(data, rng) for view in _views(said, sounds, rng))
+    views = (
+        view for utterance in _recordings(data, rng) for view in _views(utterance, sounds, rng)
+    )
     kinds, languages, phonemes, frames = [], [], [], []
-    for view, heard in in_processes(_heard, views):
-        frames.append(heard)
+    for view, vectors in in_processes(_encoded, views):
+        frames.append(vectors)
         kinds.append(KINDS.index(view.kind))
         languages.append(LANGUAGES.index(view.language))
         phonemes.append(tuple(numbers(view.phonemes)))
@@ -121,28 +123,28 @@ def _front_end() -> States:
     return States(load_states(LAYERS, device="cpu"))
 
 
-def _heard(view: Said) -> tuple[Said, np.ndarray]:
+def _encoded(view: Utterance) -> tuple[Utterance, np.ndarray]:
     """Encode a view: what it is without its waveform, and its states and pitch (S, D + 2)."""
     torch.set_num_threads(1)
     frames = _front_end()(match_loudness(view.waveform, SAMPLE_RATE, LEVEL))
     return replace(view, waveform=np.empty(0)), frames.astype(np.float16)
 
 
-def _recordings(data: Path, rng: np.random.Generator) -> Iterator[Said]:
+def _recordings(data: Path, rng: np.random.Generator) -> Iterator[Utterance]:
     """Yield words of people, sentences, Mandarin syllables, and synthetic words."""
     items = word_items(data)
     for word in load_recordings(_few_of_each([i for i in items if is_trained_on(i)], rng)):
-        yield Said("word", word.phonemes, word.item.language, word.waveform)
+        yield Utterance("word", word.phonemes, word.item.language, word.waveform)
     validation = validation_items(items)
     chosen = rng.permutation(len(validation))[:VALIDATED]
     for word in load_recordings([validation[i] for i in np.sort(chosen)]):
-        yield Said("val", word.phonemes, word.item.language, word.waveform)
+        yield Utterance("val", word.phonemes, word.item.language, word.waveform)
     items = speech_items(data)
     for word in fluent_words(i for i in items if _is_prompt(i) and i.split == "val"):
-        yield Said("fluent", word.phonemes, "en", word.waveform)
-    for said in _sentences(items):
-        if not any(_within(word, said.phonemes) for word in zero_shot(said.language)):
-            yield said
+        yield Utterance("fluent", word.phonemes, "en", word.waveform)
+    for utterance in _sentences(items):
+        if not any(_within(word, utterance.phonemes) for word in zero_shot(utterance.language)):
+            yield utterance
     yield from _synthetic(rng)
 
 
@@ -157,25 +159,25 @@ def _few_of_each(items: list[Item], rng: np.random.Generator) -> list[Item]:
     return sorted(chosen, key=lambda item: (str(item.path), item.start))
 
 
-def _sentences(items: list[Item]) -> Iterator[Said]:
+def _sentences(items: list[Item]) -> Iterator[Utterance]:
     """Yield English prompts with texts, toned syllables, and what LibriSpeech's speakers say."""
     training = [item for item in items if item.split == "train" and not has_zero_shot_word(item)]
     prompts = [item for item in training if item.corpus == "npvcc2016" or _is_prompt(item)]
     for item, waveform in waveforms(sorted(prompts, key=lambda i: (str(i.path), i.start))):
-        said = None if re.search(r"\d", item.text) else _spoken(item.text)
+        runs = None if re.search(r"\d", item.text) else _spoken(item.text)
         short = len(waveform) < MAX_SENTENCE * SAMPLE_RATE
-        if said and SENTENCE[0] <= len(said) <= SENTENCE[1] and short:
-            yield Said("sentence", said, "en", waveform)
+        if runs and SENTENCE[0] <= len(runs) <= SENTENCE[1] and short:
+            yield Utterance("sentence", runs, "en", waveform)
     for item, waveform in waveforms([i for i in training if i.corpus == "mandarin_syllables"]):
         try:
             phonemes = from_pinyin(item.phones or item.text)
         except InputError:
             continue
-        yield Said("word", phonemes, "zh", waveform)
+        yield Utterance("word", phonemes, "zh", waveform)
     for _, waveform in waveforms([i for i in training if i.corpus == "librispeech_251"]):
-        for said, start, end in _runs(timed_words(waveform)):
+        for runs, start, end in _runs(timed_words(waveform)):
             first, last = (round(second * SAMPLE_RATE) for second in (start, end))
-            yield Said("sentence", said, "en", waveform[max(first, 0) : last])
+            yield Utterance("sentence", runs, "en", waveform[max(first, 0) : last])
 
 
 def _within(word: Phonemes, sentence: Phonemes) -> bool:
@@ -193,8 +195,8 @@ def _runs(words: list[TimedWord]) -> Iterator[tuple[Phonemes, float, float]]:
     """Yield runs of words that the recogniser is sure of: phonemes, start and end in seconds."""
     run: list[tuple[Phonemes, float, float]] = []
     for word in [*words, None]:
-        said = _spoken(word.text) if word and word.probability > SURE else None
-        usable = word and said and word.end - word.start <= MAX_WORD
+        spoken = _spoken(word.text) if word and word.probability > SURE else None
+        usable = word and spoken and word.end - word.start <= MAX_WORD
         near = word and run and word.start - run[-1][2] <= MAX_PAUSE
         goes_on = word and near and word.end - run[0][1] <= MAX_RUN
         if run and not (usable and goes_on):
@@ -202,22 +204,22 @@ def _runs(words: list[TimedWord]) -> Iterator[tuple[Phonemes, float, float]]:
             if len(phonemes) >= SENTENCE[0]:
                 yield phonemes, run[0][1] - BEFORE, run[-1][2] + AFTER
             run = []
-        if word and said and usable:
-            run.append((said, word.start, word.end))
+        if word and spoken and usable:
+            run.append((spoken, word.start, word.end))
 
 
 def _spoken(text: str) -> Phonemes | None:
     """Look up the phonemes of a text; None where a word is unknown, or a zero-shot one."""
-    known, phonemes = pronunciations(), []
+    dictionary, phonemes = pronunciations(), []
     for word in re.findall(r"[a-z']+", text.lower().replace("’", "'")):
-        phones = known.get(word) or known.get(word.strip("'"))
+        phones = dictionary.get(word) or dictionary.get(word.strip("'"))
         if phones is None or from_arpabet(phones) in zero_shot("en"):
             return None
         phonemes += from_arpabet(phones)
     return tuple(phonemes) or None
 
 
-def _synthetic(rng: np.random.Generator) -> Iterator[Said]:
+def _synthetic(rng: np.random.Generator) -> Iterator[Utterance]:
     spellings = english(rng)
     some = [spellings[i] for i in rng.permutation(len(spellings))[: 2 * SYNTHETIC["en"]]]
     words = [
@@ -226,7 +228,7 @@ def _synthetic(rng: np.random.Generator) -> Iterator[Said]:
         *arabic(SYNTHETIC["ar"], rng),
     ]
     for word in words:
-        yield Said("synthetic", word.phonemes, word.language, speak(rendition(word, rng)))
+        yield Utterance("synthetic", word.phonemes, word.language, speak(rendition(word, rng)))
 
 
 def _lexicon(rng: np.random.Generator) -> list[tuple[int, ...]]:
@@ -242,18 +244,20 @@ def _lexicon(rng: np.random.Generator) -> list[tuple[int, ...]]:
     return [tuple(numbers(word)) for word in dict.fromkeys(fitting)]
 
 
-def _views(said: Said, sounds: list[np.ndarray], rng: np.random.Generator) -> Iterator[Said]:
+def _views(
+    utterance: Utterance, sounds: list[np.ndarray], rng: np.random.Generator
+) -> Iterator[Utterance]:
     """Yield what is heard of a recording."""
-    if said.kind not in VALIDATION:
+    if utterance.kind not in VALIDATION:
         for _ in range(VIEWS):
-            yield replace(said, waveform=_degraded(said.waveform, sounds, rng))
+            yield replace(utterance, waveform=_degraded(utterance.waveform, sounds, rng))
         return
-    yield said
-    if said.kind == "val":
+    yield utterance
+    if utterance.kind == "val":
         noise = sounds[rng.integers(len(sounds))]
         snr = float(rng.uniform(*VALIDATED_SNRS))
-        noisy = in_noise(said.waveform, noise, snr, rng.random())
-        yield replace(said, kind="noisy", waveform=noisy)
+        noisy = in_noise(utterance.waveform, noise, snr, rng.random())
+        yield replace(utterance, kind="noisy", waveform=noisy)
 
 
 def _degraded(

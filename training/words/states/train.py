@@ -36,7 +36,7 @@ from training.words.concatenation import DEVELOPMENT, Word
 from training.words.frames.arrays import padded
 from training.words.losses import contrastive_loss, corrupted_words
 from training.words.states.arrays import FILE, KINDS, Packed, on_components, read_basis
-from training.words.states.batches import Batches, Heard
+from training.words.states.batches import Batches, SpokenBatch
 
 # Network → its checkpoint. The networks of a stage are run/STAGE-NETWORK.pt.
 NETWORKS: Final = {"bottleneck": "words-states-bottleneck", "whole": "words-states"}
@@ -51,7 +51,7 @@ DEEP: Final = ViewConfig("conformer", 4, 4, width=192, inner=512, dropout=0.1)
 
 @dataclass(frozen=True)
 class Stage:
-    """One stage of the training of both networks. phonemes: first steps, of CTC alone; known: last
+    """One stage of the training of both networks. phonemes: first steps, of CTC alone; full: last
     steps, in which words of DEVELOPMENT are trained on too; aligned: steps after which phonemes are
     looked for anew; falling: share of the steps in which the learning rate falls.
 
@@ -64,7 +64,7 @@ class Stage:
     aligned: int
     falling: float
     phonemes: int = 0
-    known: int = 0
+    full: int = 0
     start: str = ""
 
 
@@ -103,7 +103,7 @@ def train_states(run: Path, name: str, stage: Stage) -> None:
         nonlocal aligned
         step = budget.steps_spent
         batches.rng = numpy_generator(generator)
-        if step >= stage.steps - stage.known and batches.held_out:
+        if step >= stage.steps - stage.full and batches.held_out:
             batches.hold_out(())
             aligned = None
         if step < stage.phonemes:
@@ -157,8 +157,8 @@ def _start(run: Path, stage: str, part: str, scale: float) -> Mapping[str, Tenso
 
 def _phoneme_loss(batches: Batches, bottleneck: PhonemeBottleneckEmbedder) -> Tensor:
     """Compute CTC of the bottleneck on sentences and words."""
-    heard = batches.sentences(SENTENCES), batches.words(2 * SENTENCES)
-    return torch.stack([_ctc(bottleneck, each) for each in heard]).mean()
+    drawn = batches.sentences(SENTENCES), batches.words(2 * SENTENCES)
+    return torch.stack([_ctc(bottleneck, each) for each in drawn]).mean()
 
 
 def _loss(batches: Batches, members: Members, generator: torch.Generator) -> Tensor:
@@ -191,8 +191,8 @@ def _loss(batches: Batches, members: Members, generator: torch.Generator) -> Ten
     return loss
 
 
-def _ctc(network: MultiViewEmbedder, heard: Heard) -> Tensor:
-    return _ctc_of(*network.predict_phonemes(heard.frames, heard.lengths), heard.words)
+def _ctc(network: MultiViewEmbedder, batch: SpokenBatch) -> Tensor:
+    return _ctc_of(*network.predict_phonemes(batch.frames, batch.lengths), batch.words)
 
 
 def _ctc_of(logits: Tensor, steps: Tensor, words: list[Word]) -> Tensor:
@@ -212,11 +212,11 @@ def scores(batches: Batches, members: Members) -> dict[str, float]:
     kinds = np.array(KINDS)[packed.kinds]
     recorded = {w for w, kind in zip(packed.phonemes, kinds, strict=True) if kind == "word"}
     fluent = {w for w, kind in zip(packed.phonemes, kinds, strict=True) if kind == "fluent"}
-    known = np.array([word in recorded for word in packed.phonemes])
-    new = known & np.array([word in batches.held_out for word in packed.phonemes])
+    is_recorded = np.array([word in recorded for word in packed.phonemes])
+    new = is_recorded & np.array([word in batches.held_out for word in packed.phonemes])
     groups = {
-        "validation": (known & ~new & (kinds == "val"), recorded),
-        "noisy": (known & ~new & (kinds == "noisy"), recorded),
+        "validation": (is_recorded & ~new & (kinds == "val"), recorded),
+        "noisy": (is_recorded & ~new & (kinds == "noisy"), recorded),
         "fluent": (kinds == "fluent", {*recorded, *fluent, *packed.lexicon[:LEXICON]}),
         "held out": (new & np.isin(kinds, ("word", "val")), recorded),
     }
