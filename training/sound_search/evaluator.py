@@ -157,8 +157,8 @@ class Evaluator:
 
         mixture_R@k: the text for both ranks its mixture among the first k of all clips and
         mixtures. both_found: the query for one sound ranks the mixture among the first
-        MIXTURE_RANK of itself and all clips without that sound, and so does the query for the other. Ties count
-        against the mixture.
+        MIXTURE_RANK of itself and all clips without that sound, and so does the query for the
+        other. Ties count against the mixture.
         """
         n_queries, n_clips = len(self.queries), len(self.clips)
         ranks, shares = [], []
