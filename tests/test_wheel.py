@@ -28,6 +28,7 @@ assert Path(earshot.__file__).with_name("py.typed").exists()
 assert locate("vqvae-512").is_relative_to(installed)
 from earshot.systems.registry import TASKS, Offer, registered_systems
 assert all(Offer.of(task, registered_systems()) for task in TASKS)
+from earshot.tabs.shared.services import Services
 page = site.build(Services(device="cpu"))
 texts = " ".join(str(getattr(block, "value", "")) for block in page.blocks.values())
 assert "This tab has no model yet" not in texts

@@ -67,7 +67,7 @@ def test_train_of_words_needs_torch_only(tmp_path: Path) -> None:
 from pathlib import Path
 from earshot.models.words.word_embedder import ViewConfig
 from earshot.models.words.word_embedder import PhonemeBottleneckConfig
-from training.words.train import stage
+from training.words.frames import stage
 
 run = Path(sys.argv[1])
 view = ViewConfig("conformer", 1, 2, width=16, inner=16)
@@ -88,10 +88,10 @@ def test_train_of_g2p_needs_torch_only(tmp_path: Path) -> None:
     (tmp_path / "g2p-words.json").write_text(json.dumps(splits))
     script = """
 from pathlib import Path
-from training.words.g2p import train
+from training.words import g2p
 
-train.STEPS, train.BATCH = 2, 2
-train.train_g2p(Path(sys.argv[1]))
+g2p.STEPS, g2p.BATCH = 2, 2
+g2p.train_g2p(Path(sys.argv[1]))
 """
     ran = run(script, str(tmp_path))
     assert ran.returncode == 0, ran.stderr

@@ -28,7 +28,7 @@ from torch import Tensor
 from earshot.core.paths import CHECKPOINTS
 from earshot.media.audio.features import log_mel
 from earshot.media.audio.load import match_loudness
-from earshot.media.audio.pitch import track_pitch
+from earshot.media.audio.pitch import log_mel_and_pitch, track_pitch
 from earshot.media.constants import HOP_LENGTH, SAMPLE_RATE
 from earshot.media.text.phonemes import PHONEMES, TONES, from_pinyin, numbers
 from earshot.pretrained.voice import Voice, pitch_statistics
@@ -77,7 +77,7 @@ def write_converted(data: Path, plan: list[Rendition], path: Path) -> None:
     syllables, each in the speaker's voice and in two others.
     """
     rng = np.random.default_rng(SEED)
-    columns = Columns()
+    columns = Columns(log_mel_and_pitch)
     converter = Converter(data, CHECKPOINTS / "any-voice")
     plan = sorted(plan, key=lambda one: one.voice)  # each voice in groups of its own
     frames = converter((speak(one) for one in plan), rng)
@@ -210,7 +210,7 @@ def write_spliced(
     the alignment failed.
     """
     rng = np.random.default_rng(SEED)
-    columns = Columns()
+    columns = Columns(log_mel_and_pitch)
     converter = Converter(data, CHECKPOINTS / "any-voice")
     takes: dict[str, dict[Word, list[Take]]] = defaultdict(lambda: defaultdict(list))
     for word, starts in recordings:
@@ -279,7 +279,7 @@ def write_tone_changed(data: Path, starts: np.ndarray, path: Path) -> None:
     starts (N, P): where the phonemes of all recordings begin; those that are trained on come first.
     """
     rng = np.random.default_rng(SEED)
-    columns = Columns()
+    columns = Columns(log_mel_and_pitch)
     converter = Converter(data, CHECKPOINTS / "any-voice")
     items = [item for item in word_items(data) if is_trained_on(item)]
     for number, word in enumerate(load_recordings(items)):

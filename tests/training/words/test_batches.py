@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from earshot.media.audio.pitch import log_mel_and_pitch
 from earshot.media.text.phonemes import from_arpabet, from_pinyin, numbers
 from tests.support.word_arrays import rng, write_arrays
 from training.words.frames.arrays import Columns, padded
@@ -34,7 +35,7 @@ def test_batches_pair_words_with_utterances(
 def test_batches_hold_words_of_other_tones(tmp_path: Path) -> None:
     """Batches hold their share of such words."""
     write_arrays(tmp_path)
-    columns = Columns()
+    columns = Columns(log_mel_and_pitch)
     for tone in "1234":
         columns.add(np.zeros(4800, np.float32), from_pinyin(f"bei{tone} jing2"), "", "zh")
     columns.write(tmp_path / "tone-changed.npz")
@@ -62,7 +63,7 @@ def test_unrecorded_words_have_only_validation_speakers(
 
 def test_batches_sample_by_speaker(tmp_path: Path) -> None:
     """Utterances are sampled by speaker, not by recording."""
-    columns = Columns()
+    columns = Columns(log_mel_and_pitch)
     for utterance in range(
         9
     ):  # eight utterances of one speaker, by their length, and one of another
@@ -86,7 +87,7 @@ def test_swapped_channel_limits_band(tmp_path: Path) -> None:
     hiss = (rng(0).standard_normal(8000) * np.hanning(8000)).astype(np.float32)
     bins = np.fft.rfft(hiss)
     bins[len(bins) // 2 :] = 0  # as on the telephone: nothing above 4 kHz
-    columns = Columns()
+    columns = Columns(log_mel_and_pitch)
     columns.add(hiss, ("k",), "a", "en")
     columns.add(np.fft.irfft(bins).astype(np.float32), ("t",), "b", "en")
     columns.write(tmp_path / "recorded.npz")

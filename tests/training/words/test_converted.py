@@ -9,6 +9,7 @@ import pytest
 import soundfile
 
 from earshot.media.audio.features import log_mel
+from earshot.media.audio.pitch import log_mel_and_pitch
 from earshot.media.text.phonemes import TONES, from_pinyin
 from tests.support.word_arrays import write_arrays
 from training.common.zero_shot import zero_shot
@@ -93,7 +94,7 @@ def test_converter_keeps_words_lengths(
 def test_words_in_other_voices_are_synthetic(tmp_path: Path) -> None:
     """A batch counts words in other voices as synthetic ones."""
     write_arrays(tmp_path)
-    columns = Columns()
+    columns = Columns(log_mel_and_pitch)
     for phonemes in (from_pinyin("ma1"), from_pinyin("shi2")):
         columns.append(np.zeros((40, 80)), phonemes, "", "zh")
     columns.write(tmp_path / "converted.npz")

@@ -223,7 +223,7 @@ def test_networks_over_states_learn(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         "basis": np.linalg.qr(rng.normal(size=(width, COMPONENTS)))[0],
     }
     np.savez(tmp_path / BASIS_FILE, **basis)
-    monkeypatch.setattr(checkpoints, "MAX_BYTES", 12 * 2**20)
+    monkeypatch.setattr(checkpoints, "MAX_FILE_BYTES", 12 * 2**20)
     export_states(tmp_path, tmp_path / "checkpoints")
     states, pitch = rng.normal(size=(1, 30, width)), np.ones((1, 30, 2))
     for network, name in NETWORKS.items():

@@ -13,7 +13,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from earshot.media.audio.pitch import log_mel_and_pitch
 from earshot.media.text.phonemes import numbers
 from training.words.concatenation import Utterance, Word
 
@@ -30,7 +29,7 @@ class Columns:
     frames_of: waveform (T,) → frames; of 10 ms (S, N_MELS + 1), or those of a front end.
     """
 
-    frames_of: Frames = log_mel_and_pitch
+    frames_of: Frames
     frames: list[np.ndarray] = field(default_factory=list)
     phonemes: list[list[int]] = field(default_factory=list)
     speakers: list[str] = field(default_factory=list)
