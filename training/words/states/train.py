@@ -30,7 +30,6 @@ from earshot.models.words.word_embedder import (
     build_embedder,
     config_from_dict,
 )
-from earshot.pretrained.checkpoint import load_weights, read_config
 from training.common.loop import Budget, FallAtEnd, device, fit, numpy_generator, save
 from training.words.concatenation import DEVELOPMENT, Word
 from training.words.frames.arrays import padded
@@ -146,6 +145,8 @@ def train_states(run: Path, name: str, stage: Stage) -> None:
 
 def _start(run: Path, stage: str, part: str, scale: float) -> Mapping[str, Tensor]:
     """Read the weights of a network, on the components of the run."""
+    from earshot.pretrained.checkpoint import load_weights, read_config  # late: safetensors
+
     path = run / f"{stage}-{part}.pt"
     if path.exists():
         return torch.load(path, weights_only=True, map_location=device())["network"]
