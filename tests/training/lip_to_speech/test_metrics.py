@@ -275,6 +275,7 @@ def test_evaluate_writes_table_of_systems(
     assert ours["refused"] == 1
     vocoder = checkpoint.with_name("vocoder-lips")
     vocoder.mkdir()
+    (vocoder / "config.json").write_text("{}")
     (vocoder / "metrics.json").write_text('{"training_hours": {"vocoder": 0.25}}')
     publish(rows, checkpoint.parent)
     assert "0.25 hours" in (vocoder / "README.md").read_text()
