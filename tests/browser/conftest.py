@@ -85,7 +85,7 @@ def arrive(browser: Browser, address: str, shots: Path, size: str, scheme: str) 
     stores."""
     context = shared_context(browser, size == "phone")
     if not context.pages:
-        context.new_page().goto(f"{address}preview.png")
+        context.new_page().goto(f"{address.rstrip('/')}/preview.png")
     page = context.new_page()
     stored = {"origin": address.rstrip("/"), "storageTypes": STORED}
     context.new_cdp_session(page).send("Storage.clearDataForOrigin", stored)

@@ -30,6 +30,12 @@ MICROPHONE = """() => {
 }"""
 UNPLUG = "() => track.dispatchEvent(new Event('ended'))"
 # As in a tab in the background, only harder: the main thread does nothing for 2 s.
+# Looked at as it changes, for the page is soon connected again.
+WATCH_FOR_LOSS = """
+const line = document.querySelector(".live-message");
+const look = () => (window.lost ||= line.textContent.includes("The connection is lost"));
+new MutationObserver(look).observe(line, { childList: true, characterData: true, subtree: true });
+"""
 HOLD_UP = "() => { const end = Date.now() + 2000; while (Date.now() < end); }"
 
 
@@ -125,10 +131,11 @@ def test_network_standing_still_is_waited_for(visit: Visit, proxy: Proxy, echo: 
     visit.button("Live").click()
     state(visit, "running")
     expect(page.locator(".live-line")).to_contain_text("ms delay")
+    page.evaluate(WATCH_FOR_LOSS)
     proxy.flowing.clear()
     page.wait_for_timeout(3000)
     proxy.flowing.set()
-    says(visit, "The connection is lost")
+    page.wait_for_function("window.lost")
     state(visit, "running")
 
     before = echo.samples
