@@ -12,16 +12,16 @@ import numpy as np
 from markupsafe import Markup
 
 from earshot.media.constants import NYQUIST
-from earshot.systems.voice_conversion.settings import MUTED
-from earshot.tabs.shared.confidence import certainty
-from earshot.tabs.shared.html import (
+from earshot.media.pictures import (
     frequency_ticks,
     grey_jpeg,
     ink_on,
-    macro,
     spectrogram_png,
     viridis_colors,
 )
+from earshot.systems.voice_conversion.settings import MUTED
+from earshot.tabs.shared.confidence import certainty
+from earshot.tabs.shared.html import macro
 
 LANES: Final = "components/lanes.html"
 PEAKS_PER_SECOND: Final = 100

@@ -7,7 +7,8 @@ from urllib.parse import quote
 
 import gradio as gr
 
-from earshot.tabs.shared.html import ink_on, render
+from earshot.media.pictures import ink_on
+from earshot.tabs.shared.html import render
 
 # A click on a card is told even where it is chosen already: a voice clicked is a voice heard. That
 # of a voice which is yet to be made only opens what makes it.

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from earshot.media.pictures import spectrogram_png
 from earshot.sound_index.address import in_bucket, suffix_of
 from earshot.tabs.components.map import Chart, Point
-from earshot.tabs.shared.html import spectrogram_png
 
 if TYPE_CHECKING:
     from earshot.sound_index.library import Library as Stored

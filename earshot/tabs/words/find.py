@@ -13,10 +13,11 @@ from markupsafe import Markup
 from earshot.core.errors import InputError
 from earshot.core.paths import ASSETS
 from earshot.media.constants import SAMPLE_RATE
+from earshot.media.pictures import ink_on, viridis_colors
 from earshot.tabs.components.lanes import Waveform
 from earshot.tabs.components.timeline import File, TimelineSpec, timeline
 from earshot.tabs.shared.events import HIDDEN, LONG_QUEUE, Update, answering, offer, say
-from earshot.tabs.shared.html import ink_on, macro, viridis_colors
+from earshot.tabs.shared.html import macro
 from earshot.tabs.shared.parts import Section, chips, sound_input
 from earshot.tabs.words.panel import PANELS
 

@@ -16,9 +16,10 @@ from markupsafe import Markup
 
 from earshot.core.errors import InputError
 from earshot.media.constants import SAMPLE_RATE
+from earshot.media.pictures import ink_on, viridis_colors
 from earshot.tabs.components.lanes import Waveform
 from earshot.tabs.components.timeline import TEMPLATE, File
-from earshot.tabs.shared.html import ink_on, macro, render, viridis_colors
+from earshot.tabs.shared.html import macro, render
 
 if TYPE_CHECKING:
     from earshot.systems.words import Spoken, Words

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from earshot.media.pictures import frequency_ticks, viridis_colors
 from earshot.tabs.components.lanes import MAX_CELLS, MAX_PICTURES, Heat, VideoStrip, Word, WordLane
 from earshot.tabs.components.timeline import File, TimelineSpec
-from earshot.tabs.shared.html import frequency_ticks, viridis_colors
 
 
 def cells(heat: Heat) -> list[tuple[float, str, str]]:

@@ -10,6 +10,7 @@ import pytest
 from PIL import Image
 
 from earshot.media.audio import features
+from earshot.media.pictures import frequency_ticks, ink_on, spectrogram_png
 from earshot.systems.voice_conversion.settings import MUTED
 from earshot.tabs.components import timeline
 from earshot.tabs.components.lanes import (
@@ -21,7 +22,6 @@ from earshot.tabs.components.lanes import (
     WordLane,
 )
 from earshot.tabs.components.timeline import Action, File, TimelineSpec, time_ticks
-from earshot.tabs.shared.html import frequency_ticks, ink_on, spectrogram_png
 from earshot.tabs.words.find import PlacesLane
 
 COLORS = ("#000000", "#ffffff", "#1f6f4a")
