@@ -10,6 +10,7 @@ import ast
 import os
 import subprocess
 import sys
+from collections import defaultdict
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -47,6 +48,7 @@ SHARED = {
     "earshot.models": set(),
     "training": {"common", "judges"},
 }
+MAX_SHORT = 110  # lines of a module that needs more than one user in its folder
 MAX_LINES = 400  # of a module whose docstring says nothing of its length
 # Sampling rate, window and hop: earshot.media.constants has their names.
 NAMED = {16_000, 640, 160}
@@ -91,14 +93,39 @@ def test_package_imports_nothing_above_it(package: str) -> None:
 def test_modules_import_in_no_circle() -> None:
     """Late imports, and those for types only, count."""
     paths = [path for path in (ROOT / "earshot").rglob("*.py") if path.name != "__init__.py"]
-    names = {path: ".".join(path.relative_to(ROOT).with_suffix("").parts) for path in paths}
-    graph = {name: modules_imported(path) for path, name in names.items()}
-    assert {*names.values()} <= {*TopologicalSorter(graph).static_order()}
+    graph = {module_name(path): modules_imported(path) for path in paths}
+    assert {*graph} <= {*TopologicalSorter(graph).static_order()}
 
 
 def test_nobody_imports_assets_or_scripts() -> None:
     paths = [path for package in ALLOWED for path in sources(package)] + [ROOT / "app.py"]
     assert [p for p in paths if imported(p) & {"assets", "scripts"}] == []
+
+
+def test_short_module_has_several_users() -> None:
+    """A short module with one user, which lies in the same folder, is a part of that user. What a
+    package's __init__ passes on has the users of the package."""
+    users: defaultdict[str, list[Path]] = defaultdict(list)
+    for path in (path for package in ALLOWED for path in sources(package)):
+        for name in modules_imported(path):
+            users[name].append(path)
+    short = [path for path in (ROOT / "earshot").rglob("*.py") if lines(path) <= MAX_SHORT]
+    lonely = {
+        module_name(path): user.name
+        for path in short
+        for user in users[module_name(path)]
+        if len(users[module_name(path)]) == 1 and user.parent == path.parent
+        if user.name != "__init__.py"
+    }
+    assert lonely == {}
+
+
+def module_name(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts)
+
+
+def lines(path: Path) -> int:
+    return path.read_text().count("\n")
 
 
 def test_constants_import_nothing_but_typing() -> None:
@@ -143,7 +170,7 @@ def test_long_module_says_why() -> None:
     """A module is one concept, of whatever length; "lines" stands in the docstring of a long one,
     with the reason."""
     paths = [path for package in ALLOWED for path in sources(package)]
-    long = [path for path in paths if path.read_text().count("\n") > MAX_LINES]
+    long = [path for path in paths if lines(path) > MAX_LINES]
     docstrings = {path: ast.get_docstring(ast.parse(path.read_text())) or "" for path in long}
     assert [path for path, docstring in docstrings.items() if "lines" not in docstring] == []
 

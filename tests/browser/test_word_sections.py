@@ -12,9 +12,8 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from earshot.app import launch
 from earshot.systems.words import Words
-from earshot.tabs.words.compare import CompareSection
+from earshot.tabs.words.compare import CompareSection, ThresholdSection
 from earshot.tabs.words.find import FindSection
-from earshot.tabs.words.threshold import ThresholdSection
 from earshot.tabs.words.vocabulary import VocabularySection
 from tests.browser.visit import SIZES, Visit
 from tests.support.fake_words import FakeLibrary, Spoken, write_word

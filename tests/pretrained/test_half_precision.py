@@ -14,8 +14,7 @@ from earshot.media.text.phonemes import from_arpabet
 from earshot.pretrained.speech_encoder import SpeechEncoder
 from earshot.sound_index.embedding import SoundEncoder
 from earshot.systems.lip_to_speech import LipToSpeech
-from earshot.systems.sound_search.clap import ClapEncoder
-from earshot.systems.sound_search.encoder import EarshotEncoder
+from earshot.systems.sound_search.encoder import ClapEncoder, EarshotEncoder
 from earshot.systems.voice_conversion import VoiceConversion
 from earshot.systems.voice_conversion.speecht5 import SpeechT5Conversion
 from earshot.systems.words import Words

@@ -1,18 +1,21 @@
-"""Compare words: a few spoken words against each other, by their vectors and by DTW."""
+"""Compare words: a few spoken words against each other, by their vectors and by DTW; and all spoken
+words at a threshold on the cosine, from which two count as the same word."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
 import numpy as np
+from markupsafe import Markup
 
 from earshot.core.errors import InputError
 from earshot.media.constants import SAMPLE_RATE
 from earshot.tabs.shared.events import (
     HIDDEN,
+    LAST,
     Update,
     answering,
     empty_after,
@@ -21,9 +24,11 @@ from earshot.tabs.shared.events import (
     reporting,
     say,
 )
+from earshot.tabs.shared.html import macro
 from earshot.tabs.shared.parts import Section, chips, sound_input
 from earshot.tabs.shared.sessions import SessionStore, delete_after_use
 from earshot.tabs.words.panel import (
+    PANELS,
     Label,
     Sounds,
     heat_table,
@@ -36,6 +41,7 @@ from earshot.tabs.words.panel import (
 
 if TYPE_CHECKING:
     from earshot.systems.words import Spoken, Words, Written
+    from earshot.systems.words.comparison import OperatingCurve, Side, WordPairs
     from earshot.systems.words.library import WordLibrary
 
 MIN_WORDS: Final = 2
@@ -48,6 +54,20 @@ EXAMPLES: Final = (("tree", "three", "yes"), ("ship", "sheep", "no"), ("bat", "c
 DTW_TITLE: Final = "Baseline: DTW distance on MFCC"
 HINT: Final = f"""<p class="hint">Pick {MIN_WORDS} to {MAX_WORDS} words, or say some. Every pair is
 compared: bright is similar, dark is not. Click a word to play it, or a number to play both.</p>"""
+THRESHOLD_HINT: Final = """<p class="hint">Two recordings count as the same word if their cosine
+reaches the threshold. A higher threshold gives fewer false alarms and more misses.</p>"""
+NO_CURVE: Final = Markup("""<p>Precision and recall were not measured for this model: train it
+with <code>python -m training.words</code>, and the curve appears here.</p>""")
+TEMPLATE: Final = "words/threshold.html"
+PLOT: Final = 300  # width and height of the plot
+TICKS: Final = (0.0, 0.25, 0.5, 0.75, 1.0)  # of both axes
+# (is the same word, is called the same) → name.
+OUTCOMES: Final = {
+    (True, True): "Hits",
+    (False, True): "False alarms",
+    (True, False): "Misses",
+    (False, False): "Correct rejections",
+}
 
 
 @dataclass(frozen=True)
@@ -228,6 +248,70 @@ class CompareSection(Section):
         if len(names) > MAX_WORDS:
             raise InputError(f"Type {MAX_WORDS} written words at most, with commas between them.")
         return tuple(self.pipeline().embed_text(name) for name in names)
+
+
+class ThresholdSection(Section):
+    """The accordion, to be made inside a gr.Blocks: the pairs next to a threshold, which are sorted
+    once for all visitors.
+    """
+
+    def __init__(
+        self, pipeline: Callable[[], "Words"], library: Callable[[], "WordLibrary"]
+    ) -> None:
+        """Lay it out. Both functions return the same object each time."""
+        self.pipeline = pipeline
+
+        @cache
+        def pairs() -> "WordPairs":
+            from earshot.systems.words.comparison import WordPairs  # late, for pipelines load torch
+
+            return WordPairs(library())
+
+        self.pairs = pairs
+        with gr.Accordion("Same or different?", open=False) as fold:
+            gr.HTML(THRESHOLD_HINT)
+            self.slider = gr.Slider(0, 1, step=0.01, label="Threshold on the cosine", buttons=[])
+            self.message = gr.HTML()
+            self.panel = word_panel("threshold")
+        outputs = [self.message, self.panel]
+        self.on(fold.expand, self.first_look, self.slider, [*outputs, self.slider])
+        # While the slider is dragged only its last position matters.
+        self.on(self.slider.input, self.move, self.slider, outputs, **LAST, **HIDDEN)
+
+    def first_look(self, threshold: float) -> Update:
+        """Start at the model's own threshold, unless one was chosen."""
+        threshold = threshold or round(self.pipeline().threshold, 2)
+        return {self.slider: threshold, **self.move(threshold)}
+
+    def move(self, threshold: float) -> Update:
+        """Show another threshold."""
+        from earshot.systems.words.comparison import OperatingCurve
+
+        lists, sounds = self.pipeline().operating_curve, Sounds()
+        curve = plot(OperatingCurve.read(lists), threshold) if lists else NO_CURVE
+        sides = [
+            _side(name, self.pairs().near_threshold(threshold, same, above), above, sounds)
+            for (same, above), name in OUTCOMES.items()
+        ]
+        html = macro(TEMPLATE, "section", curve, sides)
+        return {self.message: "", self.panel: sounds.value(html)}
+
+
+def plot(curve: "OperatingCurve", threshold: float) -> Markup:
+    """Draw the precision–recall curve as SVG with the point of the threshold, and a sentence."""
+    precision, recall = curve.at(threshold)
+    line = " ".join(
+        f"{PLOT * r:.1f},{PLOT * (1 - p):.1f}"
+        for p, r in zip(curve.precision, curve.recall, strict=True)
+    )
+    return macro(TEMPLATE, "plot", PLOT, line, TICKS, threshold, precision, recall)
+
+
+def _side(name: str, side: "Side", above: bool, sounds: Sounds) -> Markup:
+    called = "called the same" if above else "called different"
+    where = "just above" if above else "just below"
+    pairs = [(sounds.label(p.one), sounds.label(p.other), p.cosine) for p in side.pairs]
+    return macro(PANELS, "side", name, called, where, side.count, pairs)
 
 
 def _recorded(spoken: "Spoken", voice: str = "") -> Compared:

@@ -10,10 +10,9 @@ from earshot.core.loading import once
 from earshot.tabs.shared.parts import how_it_works, missing_model
 from earshot.tabs.shared.services import Services
 from earshot.tabs.words.baseline import BaselineSection
-from earshot.tabs.words.compare import CompareSection
+from earshot.tabs.words.compare import CompareSection, ThresholdSection
 from earshot.tabs.words.events import WordAPI, WordSection
 from earshot.tabs.words.find import FindSection
-from earshot.tabs.words.threshold import ThresholdSection
 from earshot.tabs.words.vocabulary import VocabularySection
 
 if TYPE_CHECKING:

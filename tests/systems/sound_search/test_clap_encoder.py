@@ -21,8 +21,7 @@ from earshot.core.errors import InputError
 from earshot.core.paths import ROOT
 from earshot.sound_index.index import SoundIndex
 from earshot.systems.sound_search import SoundSearch
-from earshot.systems.sound_search.clap import ClapEncoder
-from earshot.systems.sound_search.encoder import load_encoder
+from earshot.systems.sound_search.encoder import ClapEncoder, load_encoder
 
 pytestmark = pytest.mark.slow
 

@@ -6,10 +6,7 @@ from typing import Any
 import gradio as gr
 import pytest
 
-from earshot.tabs.words.threshold import (
-    NAMES,
-    ThresholdSection,
-)
+from earshot.tabs.words.compare import OUTCOMES, ThresholdSection
 from tests.support.fake_words import FakeLibrary, FakeWords
 
 CURVE = {"threshold": [0.2, 0.6, 0.9], "precision": [0.5, 0.9, 1.0], "recall": [1.0, 0.8, 0.3]}
@@ -54,7 +51,7 @@ def test_move_shows_pairs_on_their_side(library: FakeLibrary) -> None:
     panel = panel_at(events_of(library), 0.5)
     sides = panel["html"].split('class="side"')[1:]
     assert [re.findall("<h4>(.*?)</h4>", side)[0] for side in sides] == [
-        NAMES[same, above] for above in (True, False) for same in (True, False)
+        OUTCOMES[same, above] for above in (True, False) for same in (True, False)
     ]
     for above, side in zip((True, True, False, False), sides, strict=True):
         cosines = [float(number) for number in re.findall(r">(-?[\d.]+)</button></li>", side)]
