@@ -6,6 +6,7 @@ earshot words           the words that sound like a recording
 earshot sounds          searches a folder of sounds
 earshot lips            reads the lips of videos
 earshot study           listening tests
+earshot page            a page of samples for a paper
 """
 
 import sys
@@ -18,6 +19,7 @@ COMMANDS: Final = {
     "sounds": "earshot.cli.sounds",
     "lips": "earshot.cli.lips",
     "study": "earshot.study.__main__",
+    "page": "earshot.cli.page",
 }
 
 

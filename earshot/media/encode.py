@@ -21,20 +21,33 @@ FORMATS: Final = {
     ".ogg": ("ogg", "libopus"),
     ".opus": ("ogg", "libopus"),
 }
+NO_TAGS: Final = {"mp3": {"id3v2_version": "0"}}  # options of a container without metadata
 
 
-def encode_audio(waveform: np.ndarray, sample_rate: int, ending: str) -> bytes:
-    """Encode a waveform (T,) in [-1, 1] as one of FORMATS, with the comment MADE_BY.
+def encode_audio(
+    waveform: np.ndarray,
+    sample_rate: int,
+    ending: str,
+    comment: str = MADE_BY,
+    bit_rate: int | None = None,
+) -> bytes:
+    """Encode a waveform (T,) in [-1, 1] as one of FORMATS, with a comment; where that is empty, the
+    file holds no metadata at all, and no version of an encoder.
 
-    ending: in any case, ".mp3" or ".MP3".
+    ending: in any case, ".mp3" or ".MP3"; bit_rate: in bit/s, else the codec's own.
     """
     form, codec = FORMATS[ending.lower()]
     if form == "wav":
-        return wav_bytes(waveform, sample_rate, MADE_BY)
+        return wav_bytes(waveform, sample_rate, comment)
     file = io.BytesIO()
-    with av.open(file, "w", format=form) as container:
-        container.metadata["comment"] = MADE_BY
-        stream = container.add_stream(codec, rate=sample_rate, layout="mono")
+    plain = {} if comment else {"fflags": "+bitexact"} | NO_TAGS.get(form, {})
+    with av.open(file, "w", format=form, options=plain) as container:
+        if comment:
+            container.metadata["comment"] = comment
+        flags = {} if comment else {"flags": "+bitexact"}
+        stream = container.add_stream(codec, rate=sample_rate, layout="mono", options=flags)
+        if bit_rate:
+            stream.bit_rate = bit_rate
         assert isinstance(stream, av.AudioStream)
         frame = av.AudioFrame.from_ndarray(to_int16(waveform)[None], format="s16", layout="mono")
         frame.sample_rate, frame.pts = sample_rate, 0

@@ -1,4 +1,4 @@
-"""Arrays as pictures: images in data URIs, their axes, and legible colours."""
+"""Arrays as pictures: images in data URIs, their axes, legible colours, and sounds as SVG."""
 
 import base64
 import io
@@ -14,6 +14,14 @@ from earshot.media.constants import NYQUIST
 FREQUENCIES: Final = (500, 1_000, 2_000, 4_000, 8_000)  # Hz
 SHOWN_RANGE: Final = 8.0  # nepers (70 dB) below the maximum that are shown
 MIN_TOP: Final = -3.5  # log magnitude: silence stays dark instead of showing its noise floor
+MAX_COLUMNS: Final = 400  # of a sound's picture
+QUIET: Final = 0.1  # peak under which a waveform is not scaled up to the full height
+SOUND: Final = """\
+<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} 100" width="{width}" height="100" \
+preserveAspectRatio="none"><style>path{{fill:#1b2430;opacity:.72}}\
+@media(prefers-color-scheme:dark){{path{{fill:#e8e6e1}}}}</style><path d="M{outline}Z"/>\
+<image y="34" width="{width}" height="66" preserveAspectRatio="none" href="{picture}"/></svg>
+"""
 
 
 def spectrogram_png(log_mel: np.ndarray) -> str:
@@ -24,6 +32,23 @@ def spectrogram_png(log_mel: np.ndarray) -> str:
     image = Image.fromarray((level.T[::-1] * 255).astype(np.uint8))
     image.putpalette(_viridis())
     return _data_uri(image, "png")
+
+
+def sound_svg(waveform: np.ndarray, log_mel: np.ndarray) -> str:
+    """Draw a waveform (T,) above its spectrogram, log_mel (S, M), as an SVG that stretches, and
+    whose ink is light where the reader's screen is dark."""
+    step = -(-len(log_mel) // MAX_COLUMNS)
+    columns = np.pad(log_mel, ((0, -len(log_mel) % step), (0, 0)), "edge")
+    columns = columns.reshape(-1, step, log_mel.shape[1]).mean(axis=1)
+    bucket = -(-len(waveform) // MAX_COLUMNS)
+    peaks = np.pad(np.abs(waveform), (0, -len(waveform) % bucket)).reshape(-1, bucket).max(axis=1)
+    heights = 15 * peaks / max(QUIET, float(peaks.max()))
+    places = np.linspace(0, MAX_COLUMNS, len(peaks)).round(1)
+    points = [f"{x:g},{16 - y:.1f}" for x, y in zip(places, heights, strict=True)]
+    mirror = [f"{x:g},{16 + y:.1f}" for x, y in zip(places, heights, strict=True)][::-1]
+    return SOUND.format(
+        width=MAX_COLUMNS, outline=" ".join(points + mirror), picture=spectrogram_png(columns)
+    )
 
 
 def grey_jpeg(image: np.ndarray) -> str:

@@ -40,7 +40,7 @@ COLON: Final = re.compile(r":\s")
 COMMENT: Final = re.compile(r"\s#")
 WEBMUSHRA: Final = re.compile(r"^pages\s*:", re.MULTILINE)
 QUOTES: Final = 'put this text in quotes, for it holds ": ".'
-TOO_LARGE: Final = f"a test's file has at most {MAX_FILE_BYTES // 1000} kB and {MAX_VALUES} values."
+TOO_LARGE: Final = f"a file has at most {MAX_FILE_BYTES // 1000} kB and {MAX_VALUES} values."
 TOO_DEEP: Final = "too many lists lie within each other."
 
 
@@ -169,9 +169,9 @@ def at_least(least: int) -> Callable[[int], bool]:
     return lambda number: number >= least
 
 
-def read(path: Path) -> Value:
-    """Read the content of a file. Raises SpecError if it cannot be read, is too large, or is no
-    mapping in YAML.
+def read(path: Path, noun: str = "test") -> Value:
+    """Read the content of a file that describes something, such as a test. Raises SpecError if it
+    cannot be read, is too large, or is no mapping in YAML.
     """
     problems = Problems(path.name)
     value = Value({}, 1, problems)
@@ -199,7 +199,7 @@ def read(path: Path) -> Value:
     except yaml.YAMLError as error:
         raise SpecError(f"{path.name}: this is not YAML: {error}") from None
     if not isinstance(value.content, dict):
-        value.problem("a test begins with names and values, as in title: My test.")
+        value.problem(f"a {noun} begins with names and values, as in title: My {noun}.")
     problems.raise_any()
     return value
 
