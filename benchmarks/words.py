@@ -14,7 +14,7 @@ from benchmarks.index_scale.vectors import resembling
 from benchmarks.sound_search import percentiles
 from earshot.core.errors import InputError
 from earshot.media.audio import voice_activity
-from earshot.media.audio.dtw import mfcc_frames
+from earshot.media.audio.dtw import mfcc_frames, path_means
 from earshot.media.audio.load import load, match_loudness, wav_bytes
 from earshot.media.audio.pitch import log_mel_and_pitch
 from earshot.media.constants import SAMPLE_RATE
@@ -22,7 +22,6 @@ from earshot.systems.words import Words
 from earshot.systems.words.front_end import LEVEL
 from earshot.systems.words.library import LibraryWord, Projection, WordLibrary
 from earshot.systems.words.spoken_word import find_word
-from training.words.systems import path_means
 
 ROOT = Path(__file__).parents[1]
 STORED = 50_000  # spoken words, and written ones

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 import numpy as np
-from numba import njit, prange
 
-from earshot.media.audio.dtw import mfcc_frames, path_mean
+from earshot.media.audio.dtw import mfcc_frames
 from earshot.pretrained.checkpoint import read_config
 from earshot.systems.words import Words
+from earshot.systems.words.time_warping import TimeWarping, frames
 from training.words.test_set import WordType
 
 DEFAULT_NAME: Final = "words"  # of the checkpoint that is shipped
@@ -43,26 +43,23 @@ class System(Protocol):
         ...
 
 
-class TimeWarping:
-    """Dynamic time warping of MFCC: 1 − the mean cosine distance along the best path."""
+class WarpingBaseline:
+    """Dynamic time warping of MFCC, as the app has it; similarity: 1 − the mean cosine distance."""
 
-    name = "MFCC + DTW"
+    name = TimeWarping.name
     shipped = False
     max_recordings: int | None = 2500
     temperature: float | None = None
 
     def encode(self, waveforms: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Compute the MFCC frames (S, D) of each recording."""
-        return [mfcc_frames(waveform).astype(np.float32) for waveform in waveforms]
+        return [frames(waveform) for waveform in waveforms]
 
     def similarity(self, encoded: list[np.ndarray]) -> np.ndarray:
-        """Compute 1 − distance, (N, N); 0 below the diagonal."""
-        frames = np.concatenate(encoded)
-        ends = np.cumsum([len(one) for one in encoded])
+        """Compute 1 − distance, (N, N); 0 on and below the diagonal."""
         similarity = np.zeros((len(encoded), len(encoded)), np.float32)
         for i, one in enumerate(encoded[:-1]):
-            distances = 1 - frames[ends[i] :] @ one.T
-            similarity[i, i + 1 :] = 1 - path_means(distances, ends[i:] - ends[i])
+            similarity[i, i + 1 :] = 1 - TimeWarping().distances([one], encoded[i + 1 :])[0]
         return similarity
 
     def similarity_to_written(self, encoded: list[np.ndarray], words: Sequence[WordType]) -> None:
@@ -144,26 +141,13 @@ def systems(folders: Sequence[Path], speech_models: Sequence[str] = ()) -> list[
     that exists; missing ones are reported.
     """
     pretrained = [PretrainedSpeech(name) for name in speech_models]
-    compared: list[System] = [TimeWarping(), TenFrames(), *pretrained]
+    compared: list[System] = [WarpingBaseline(), TenFrames(), *pretrained]
     for folder in folders:
         if (folder / "config.json").exists():
             compared.append(Embedding(folder))
         else:
             print(f"There is no checkpoint in {folder}: its row is left out.")
     return compared
-
-
-@njit(cache=True, parallel=True)
-def path_means(distances: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Measure by DTW one recording of S frames with N others, given all frame distances (F, S):
-    (N,).
-
-    ends (N + 1,): the first frame of each of the others, and the end of the last.
-    """
-    means = np.empty(len(ends) - 1, np.float32)
-    for k in prange(len(means)):
-        means[k] = path_mean(distances[ends[k] : ends[k + 1]])
-    return means
 
 
 def _at_ten_times(frames: np.ndarray) -> np.ndarray:

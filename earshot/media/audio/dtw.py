@@ -30,6 +30,19 @@ def path_mean(distances: np.ndarray) -> float:
     return cost[-1, -1] / count[-1, -1]
 
 
+@njit(cache=True, nogil=True)
+def path_means(distances: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """Average as path_mean does, for one recording of S frames and N others, given all distances of
+    their frames (F, S) float32: (N,).
+
+    ends (N + 1,): the first frame of each of the others, and the end of the last.
+    """
+    means = np.empty(len(ends) - 1, np.float32)
+    for k in range(len(means)):
+        means[k] = path_mean(distances[ends[k] : ends[k + 1]])
+    return means
+
+
 @njit(cache=True)
 def subsequence_means(distances: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Find a query (S frames) in a recording (R frames), from distances (S, R) float32: for every

@@ -124,7 +124,7 @@ def test_evaluate_without_noise_measures_the_rest(
 def test_evaluate_samples_recordings_for_dtw(
     data: Path, checkpoints: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(systems.TimeWarping, "max_recordings", 10)
+    monkeypatch.setattr(systems.WarpingBaseline, "max_recordings", 10)
     rows = evaluate(data, checkpoints)
     assert [row.get("note") for row in rows] == ["10 of 12 recordings", None, None, None]
 
@@ -133,7 +133,7 @@ def test_dtw_similarity_ignores_the_speaking_rate() -> None:
     time = np.arange(RATE // 2) / RATE
     fast = np.sin(2 * np.pi * (300 * time + 1500 * time**2)).astype(np.float32)
     slow = np.interp(np.arange(0, len(fast), 0.8), np.arange(len(fast)), fast).astype(np.float32)
-    warping = systems.TimeWarping()
+    warping = systems.WarpingBaseline()
     alike = warping.similarity(warping.encode([fast, slow, fast[::-1].copy()]))
     assert alike[0, 1] > alike[0, 2] + 0.1
 
