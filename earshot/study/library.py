@@ -8,6 +8,7 @@ import secrets
 import threading
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, Final
 
@@ -90,6 +91,17 @@ class Opened:
         trial = self.test.trials[item.trial]
         paths = [trial.sounds[system] for system in item.systems]
         return [self.copies[path] for path in [*paths, *filter(None, [trial.reference])]]
+
+    def pictures(self, item: Item) -> list[Path]:
+        """List the files of the pictures of an item: one that all its sounds share, or one by the
+        place of each; none where raters only listen."""
+        paths = [copy.picture_path for copy in self.sounds(item) if copy.picture_path]
+        return paths[:1] if len({*paths}) == 1 else paths
+
+    @cached_property
+    def video_types(self) -> list[str]:
+        """List the types of all pictures, as browsers are asked whether they play them."""
+        return sorted({copy.picture.type for copy in self.copies.values() if copy.picture})
 
     def noise(self, rater: str, order: int, place: int) -> bytes:
         """Compute the seed (32 bytes) of what makes the bytes of a sound differ from any

@@ -24,7 +24,8 @@ from earshot.study.design.form import Form, quoted
 from earshot.study.design.model import PREPARED
 from earshot.study.design.spec import FILE
 
-SOUNDS: Final = (".wav", ".flac", ".aif", ".aiff", ".ogg", ".opus", ".mp3", ".m4a")
+VIDEOS: Final = (".mp4", ".webm", ".m4v", ".mov", ".mkv")  # which may hold a picture
+SOUNDS: Final = (*(".wav", ".flac", ".aif", ".aiff", ".ogg", ".opus", ".mp3", ".m4a"), *VIDEOS)
 OTHERS: Final = (".yaml", ".yml", ".txt", ".json", ".jsonl", ".csv")
 NO_SYSTEMS: Final = (REFERENCE, "check", "checks", "practice", "prepared", "results")
 MAX_FILES: Final = 2000  # of a test, from all that was uploaded for it
@@ -57,7 +58,7 @@ MAX_NAMES: Final = 5  # of files that a message repeats
 NO_SOUNDS: Final = (
     "There are no sounds in this{names}. Upload a zip with a folder for each system, in which the "
     "same sentence has the same file name, or sounds that are named system_sentence.wav; sounds "
-    f"are {', '.join(SOUNDS)}."
+    f"and videos are {', '.join(SOUNDS)}."
 )
 
 

@@ -1,9 +1,10 @@
-"""The copies of a test's sounds that raters hear, how they are sent, and the hashes by which one
-notices a sound that is exchanged later under its old name.
+"""The copies of a test's sounds that raters hear, with the pictures that they see; how they are
+sent; and the hashes by which one notices a sound that is exchanged later under its old name.
 
-All are FLAC of 24 bits without tags, and are sent as WAV with noise of one step of these 24 bits
+Sounds are FLAC of 24 bits without tags, and are sent as WAV with noise of one step of these 24 bits
 (-138 dBFS), another for each rater and position. So neither format, tags, size nor bytes
-distinguish one system from another, or the hidden reference from the open one.
+distinguish one system from another, or the hidden reference from the open one. Pictures stay as
+they are encoded, without tags (earshot.study.sounds.pictures).
 """
 
 import hashlib
@@ -20,11 +21,14 @@ import numpy as np
 import soundfile
 
 from earshot.core.errors import InputError
+from earshot.core.files import write as write_file
 from earshot.study.design import Test
+from earshot.study.design.folder import VIDEOS
 from earshot.study.design.model import PREPARED
+from earshot.study.sounds.pictures import Picture
 
 MARK: Final = "checked.json"
-OURS: Final = re.compile(r"[0-9a-f]{16}\.(flac|wav)")  # what we write, or once wrote
+OURS: Final = re.compile(r"[0-9a-f]{16}\.(flac|wav|mp4|webm)")  # what we write, or once wrote
 BLOCK: Final = 65_536  # frames that are sent at once
 DEPTH: Final = 24  # bits of a sample
 PCM: Final = 1  # the code of WAV
@@ -47,14 +51,22 @@ class Source(NamedTuple):
 
 
 class Copy(NamedTuple):
-    """A sound as raters hear it: a file, and how long it lasts."""
+    """A sound as raters hear it: a file, how long it lasts, and the picture next to it, if any."""
 
     path: Path
     seconds: float
+    picture: Picture | None = None
+
+    @property
+    def picture_path(self) -> Path | None:
+        """Name the file of the picture."""
+        return self.picture and self.path.with_name(self.picture.name)
 
     def whole(self) -> bool:
-        """Whether the file is there, can be read, and lasts as long."""
+        """Whether the file is there, can be read, and lasts as long; and its picture is there."""
         try:
+            if self.picture_path and not self.picture_path.is_file():
+                return False
             return abs(soundfile.info(self.path).duration - self.seconds) < TOLERANCE
         except UNREADABLE:
             return False
@@ -66,13 +78,20 @@ class Copies:
     def __init__(self, folder: Path, test: Test, sources: Iterable[Source]) -> None:
         self.folder, self.test, self.sources = folder, test, list(dict.fromkeys(sources))
         self._seconds: dict[str, float] = {}
+        self._pictures: dict[str, Picture] = {}
 
     def of(self, source: Source) -> Copy:
         """Find the copy of a source, once all are checked."""
         name = self._name(source)
-        return Copy(self.folder / name, self._seconds[name])
+        return Copy(self.folder / name, self._seconds[name], self._pictures.get(name))
 
-    def write(self, source: Source, samples: np.ndarray, sample_rate: int) -> None:
+    def write_picture(self, picture: Picture, content: np.ndarray) -> None:
+        """Write the file of a picture, uint8 (N,)."""
+        write_file(self.folder / picture.name, content.tobytes())
+
+    def write(
+        self, source: Source, samples: np.ndarray, sample_rate: int, picture: Picture | None
+    ) -> None:
         """Write the copy of samples (T, channels), which is then there as a whole or not at all."""
         self.folder.mkdir(parents=True, exist_ok=True)
         part = self.folder / f"{uuid4().hex}.part"
@@ -86,6 +105,8 @@ class Copies:
         finally:
             part.unlink(missing_ok=True)
         self._seconds[self._name(source)] = len(samples) / sample_rate
+        if picture:
+            self._pictures[self._name(source)] = picture
 
     def checked(self) -> bool:
         """Whether the mark states that these very sources were found good, and all copies
@@ -94,6 +115,7 @@ class Copies:
         try:
             mark = json.loads((self.folder / MARK).read_text())
             state, seconds = mark["state"], dict(mark["seconds"])
+            pictures = {name: Picture(*each) for name, each in mark.get("pictures", {}).items()}
         except (OSError, ValueError, KeyError, TypeError):
             return False
         if not all(source.path.is_file() for source in self.sources) or state != self._state():
@@ -101,18 +123,21 @@ class Copies:
         names = {self._name(source) for source in self.sources}
         if names != {*seconds}:
             return False
-        if not all(Copy(self.folder / name, seconds[name]).whole() for name in names):
+        copies = (Copy(self.folder / name, seconds[name], pictures.get(name)) for name in names)
+        if not all(copy.whole() for copy in copies):
             return False
-        self._seconds = seconds
+        self._seconds, self._pictures = seconds, pictures
         return True
 
     def mark(self) -> None:
         """Note that all was found good, and delete the copies of what is no longer there."""
         part = self.folder / f"{uuid4().hex}.part"
-        part.write_text(json.dumps({"state": self._state(), "seconds": self._seconds}))
+        mark = {"state": self._state(), "seconds": self._seconds, "pictures": self._pictures}
+        part.write_text(json.dumps(mark))
         part.replace(self.folder / MARK)
+        names = {*self._seconds, *(picture.name for picture in self._pictures.values())}
         for path in self.folder.iterdir():
-            if OURS.fullmatch(path.name) and path.name not in self._seconds:
+            if OURS.fullmatch(path.name) and path.name not in names:
                 path.unlink(missing_ok=True)
 
     def _state(self) -> str:
@@ -129,6 +154,8 @@ class Copies:
         file = source.path.stat()
         path = source.path.relative_to(self.test.folder).as_posix()
         content = [path, file.st_size, file.st_mtime_ns, source.cutoff, self.test.loudness]
+        if source.path.suffix.lower() in VIDEOS:  # which once were prepared as sounds alone
+            content.append("with its picture")
         return f"{hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]}.flac"
 
 

@@ -1,9 +1,10 @@
-"""The sounds of a test: read with every channel at its own rate, checked before the test opens, and
-prepared as the copies that raters hear, MUSHRA's anchors among them (ITU-R BS.1534-3).
+"""The sounds of a test, those of videos too: read with every channel at its own rate, checked
+before the test opens, and prepared as the copies that raters hear, MUSHRA's anchors among them
+(ITU-R BS.1534-3).
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -18,6 +19,7 @@ from earshot.media.samples import FULL_SCALE, SILENT_PEAK
 from earshot.study.design import ANCHORS, REFERENCE, Test, Trial
 from earshot.study.design.document import SpecError
 from earshot.study.sounds.copies import Copies, Copy, Source
+from earshot.study.sounds.pictures import Picture, read_picture, trial_pictures, trial_problems
 
 LOUDNESS_TOLERANCE = 0.5  # LU
 MAX_PEAK = -0.1  # dBFS, of copies
@@ -65,41 +67,47 @@ class Stimulus:
 
 
 class Format(NamedTuple):
-    """The format that sounds of one trial must share."""
+    """The format that sounds of one trial must share, and the picture next to one."""
 
     sample_rate: int
     channels: int
     seconds: float
+    picture: Picture | None
 
 
-def check(
-    test: Test,
-    max_samples: int | None = None,
-    keep: Callable[[Source, np.ndarray, int], None] | None = None,
-) -> list[str]:
+def check(test: Test, max_samples: int | None = None, copies: Copies | None = None) -> list[str]:
     """List what must be mended before the test can open, a sentence each; nothing when all is well.
 
     Every file must be there, be decodable and neither silent nor clipped, and reach the stated
     loudness within 0.5 LU; sounds to be compared must have one rate and one number of channels, in
-    a strict mushra one length too. With max_samples, all sounds together may hold so many
-    (channels × rate × seconds). keep gets every sound as raters hear it.
+    a strict mushra one length too; either all have a picture or none has. With max_samples, all
+    sounds together may hold so many (channels × rate × seconds). copies: where every sound and
+    picture is written as raters hear and see it.
     """
     held = 0
+
+    @cache
+    def picture(path: Path) -> Picture | None:
+        if (read := read_picture(path)) and copies:
+            copies.write_picture(*read)
+        return read and read[0]
 
     @cache
     def form(source: Source) -> Format | str:
         nonlocal held
         try:
+            image = picture(source.path)
             stimulus = _prepared(source, test.loudness)
             held += stimulus.samples.size
-            if keep:
-                keep(source, stimulus.samples, stimulus.sample_rate)
+            if copies:
+                copies.write(source, stimulus.samples, stimulus.sample_rate, image)
         except InputError as error:
             anchor = f", anchor at {source.cutoff:g} Hz" if source.cutoff else ""
             return f"{source.path.relative_to(test.folder)}{anchor}: {error}"
-        return Format(stimulus.sample_rate, stimulus.channels, stimulus.seconds)
+        return Format(stimulus.sample_rate, stimulus.channels, stimulus.seconds, image)
 
     problems: list[str] = []
+    seen: dict[Path, Picture | None] = {}
     for trial in test.trials:
         outcomes = [form(source) for source in _sources(trial)]
         if max_samples is not None and held > max_samples:
@@ -108,6 +116,16 @@ def check(
         problems += [each for each in outcomes if isinstance(each, str)]
         forms = [each for each in outcomes if isinstance(each, Format)]
         problems += _differences(test, trial, forms)
+        for source, each in zip(_sources(trial), outcomes, strict=True):
+            if isinstance(each, Format):
+                seen[source.path] = each.picture
+    if any(seen.values()):
+        problems += [
+            f"{path.relative_to(test.folder)}: It has no picture, and others have one. Use videos "
+            "throughout, or sounds."
+            for path, image in seen.items()
+            if image is None
+        ]
     return list(dict.fromkeys(problems))
 
 
@@ -125,7 +143,7 @@ def prepare(test: Test, folder: Path, max_samples: int | None = None) -> dict[Pa
     }
     copies = Copies(folder, test, sources.values())
     if not copies.checked():
-        if problems := check(test, max_samples, copies.write):
+        if problems := check(test, max_samples, copies):
             raise SpecError("\n".join(problems))
         copies.mark()
     return {path: copies.of(source) for path, source in sources.items()}
@@ -177,19 +195,22 @@ def _prepared(source: Source, lufs: float | None) -> Stimulus:
 
 
 def _differences(test: Test, trial: Trial, forms: list[Format]) -> list[str]:
-    """List how the sounds of a trial differ where they must not."""
-    if not test.design.alike or not forms:
-        return []
-    rates, channels, seconds = ({*values} for values in zip(*forms, strict=True))
-    lasting = max(seconds) - min(seconds)
+    """List how the sounds of a trial differ where they must not, and what is too much of their
+    pictures."""
     where = f"{trial.stimulus} ({', '.join(trial.sounds)})"
-    problems = []
+    pictures = trial_pictures([form.picture for form in forms])
+    together = test.design.together and test.strict
+    problems = [f"{where}: {problem}" for problem in trial_problems(pictures, together)]
+    if not test.design.alike or not forms:
+        return problems
+    rates, channels, seconds = ({*values} for values in list(zip(*forms, strict=True))[:3])
+    lasting = max(seconds) - min(seconds)
     if len(rates) > 1:
         listing = ", ".join(f"{rate} Hz" for rate in sorted(rates))
         problems.append(f"{where}: sampling rates differ ({listing}). Resample them to one.")
     if len(channels) > 1:
         problems.append(f"{where}: some are mono and some are not. Make them alike.")
-    if test.design.together and test.strict and lasting > LENGTH_TOLERANCE:
+    if together and lasting > LENGTH_TOLERANCE:
         problems.append(
             f"{where}: lengths differ by {lasting:.3f} s. Cut them to one length, or write "
             "strict: false: then a switch begins the sound anew."

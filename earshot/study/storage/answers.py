@@ -31,6 +31,9 @@ RATING_COLUMNS = {
     "expected": "float64",
     "plays": "int64",
     "milliseconds": "int64",
+    "frames": "Int64",
+    "dropped_frames": "Int64",
+    "drift": "Int64",
     "headphones": "boolean",
     "environment": "boolean",
     "minutes": "float64",
@@ -202,7 +205,8 @@ def ratings_table(session: Session, test: Test) -> pd.DataFrame:
 
     test; rater (hash); trial (its id); order (place in the rater's sequence); position (of system
     on the screen, 0 is left or A); system; other (what it was compared with, or ""); stimulus;
-    answer (see answers.rows); kind; expected (float or NaN); plays; milliseconds; headphones
+    answer (see answers.rows); kind; expected (float or NaN); plays; milliseconds; frames,
+    dropped_frames and drift (ms), of trials with pictures, else NA (see ItemRow); headphones
     (True, False or NA), and environment, the same of the test of the room; minutes (of the rater so
     far, by the server's clock); finished (bool); started (ISO day); language (of the rater's page,
     or ""); scale; text (what was written; of a comment all there is).
@@ -227,6 +231,9 @@ def ratings_table(session: Session, test: Test) -> pd.DataFrame:
             "stimulus": test.trials[row.trial].stimulus,
             "kind": test.trials[row.trial].kind,
             "milliseconds": row.milliseconds,
+            "frames": (row.video or {}).get("frames"),
+            "dropped_frames": (row.video or {}).get("dropped"),
+            "drift": (row.video or {}).get("drift"),
             "headphones": rater.headphones,
             "environment": rater.environment,
             "minutes": minutes[rater.id],

@@ -38,6 +38,9 @@ COLUMNS: Final[dict[str, dict[str, str]]] = {
         "position": "place on the page, from 0: left, first or A",
         "plays": "how often the sounds were played",
         "seconds": "from the start of the trial to its answer, as the page measured",
+        "frames": "of the video that were to be seen; empty where there is none",
+        "dropped_frames": "of these, left out by the browser, as it counts",
+        "drift": "the farthest that the video was from its sound, in ms, as the page measured",
     },
     "raters.csv": {
         "rater": "hash of the rater's link",

@@ -208,6 +208,7 @@ class Store:
         milliseconds: int,
         least: float = 0.0,
         version: int = 0,
+        video: Mapping[str, int] | None = None,
     ) -> str | None:
         """Keep the answer to the item at that place → the completion code once all is answered.
 
@@ -215,8 +216,8 @@ class Store:
         answer is kept too. plays: how often each position was played, then the open reference where
         there is one. least: seconds that must have passed since the rater's answer before, or their
         consent. version: how often the item had been answered as the page knew: an answer replaces
-        another only where it knew that one, and the one before goes into the log of changes. What
-        is sent again changes nothing.
+        another only where it knew that one, and the one before goes into the log of changes. video:
+        see ItemRow. What is sent again changes nothing.
 
         Raises InputError for an unknown rater or place, an answer that is not on the scale, one
         that comes too soon, or more than MAX_ANSWERS; StaleAnswerError for one that did not know
@@ -248,6 +249,7 @@ class Store:
                 row.voted, opened.events = opened.events, opened.events + 1
             row.answer, row.plays, row.milliseconds = answer, [*plays], milliseconds
             row.version, row.missing = row.version + 1, None
+            row.video = dict(video) if video else None
             session.flush()
             if test.panel.screens("attention") and queries.is_inattentive(session, test, rater.id):
                 rater.outcome = "attention"

@@ -21,6 +21,7 @@ from earshot.study.design import Item, Scale, Test
 from earshot.study.design.model import UNDRAWN
 from earshot.study.design.raters import Outcome, Question
 from earshot.study.design.scales import ASKED_BY, STANDARD, Texts
+from earshot.study.library import Opened
 from earshot.study.sounds import checks
 from earshot.study.storage.raters import Rater
 
@@ -28,7 +29,8 @@ PAGE: Final = Path(__file__).parent / "page"
 TEXTS: Final = Path(__file__).parent / "languages"  # en.json is the one to translate
 HEADERS: Final = {
     "Cache-Control": "private, no-store",
-    "Content-Security-Policy": "default-src 'self'; img-src 'self' data:; base-uri 'none'",
+    "Content-Security-Policy": "default-src 'self'; img-src 'self' data:; media-src blob:; "
+    "base-uri 'none'",
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
 }
@@ -171,6 +173,7 @@ def ended(test: Test, rater: Rater | None, outcome: Outcome | None = None) -> di
 
 def about(
     test: Test,
+    opened: Opened,
     rater: Rater | None,
     language: str,
     outcome: Outcome | None = None,
@@ -179,8 +182,8 @@ def about(
     public: bool = False,
 ) -> dict[str, Any]:
     """Describe the test, and where the rater stands in it; None: a visitor who has not agreed yet.
-    outcome: theirs, or why nobody can begin or go on. visitors: whether a visitor opened the test;
-    public: whether it is an example, which one may take with loudspeakers.
+    opened: what is played. outcome: theirs, or why nobody can begin or go on. visitors: whether a
+    visitor opened the test; public: whether it is an example, which one may take with loudspeakers.
     """
     texts = wording(test, language)
     return {
@@ -210,19 +213,21 @@ def about(
         "signed": test.panel.signed and test.panel.signed.name,
         "decline": test.panel.back("no_consent"),
         **ended(test, rater, outcome),
-        "trials": [_trial(test, texts, rater, item) for item in rater.items] if rater else [],
+        "videos": opened.video_types,
+        "trials": [_trial(opened, texts, rater, item) for item in rater.items] if rater else [],
     }
 
 
-def coming(test: Test, rater: Rater, language: str) -> list[dict[str, Any]]:
+def coming(opened: Opened, rater: Rater, language: str) -> list[dict[str, Any]]:
     """List the rater's next trials of an adaptive test, which were not chosen when the page
     asked.
     """
+    test = opened.test
     if test.pairing != "adaptive":
         return []
     texts = wording(test, language)
     ahead = [item for item in rater.items if item.order not in rater.answered][:AHEAD]
-    return [_trial(test, texts, rater, item) for item in ahead]
+    return [_trial(opened, texts, rater, item) for item in ahead]
 
 
 def _question(number: int, question: Question, language: str) -> dict[str, Any]:
@@ -237,7 +242,8 @@ def _question(number: int, question: Question, language: str) -> dict[str, Any]:
     }
 
 
-def _trial(test: Test, texts: Wording, rater: Rater, item: Item) -> dict[str, Any]:
+def _trial(opened: Opened, texts: Wording, rater: Rater, item: Item) -> dict[str, Any]:
+    test = opened.test
     trial = test.trials[item.trial] if item.trial != UNDRAWN else None
     referenced = trial is not None and trial.reference is not None
     words = [
@@ -258,6 +264,7 @@ def _trial(test: Test, texts: Wording, rater: Rater, item: Item) -> dict[str, An
         "practice": trial is not None and trial.kind == "practice",
         "referenced": referenced,
         "sounds": len(item.systems) + referenced,
+        "pictures": len(opened.pictures(item)) if trial else 0,
         "answered": item.order in rater.answered,
         "version": rater.versions.get(item.order, 0),
     }

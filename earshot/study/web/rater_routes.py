@@ -1,5 +1,8 @@
 """The rater's page as routes to put into any app, /listen/TEST and what it needs, with the bodies
 of its requests.
+
+More than 400 lines, for the routes share what they know of raters and lines, and a body is read
+next to the route that takes it.
 """
 
 import math
@@ -7,7 +10,8 @@ import secrets
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache, partial, wraps
-from typing import Annotated, Any, Final
+from os import fstat
+from typing import Annotated, Any, BinaryIO, Final
 from weakref import WeakValueDictionary
 
 from anyio import CapacityLimiter, to_thread
@@ -49,6 +53,7 @@ UNHEARD: Final = "Listen to every sound before you answer."
 KEEP_FOREVER: Final = {"Cache-Control": "private, max-age=86400, immutable"}
 MAX_DRAWING: Final = 2  # requests of a test that draw trials, one of them while another is stored
 MAX_SENDING: Final = 4  # blocks of sounds to one address that are made at a time
+FILE_BLOCK: Final = 2**18  # bytes of a picture that are read at once
 MAX_NUMBER: Final = 2**31 - 1  # of a number, for any database
 MAX_TOKEN: Final = 4000  # characters of what a panel signs
 MAX_PLACES: Final = MAX_CONDITIONS + 1  # of a trial, with the open reference
@@ -148,6 +153,7 @@ def router(library: TestLibrary) -> APIRouter:
         language = raters.language(request, opened, rater, lang)
         about = rater_page.about(
             test,
+            opened,
             known_rater,
             language,
             outcome,
@@ -200,6 +206,22 @@ def router(library: TestLibrary) -> APIRouter:
         line = listening.setdefault(address_of(request), CapacityLimiter(MAX_SENDING))
         return StreamingResponse(_sent(blocks, line), 200, headers, "application/octet-stream")
 
+    @routes.get("/listen/{test}/picture/{order}/{place}")
+    def picture(
+        request: Request, order: int, place: int, rater: str, opened: Opened = named
+    ) -> Response:
+        pictures = opened.pictures(item_at(raters.rater(opened, rater), order))
+        if not 0 <= place < len(pictures):
+            raise HTTPException(404, NO_SOUND)
+        try:
+            file = pictures[place].open("rb")
+        except OSError as error:  # as of a sound
+            raise HTTPException(404, NO_SOUND) from error
+        headers = KEEP_FOREVER | {"Content-Length": str(fstat(file.fileno()).st_size)}
+        line = listening.setdefault(address_of(request), CapacityLimiter(MAX_SENDING))
+        kind = f"video/{pictures[place].suffix[1:]}"  # without which Safari plays none
+        return StreamingResponse(_sent(_blocks(file), line), 200, headers, kind)
+
     @routes.post("/listen/{test}/missing")
     @drawing
     def missing(body: MissingSound, opened: Opened = named) -> dict[str, Any]:
@@ -218,7 +240,7 @@ def router(library: TestLibrary) -> APIRouter:
         own_store, test = raters.store_for(opened, token)
         own_store.draw(test, token)
         rater = raters.rater(opened, token)
-        coming = rater_page.coming(opened.test, rater, rater.language or opened.test.language)
+        coming = rater_page.coming(opened, rater, rater.language or opened.test.language)
         return rater_page.ended(opened.test, rater) | {"coming": coming}
 
     @routes.get("/listen/{test}/check/{trial}")
@@ -275,7 +297,8 @@ def router(library: TestLibrary) -> APIRouter:
             if not all(body.plays):
                 raise InputError(UNHEARD)
             least = library.min_time * min_seconds(opened, item) if item else 0.0
-            own_store.answer(test, body.rater, *answer, least, body.version)
+            figures = body.video and body.video.model_dump()
+            own_store.answer(test, body.rater, *answer, least, body.version, figures)
         learnt = lesson(opened.test, item, body.answer) if item else None
         return after(opened, body.rater) | {"lesson": learnt and vars(learnt)}
 
@@ -295,6 +318,13 @@ def router(library: TestLibrary) -> APIRouter:
         return {"withdrawn": True} | rater_page.ended(opened.test, None, "withdrawn")
 
     return routes
+
+
+def _blocks(file: BinaryIO) -> Iterator[bytes]:
+    """Read the file in blocks, then close it."""
+    with file:
+        while block := file.read(FILE_BLOCK):
+            yield block
 
 
 async def _sent(blocks: Iterator[bytes], line: CapacityLimiter) -> AsyncIterator[bytes]:
@@ -352,6 +382,15 @@ class Reply(Body):
     reply: Whole | Annotated[str, Field(max_length=MAX_CHARACTERS)] | None
 
 
+class VideoFigures(Body):
+    """What the page measured of a trial's pictures: how many were to be seen, how many of them the
+    browser left out, and how far they were from the sound at most, in ms."""
+
+    frames: Whole
+    dropped: Whole
+    drift: Whole
+
+
 class AnswerBody(Body):
     rater: Token
     order: Whole
@@ -363,4 +402,5 @@ class AnswerBody(Body):
     )
     plays: Wholes
     milliseconds: Whole
+    video: VideoFigures | None = None
     version: Whole = 0

@@ -52,7 +52,8 @@ STEP: Final = '<h3 class="step">1 · Sounds <span>a zip, or single ones</span></
 CHANGE: Final = """<p class="hint">Until somebody has begun it. Its sounds and questions come back
 here; change them, and open it again.</p>"""
 HINT: Final = """<p class="hint">A folder for each system, the same file names in each, and
-<b>reference</b> for the originals; or sounds that are named <b>system_sentence.wav</b>.</p>"""
+<b>reference</b> for the originals; or sounds that are named <b>system_sentence.wav</b>. Videos
+(MP4, WebM) likewise.</p>"""
 # On a Space, whose disk is empty after every restart.
 NO_DISK: Final = (
     "This Space keeps no files: a test that you open here is gone when it restarts. If it matters, "
@@ -152,7 +153,7 @@ def _layout(tab: gr.Blocks, tests: TestLibrary, drafts: Drafts, publishing: bool
             gr.HTML(STEP)
             files = gr.File(
                 file_count="multiple",
-                file_types=[".zip", ".yaml", "audio"],
+                file_types=[".zip", ".yaml", "audio", "video"],
                 label="Sounds of your systems",
                 show_label=False,
                 height=132,

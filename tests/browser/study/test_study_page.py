@@ -85,7 +85,7 @@ def test_mushra_page_is_used_by_keyboard(page: Page, address: str, tests: TestLi
     expect(page.locator("#count")).to_have_text("1 of 3")
 
 
-@pytest.mark.parametrize("design", ["ccr", "dcr", "abx", "similarity", "smos"])
+@pytest.mark.parametrize("design", ["dcr", "abx", "smos"])  # others: test_study_videos.py
 def test_rater_completes_each_design(
     page: Page, address: str, tests: TestLibrary, design: str
 ) -> None:

@@ -32,7 +32,8 @@ def test_prepare_without_loudness_keeps_every_sample(tmp_path: Path, design: str
     copies = prepare(test, tmp_path / "copies")
     for trial in test.trials:
         for name, path in trial.sounds.items():
-            copy, seconds = copies[path]
+            copy, seconds, picture = copies[path]
+            assert picture is None
             assert copy.parent == tmp_path / "copies" and copy.suffix == ".flac"
             assert seconds == pytest.approx(0.6)
             if name not in ANCHORS:

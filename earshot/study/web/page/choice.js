@@ -28,7 +28,7 @@ export class Choice {
     ));
     const scales = trial.scales.length ? trial.scales : [trial];
     this.fields = scales.map((scale, i) => (scale.typed ? write : choose)(scale, i, onchange));
-    this.element = h("div", {},
+    this.element = h("div", {}, deck.screen?.element,
       h("div", { class: "cards" }, this.cards),
       trial.sentence && h("figure", { class: "sentence" },
         h("figcaption", {}, t("trial.said")), h("blockquote", {}, trial.sentence)),

@@ -9,20 +9,21 @@ import { Deck } from "./player.js";
 import { t } from "./text.js";
 import { remark } from "./written.js";
 
-// buffers: the sounds by position, then the open reference where there is one.
-export function judge(player, buffers, trial, rater, send) {
+// buffers: the sounds by position, then the open reference where there is one; screen: their pictures,
+// in the order in which they are shown.
+export function judge(player, buffers, screen, trial, rater, send) {
   const mushra = trial.sliders;
-  const first = trial.referenced ? buffers.slice(-1) : [];
-  const rest = trial.referenced ? buffers.slice(0, -1) : buffers;
   const key = `${place} ${rater} ${trial.order}`;
   const kept = memory.get(key);
   const began = performance.now();
 
-  const deck = new Deck(player, [...first, ...rest], trial.together, () => keep(), mushra);
+  const deck = new Deck(player, reference_first(buffers, trial), trial.together, () => keep(), mushra,
+    screen);
   const comment = trial.comment && remark(() => keep());
   const view = new (mushra ? Mushra : Choice)(trial, deck, () => keep());
   if (kept) {
     Object.assign(deck, { plays: kept.plays, seconds: kept.seconds, whole: kept.whole });
+    if (screen && kept.figures) screen.figures = kept.figures;
     if (kept.answer != null) view.answer = kept.answer;
     if (comment) comment.answer = kept.comment;
   }
@@ -37,9 +38,11 @@ export function judge(player, buffers, trial, rater, send) {
   const keep = () => {
     deck.count();
     const { plays, seconds, whole } = deck;
-    memory.set(key, { answer: view.answer, comment: comment?.answer, plays, seconds, whole,
+    screen?.tally();
+    memory.set(key, { answer: view.answer, comment: comment?.answer, plays, seconds, whole, figures: screen?.figures,
       milliseconds: milliseconds() });
   };
+  const figures = () => screen && { ...screen.figures, drift: Math.round(1000 * screen.figures.drift) };
   const go = () => {
     if (!view.ready || saving) return false;
     deck.silence();
@@ -48,7 +51,7 @@ export function judge(player, buffers, trial, rater, send) {
     const [reference, ...others] = deck.plays;
     const plays = trial.referenced ? [...others, reference] : deck.plays;
     send({ rater, order: trial.order, answer: answer(), plays,
-      milliseconds: milliseconds(), version: trial.version });
+      milliseconds: milliseconds(), version: trial.version, video: figures() });
     return true;
   };
   let saving = false;
@@ -76,6 +79,11 @@ export function judge(player, buffers, trial, rater, send) {
     key: (pressed) => (pressed === "Enter" ? go() : view.key(pressed)),
     forget: () => memory.set(key, null), // once the answer is stored
   };
+}
+
+// What raters see in an order of its own: the reference before all others.
+export function reference_first(all, trial) {
+  return trial.referenced ? [...all.slice(-1), ...all.slice(0, -1)] : all;
 }
 
 function row([keys, does]) {

@@ -27,6 +27,7 @@ export class Mushra {
     this.time = h("span", { class: "time" });
     this.element = h(
       "div", { class: "mushra" },
+      deck.screen?.element,
       h("div", { class: "stage" },
         h("div", { class: "stage-bar" }, this.toggle, this.reference, this.time, this.whole), this.lane()),
       h("h1", {}, trial.question),

@@ -9,13 +9,14 @@ const FROZEN = 1000; // ms that the clock may stand while something should sound
 const MAX_FRAME = 250; // ms that count of a frame: none are drawn while the page is hidden
 const SHORT = 0.1; // s that may lack at an end: an interrupted sound may end sooner
 const SOON = 0.02; // s from now, so that all sounds of a deck start at the same sample
+const PICTURE = /\/picture\/\d+\/\d+\?/; // an address of one
 export const HEARD = 1; // s that each of the sounds to switch between must sound, at least
 
 export class Player {
   constructor(volume) {
     // An iPhone's ring switch would mute Web Audio otherwise.
     if (navigator.audioSession) navigator.audioSession.type = "playback";
-    this.sounds = new Map(); // address → promise of its AudioBuffer
+    this.sounds = new Map(); // address → promise of its AudioBuffer, or a picture's Blob
     this.open(volume);
   }
 
@@ -75,6 +76,7 @@ export class Player {
   async fetch(address) {
     const response = await fetch(address);
     if (!response.ok) throw new Error(`the server answered ${response.status}`);
+    if (PICTURE.test(address)) return response.blob();
     return this.context.decodeAudioData(await response.arrayBuffer());
   }
 
@@ -89,9 +91,10 @@ export class Player {
 // The sounds of one trial. together: all run at once and repeat, and one of them is audible;
 // otherwise each plays alone, from its beginning to its end.
 export class Deck {
-  // brief: a second of each is enough, as where they are switched.
-  constructor(player, buffers, together, onchange, brief = together) {
-    Object.assign(this, { player, buffers, together, onchange, brief });
+  // brief: a second of each is enough, as where they are switched. screen: their pictures, if any,
+  // which are ready before a sound begins, so that a repetition waits for them for a moment.
+  constructor(player, buffers, together, onchange, brief = together, screen = null) {
+    Object.assign(this, { player, buffers, together, onchange, brief, screen });
     this.interrupted = false; // since it was played last
     this.length = Math.max(...buffers.map((buffer) => buffer.duration));
     this.part = [0, this.length];
@@ -112,6 +115,18 @@ export class Deck {
     if (!this.together) return Math.min(passed, this.buffers[this.active].duration);
     const [from, to] = this.part;
     return from + (this.offset + passed) % (to - from);
+  }
+
+  // The place in the sounds that is audible at a time of the page's clock, in ms: what the context has
+  // computed by then is still on its way to the ears.
+  audible(at) {
+    const { contextTime, performanceTime } = this.context.getOutputTimestamp?.() ?? {};
+    const { currentTime, outputLatency } = this.context;
+    const now = performance.now();
+    const known = contextTime > 0 && performanceTime > 0 && now - performanceTime < FROZEN;
+    const then = known ? contextTime + (at - performanceTime) / 1000
+      : currentTime - (outputLatency || 0) + (at - now) / 1000;
+    return (this.together ? this.part[0] : 0) + this.offset + then - this.began;
   }
 
   heard(i) {
@@ -156,9 +171,12 @@ export class Deck {
 
   switch(i) {
     this.count();
-    this.ramp(this.running[this.active].gain, 0);
-    this.ramp(this.running[i].gain, 1);
+    if (this.running.length) { // else it waits for its picture
+      this.ramp(this.running[this.active].gain, 0);
+      this.ramp(this.running[i].gain, 1);
+    }
     this.active = this.last = i;
+    this.screen?.show(i);
   }
 
   start(i, position) {
@@ -167,21 +185,36 @@ export class Deck {
     this.player.onstop = () => this.stop();
     this.interrupted = false;
     const [from, to] = this.part;
-    const at = this.context.currentTime + SOON;
-    const sources = this.together ? this.buffers : [this.buffers[i]];
     this.offset = this.together ? Math.min(Math.max(0, position - from), to - from - FADE) : 0;
+    this.began = this.since = Infinity;
+    this.active = this.last = i;
+    if (!this.screen) return this.sound();
+    const turn = this.turn = {};
+    const place = this.together ? from + this.offset : 0;
+    this.screen.cue(i, place, this.together).then(() => this.turn === turn && this.sound());
+  }
+
+  // Sounds what was started, once its picture is ready.
+  sound() {
+    const i = this.active;
+    const at = this.context.currentTime + SOON + (this.screen?.latency ?? 0);
+    const sources = this.together ? this.buffers : [this.buffers[i]];
     this.running = sources.map((buffer, k) => {
       const source = new AudioBufferSourceNode(this.context, { buffer: this.cut(buffer) });
       const gain = this.context.createGain();
       gain.gain.value = !this.together || k === i ? 1 : 0;
-      source.loop = this.together;
+      source.loop = this.together && !this.screen;
       source.connect(gain).connect(this.player.out);
       source.start(at, this.offset);
       return { source, gain };
     });
     this.began = this.since = at;
-    this.active = this.last = i;
-    if (!this.together) this.running[0].source.onended = () => this.ended(i);
+    const [{ source }] = this.running;
+    if (!this.together) source.onended = () => this.ended(i);
+    else if (this.screen) source.onended = () => this.start(this.active, this.part[0]);
+    if (!this.screen) return;
+    const now = performance.now();
+    this.screen.roll(this, now + 1000 * (this.position - this.audible(now)));
   }
 
   ended(i) {
@@ -203,6 +236,8 @@ export class Deck {
 
   silence() {
     this.count();
+    this.turn = null;
+    this.screen?.pause();
     for (const { source, gain } of this.running) {
       source.onended = null;
       this.ramp(gain, 0);

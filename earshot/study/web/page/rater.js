@@ -2,8 +2,9 @@
 
 import { h } from "./dom.js";
 import { end } from "./end.js";
-import { judge } from "./judge.js";
+import { judge, reference_first } from "./judge.js";
 import { memory, place } from "./memory.js";
+import { plays, Screen } from "./picture.js";
 import { Player } from "./player.js";
 import { due, questionnaire } from "./questions.js";
 import { address, ask, Over, Refused, store, Unstored } from "./server.js";
@@ -34,6 +35,7 @@ const of_rater = (path) => `${path}?rater=${encodeURIComponent(rater)}`;
 
 function show(element, step = {}) {
   shown.deck?.silence();
+  shown.deck?.screen?.close();
   shown = step;
   main.replaceChildren(element);
   if (test?.preview) main.prepend(h("p", { class: "message preview" }, t("preview")));
@@ -78,6 +80,7 @@ async function begin() {
   if (test.rater) enter(test.rater);
   rested = answered();
   if (test.outcome) return over();
+  if (!plays(test.videos)) return show(page(t("video.unplayable.title"), prose(t("video.unplayable.text"))));
   if (test.consented) return ask_about("before", () => listen(test.trials.some((trial) => trial.answered)));
   if (test.link.length && !rater && !params.get(test.link[0])) {
     return show(page(t("refused.title"), prose(t("member.text"))));
@@ -130,8 +133,9 @@ async function ask_about(when, go_on) {
 
 const answered = () => test.trials.filter((trial) => trial.answered && !trial.practice).length;
 const open = () => test.trials.find((trial) => !trial.answered);
-const addresses = (trial) => Array.from({ length: trial?.sounds ?? 0 },
-  (_, i) => address(of_rater(`sound/${trial.order}/${i}`)));
+const addresses_of = (what, trial) => Array.from({ length: trial?.[`${what}s`] ?? 0 },
+  (_, i) => address(of_rater(`${what}/${trial.order}/${i}`)));
+const addresses = (trial) => [...addresses_of("sound", trial), ...addresses_of("picture", trial)];
 const loading = () => show(h("p", { class: "hint loading", role: "status" }, t("trial.loading")));
 
 // From here on there are sounds: first, how loud.
@@ -207,16 +211,21 @@ async function judge_next() {
   loading();
   const after = addresses(test.trials[test.trials.indexOf(trial) + 1]);
   player.keep([...addresses(trial), ...after]);
-  const lost = await player.missing(addresses(trial));
+  let lost = await player.missing(addresses(trial));
+  const loaded = lost < 0 && await player.load(addresses(trial));
+  const blobs = lost < 0 ? loaded.slice(trial.sounds) : [];
+  const ordered = blobs.length > 1 ? reference_first(blobs, trial) : blobs;
+  const screen = ordered.length ? await Screen.open(ordered).catch(() => null) : null;
+  if (blobs.length && !screen) lost = trial.sounds; // what came cannot be played
   if (lost >= 0) {
-    await skip(trial, lost);
+    await skip(trial, lost < trial.sounds ? lost : Math.min(lost - trial.sounds, trial.sounds - 1));
     return show(page(t("missing.title"), prose(t("missing.text")),
       actions(button(t("trial.next"), () => go(() => (test.outcome ? over() : next()))))));
   }
-  const buffers = await player.load(addresses(trial));
+  const buffers = loaded.slice(0, trial.sounds);
   // Those of the next trial come while these are judged; what fails is asked for again then.
   player.load(after).catch(() => null);
-  const step = judge(player, buffers, trial, rater, (answer) => go(async () => {
+  const step = judge(player, buffers, screen, trial, rater, (answer) => go(async () => {
     Object.assign(test, await store("answer", answer));
     step.forget();
     advance(trial);

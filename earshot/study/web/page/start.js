@@ -29,6 +29,7 @@ export function consent(test, { before, again, device }, agree, decline) {
       h("h2", {}, t("consent.title")), paragraphs(test.consent), h("p", {}, t("consent.stored")),
       optional && h("p", {}, t("consent.questions")),
       test.room && h("p", {}, t("consent.room")),
+      test.videos.length > 0 && h("p", {}, t("consent.videos")),
       test.link.length > 0 && h("p", {}, t("consent.panel")),
       test.approval && h("p", {}, t("consent.approval", { number: test.approval })),
       h("div", { class: "ticks" }, test.agree.map((text, i) => tick(text, boxes[i])),
