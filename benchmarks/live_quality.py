@@ -25,12 +25,12 @@ from earshot.core.paths import CHECKPOINTS
 from earshot.media.audio.features import log_mel
 from earshot.media.constants import FRAME_SECONDS, HOP_LENGTH, SAMPLE_RATE
 from earshot.media.text.grammar import GRID
+from earshot.pretrained.judges import dnsmos
 from earshot.systems.voice_conversion import Converter, VoiceConversion, settings
 from earshot.systems.voice_conversion.live.networks import LiveNetworks, load_networks
 from earshot.systems.voice_conversion.live.process import Choice
 from earshot.systems.voice_conversion.live.session import TIMING, LiveConversion, Timing
 from earshot.systems.voice_conversion.settings import MUTED
-from training.judges import packages
 from training.judges.evaluator import EvaluationModels
 from training.judges.metrics import word_error_rate
 from training.judges.speaker_encoder import nearer_to_target
@@ -120,7 +120,7 @@ class Judges:
             spoken = convert([recording.waveform for recording in some])
             words = [recording.words for recording in some]
             errors.append(word_error_rate(words, [judge.words(w) for w, _ in spoken]))
-        score = packages.dnsmos(waveforms[:JUDGED])["dnsmos"]
+        score = dnsmos(waveforms[:JUDGED])["dnsmos"]
         target = np.tile(self._target, (len(waveforms), 1))
         near = nearer_to_target(self._embed(list(waveforms)), self._embed(self._waveforms), target)
         figures = [*(f"{error:.1f}" for error in errors), f"{score:.2f}", f"{near.mean():.2f}"]

@@ -6,6 +6,7 @@ earshot words           the words that sound like a recording
 earshot sounds          searches a folder of sounds
 earshot lips            reads the lips of videos
 earshot study           listening tests
+earshot compare         systems on a folder: results, measures, a listening test
 earshot page            a page of samples for a paper
 """
 
@@ -19,6 +20,7 @@ COMMANDS: Final = {
     "sounds": "earshot.cli.sounds",
     "lips": "earshot.cli.lips",
     "study": "earshot.study.__main__",
+    "compare": "earshot.cli.compare",
     "page": "earshot.cli.page",
 }
 

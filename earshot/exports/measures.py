@@ -15,6 +15,10 @@ from earshot.media.text.table import Row as Cells
 
 FILE: Final = "measures.csv"
 LEVEL: Final = "95 %"
+SECONDS, LOUDNESS = (
+    "seconds",
+    "lufs",
+)  # measures; the second says how loud a result is, not how good
 
 
 class Kind(NamedTuple):
@@ -28,7 +32,7 @@ class Kind(NamedTuple):
 
 
 KINDS: Final = {
-    "seconds": Kind("Seconds taken", False, 2),
+    SECONDS: Kind("Seconds taken", False, 2),
     "words_kept": Kind("Words kept", True, 2, is_share=True),
     "similarity": Kind("Similarity (SECS)", True, 3),
     "dnsmos": Kind("DNSMOS", True, 2),
@@ -137,7 +141,7 @@ def summarise(measures: Sequence[Measure], order: Sequence[str] = ()) -> Summary
 
     kinds = {name: KINDS.get(name, Kind(name, True, 3)) for name in _measured(measures)}
     systems = dict.fromkeys([*order, *(each.system for each in measures)])
-    valued = [each for each in measures if each.value is not None and each.measure]
+    valued = [each for each in measures if each.value is not None and each.measure in kinds]
     table: Any = pd.DataFrame(
         [(each.system, each.measure, each.input, each.target, each.value) for each in valued],
         columns=["system", "measure", "rater", "stimulus", "answer"],  # those that it clusters by
@@ -164,7 +168,7 @@ def summarise(measures: Sequence[Measure], order: Sequence[str] = ()) -> Summary
 def _measured(measures: Sequence[Measure]) -> list[str]:
     """List what was measured: what we know first."""
     names = dict.fromkeys(each.measure for each in measures if each.value is not None)
-    return [name for name in {**KINDS, **names} if name and name in names]
+    return [name for name in {**KINDS, **names} if name in names and name not in ("", LOUDNESS)]
 
 
 def as_markdown(summary: Summary, notes: Sequence[str] = ()) -> str:

@@ -23,9 +23,9 @@ import numpy as np
 
 from earshot.core.errors import InputError
 from earshot.media.text.grammar import GRID
+from earshot.pretrained.judges import dnsmos, has_dnsmos
 from training.common.checkpoints import update_metrics
 from training.common.report import markdown, write_card
-from training.judges import packages
 from training.judges.evaluator import EvaluationModels
 from training.judges.hub import Judges
 from training.judges.metrics import word_error_rate
@@ -110,8 +110,8 @@ class LipEvaluator:
                 for one, clip in zip(outputs, clips, strict=True)
             ]
             row |= _quality(estimates, clips) | self._intelligibility(outputs, estimates, clips)
-            if packages.has_dnsmos():
-                row["dnsmos"] = packages.dnsmos(estimates)["dnsmos"]
+            if has_dnsmos():
+                row["dnsmos"] = dnsmos(estimates)["dnsmos"]
             if group == "unseen":
                 row |= self._voice_similarity(estimates, clips)
             rows.append(row)

@@ -16,12 +16,13 @@ from typing import Final
 import numpy as np
 
 from earshot.media.constants import SAMPLE_RATE
+from earshot.pretrained import judges
 from earshot.systems.voice_conversion.any_voice import AnyVoiceConversion
 from earshot.systems.voice_conversion.converter import MIN_SECONDS, is_covered
 from earshot.systems.voice_conversion.settings import ANY_VOICE
 from training.common.corpora import Item, speech_items, waveforms
 from training.common.processes import Job, Row
-from training.judges import packages, whisper_base
+from training.judges import whisper_base
 from training.judges.hub import Whisper
 from training.judges.metrics import word_error_rate
 from training.judges.sphinx import (
@@ -82,7 +83,7 @@ def _open_row(
         recognised = [whisper_base.words(waveform) for waveform in converted]
         row["whisper_wer"] = whisper_base.error_rate(words, recognised)
         row["noise_10db"] = _errors_in_babble(system, some, voices, 10.0)
-    return [row | (packages.dnsmos(converted) if packages.has_dnsmos() else {})]
+    return [row | (judges.dnsmos(converted) if judges.has_dnsmos() else {})]
 
 
 def noise_jobs(data: Path, systems: list[Speaker], shipped: str, quick: bool) -> list[Job]:
@@ -157,10 +158,10 @@ def unseen_voices(data: Path, pipeline: AnyVoiceConversion) -> list[Row]:
     own: dict[str, list[Spoken]] = {}
     for spoken in test_set:
         own.setdefault(spoken.speaker, []).append(spoken)
-    if not packages.has_resemblyzer() or len(own) < 2:
+    if not judges.has_resemblyzer() or len(own) < 2:
         return []
     centres = {
-        name: packages.centre([s.waveform for s in utterances]) for name, utterances in own.items()
+        name: judges.centre([s.waveform for s in utterances]) for name, utterances in own.items()
     }
     strangers = _others(data)
     row: Row = {"system": f"{ANY_VOICE}, unseen voices", "shipped": False}
@@ -173,8 +174,8 @@ def unseen_voices(data: Path, pipeline: AnyVoiceConversion) -> list[Row]:
             for source in sources[:: max(1, len(sources) // UNSEEN_SOURCES)]:
                 converted = pipeline((SAMPLE_RATE, source.waveform), voice).converted.waveform
                 others = np.stack([centres[source.speaker], *strangers])
-                vector = packages.embed([converted])
-                nearest.append(packages.nearest_is_target(vector, centres[target], others)[0])
+                vector = judges.embed([converted])
+                nearest.append(judges.nearest_is_target(vector, centres[target], others)[0])
         row[f"nearer_unseen_{seconds}"] = float(np.mean(nearest))
     row["nearer_unseen"] = row[f"nearer_unseen_{REFERENCES[-1]}"]
     return [row]
@@ -183,7 +184,7 @@ def unseen_voices(data: Path, pipeline: AnyVoiceConversion) -> list[Row]:
 def _others(data: Path) -> np.ndarray:
     """Embed OTHERS speakers of the training split of LibriSpeech: (OTHERS, 256)."""
     items = [i for i in speech_items(data) if i.corpus == BABBLE and i.split == "train"]
-    return packages.embed([w for _, w in waveforms(items[:OTHERS])])
+    return judges.embed([w for _, w in waveforms(items[:OTHERS])])
 
 
 def notice_rows(data: Path) -> list[Row]:

@@ -13,7 +13,7 @@ import threading
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
@@ -140,9 +140,11 @@ def _copy(file: Path, folder: Path, name: PurePosixPath, allowance: Allowance) -
     shutil.copyfile(file, folder / name)
 
 
-def describe(folder: Path, form: Form) -> str:
-    """Return the YAML of the test that the form describes, with the sounds in the folder."""
+def describe(folder: Path, form: Form, names: Collection[str] | None = None) -> str:
+    """Return the YAML of the test that the form describes, with the sounds in the folder; names:
+    the only systems of the test, where there are others in it."""
     patterns, design = systems(folder), DESIGNS[form.design]
+    patterns = {name: each for name, each in patterns.items() if names is None or name in names}
     lines = [*form.head(), "", "systems:"]
     lines += [f"  {quoted(name)}: {quoted(pattern)}" for name, pattern in patterns.items()]
     if (ending := _ending(folder / REFERENCE)) and design.referenced:

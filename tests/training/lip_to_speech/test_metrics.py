@@ -12,7 +12,6 @@ import torch
 
 from earshot.core.errors import InputError
 from earshot.systems.lip_to_speech.caption import SpokenWord
-from training.judges import packages
 from training.judges.evaluator import EvaluationModels
 from training.judges.recogniser import Recogniser
 from training.judges.speaker_encoder import SpeakerEncoder
@@ -85,7 +84,9 @@ def judges(monkeypatch: pytest.MonkeyPatch) -> None:
     torch.manual_seed(0)
     untrained = EvaluationModels(Recogniser().eval(), SpeakerEncoder().eval(), np.zeros((128, 39)))
     monkeypatch.setattr(EvaluationModels, "load", lambda: untrained)
-    monkeypatch.setattr(packages, "dnsmos", lambda _: {"dnsmos": 3.0})  # half a second each
+    monkeypatch.setattr(
+        "training.lip_to_speech.evaluate.dnsmos", lambda _: {"dnsmos": 3.0}
+    )  # half a second each
 
 
 @pytest.fixture
