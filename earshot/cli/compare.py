@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         from earshot.exports.comparison import Comparison, Item  # late, for it loads SciPy
         from earshot.pretrained.judges import judges
 
-        offer = Offer.of(options.task, registered_systems(), CHECKPOINTS, options.device)
+        offer = _offer(options.task, options.device)
         make = CONVERTS[options.task]
         targets = [_target(each) for each in _listed(options.targets)]
         if options.task == "voice_conversion" and not targets:
@@ -74,6 +74,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
             sys.exit(
                 f"There are no results of {failures}: {options.out / 'measures.csv'} says why."
             )
+
+
+def _offer(task: str, device: str) -> Offer[Any]:
+    return Offer.of(task, registered_systems(), CHECKPOINTS, device)
 
 
 def _systems(text: str, offer: Offer[Any]) -> dict[str, str]:

@@ -129,7 +129,10 @@ class Summary(NamedTuple):
     @property
     def note(self) -> str:
         """Explain the intervals in a sentence."""
-        clusters = f"{self.inputs} inputs" + f" and {self.targets} targets" * (self.targets > 1)
+        counts = [(self.inputs, "input"), (self.targets, "target")]
+        clusters = " and ".join(f"{n} {noun}{'s' * (n > 1)}" for n, noun in counts)
+        if all(math.isnan(mean.low) for mean in self.means.values()):
+            return f"Means of {clusters}, which are too few for intervals."
         return f"Means, with {LEVEL} intervals clustered by {clusters}."
 
 

@@ -14,7 +14,7 @@ from earshot.core.errors import InputError
 from earshot.study.design.document import SpecError, Value, composed, read
 
 FILE: Final = "page.yaml"
-TITLE: Final = "Samples"
+TITLE: Final = "A comparison of systems"
 KEYS: Final = ("title", "authors", "abstract", "bibtex", "links", "systems", "sentences")
 AUTHOR_KEYS: Final = ("name", "affiliation", "link")
 SCHEMES: Final = ("http", "https", "mailto")

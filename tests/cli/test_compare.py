@@ -1,0 +1,101 @@
+"""The command that compares: what it takes for inputs, targets and systems, and what it refuses."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from earshot.cli import compare
+from earshot.core.errors import InputError
+from earshot.exports.measures import FILE, read
+from earshot.media.audio.load import load, wav_bytes
+from earshot.systems.registry import Offer
+
+RATE = 16_000
+
+
+class Converter:
+    """A system with one voice, and that of any recording."""
+
+    voices = ("TF2",)
+
+    def voice_from(self, recording: Path) -> str:
+        if recording.stem == "short":
+            raise InputError("This is too short for a voice.")
+        return "TF2"
+
+    def __call__(self, audio: Path, target: str) -> Any:
+        waveform = load(audio, RATE).waveform
+        return SimpleNamespace(converted=SimpleNamespace(waveform=waveform, sample_rate=RATE))
+
+
+@pytest.fixture(autouse=True)
+def offer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two systems, the default of which is called other than ours."""
+    labels = {"continuous": "Continuous", "mine": "Mine"}
+    made = Offer(lambda name: Converter(), labels)
+    monkeypatch.setattr(compare, "_offer", lambda task, device: made)
+
+
+def record(path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    time = np.arange(RATE // 2) / RATE
+    path.write_bytes(wav_bytes((0.1 * np.sin(1500 * time)).astype(np.float32), RATE))
+    return path
+
+
+def run(tmp_path: Path, *more: str, systems: str = "ours,mine", targets: str = "TF2") -> None:
+    folder, out = str(tmp_path / "in"), str(tmp_path / "out")
+    task = ["voice_conversion", "--systems", systems, "--inputs", folder, "--targets", targets]
+    compare.main([*task, "-o", out, "--no-judges", *more])
+
+
+def test_folder_is_converted_by_all_systems_to_all_targets(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record(tmp_path / "in" / "anna" / "one.wav")
+    record(tmp_path / "in" / "one.wav")
+    (tmp_path / "in" / "notes.txt").write_text("no sound")
+    clip = record(tmp_path / "clip.wav")
+    run(tmp_path, targets=f"TF2, {clip}")
+    names = ["anna-one__TF2", "anna-one__clip", "one__TF2", "one__clip"]
+    for system in ("ours", "mine"):
+        assert sorted(path.stem for path in (tmp_path / "out" / system).iterdir()) == names
+    assert "| ours |" in capsys.readouterr().out
+
+
+def test_voice_that_a_system_lacks_is_a_failure(tmp_path: Path) -> None:
+    record(tmp_path / "in" / "one.wav")
+    short = record(tmp_path / "short.wav")
+    with pytest.raises(SystemExit, match="no results of 2"):
+        run(tmp_path, systems="ours", targets=f"TF2,TF9,{short}")
+    errors = [row.error for row in read(tmp_path / "out" / FILE) if row.error]
+    assert errors == ["It has no voice TF9, only TF2.", "This is too short for a voice."]
+
+
+@pytest.mark.parametrize(
+    ("systems", "targets", "problem"),
+    [
+        ("theirs", "TF2", "no system theirs, only ours, continuous, mine"),
+        (",", "TF2", "Name systems"),
+        ("ours", "", "Name voices"),
+        ("ours", "nowhere.wav", "no recording nowhere.wav"),
+    ],
+)
+def test_what_is_not_there_is_named(
+    tmp_path: Path, systems: str, targets: str, problem: str
+) -> None:
+    record(tmp_path / "in" / "one.wav")
+    with pytest.raises(SystemExit, match=problem):
+        run(tmp_path, systems=systems, targets=targets)
+    assert not (tmp_path / "out").exists()
+
+
+def test_inputs_without_sounds_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(SystemExit, match="There is no"):
+        run(tmp_path)
+    (tmp_path / "in").mkdir()
+    with pytest.raises(SystemExit, match="none of .wav"):
+        run(tmp_path)
