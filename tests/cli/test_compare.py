@@ -35,8 +35,8 @@ class Converter:
 def offer(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two systems, the default of which is called other than ours."""
     labels = {"continuous": "Continuous", "mine": "Mine"}
-    made = Offer(lambda name: Converter(), labels)
-    monkeypatch.setattr(compare, "_offer", lambda task, device: made)
+    stand_in = Offer(lambda name: Converter(), labels)
+    monkeypatch.setattr(compare, "_offer", lambda task, device: stand_in)
 
 
 def record(path: Path) -> Path:
