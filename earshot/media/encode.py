@@ -98,13 +98,15 @@ def encode_video(frames: Iterable[Frame]) -> bytes:
     return video.finish()
 
 
-def add_audio(video: bytes, waveform: np.ndarray, sample_rate: int) -> bytes:
-    """Add synthetic speech (T,), in [-1, 1], to a silent MP4 as AAC, with the comment MADE_BY;
-    its frames stay as they are.
+def add_audio(
+    video: bytes, waveform: np.ndarray, sample_rate: int, comment: str = MADE_BY
+) -> bytes:
+    """Add speech (T,), in [-1, 1], to a silent MP4 as AAC; its frames stay as they are. comment:
+    that of synthetic speech, unless it is none.
     """
     file = io.BytesIO()
     with av.open(io.BytesIO(video), "r") as source, av.open(file, "w", format="mp4") as container:
-        container.metadata["comment"] = MADE_BY
+        container.metadata["comment"] = comment
         track = container.add_stream_from_template(source.streams.video[0])
         audio = container.add_stream("aac", rate=sample_rate, layout="mono", bit_rate=BITRATE)
         for packet in source.demux(video=0):

@@ -25,8 +25,10 @@ __all__ = ["Analysis", "Exclusion", "Results", "Rules", "analyse", "paths", "wri
 
 COLUMNS = (
     "test rater trial order position system other stimulus answer kind expected plays "
-    "milliseconds headphones environment minutes finished started language scale"
+    "milliseconds frames dropped_frames drift headphones environment minutes finished started "
+    "language scale"
 ).split()
+NUMBERS = "answer expected milliseconds frames dropped_frames drift minutes trial".split()
 REPORTS = ("report.html", "report.pdf")
 FIGURES, TABLES = ("figure", "stimuli"), ("systems", "pairs", "power")
 EVERYONE = "everyone-"  # before the names of what counts those who are left out too
@@ -49,7 +51,7 @@ def analyse(
     """
     rules = rules or test.rules
     table: Table = ratings.reindex(columns=COLUMNS)
-    for column in ("answer", "expected", "milliseconds", "minutes", "trial"):
+    for column in NUMBERS:
         numbers: Table = pd.to_numeric(table[column], errors="coerce")
         table[column] = numbers.astype(float)
     table = table[np.isfinite(table["answer"])].astype(

@@ -19,6 +19,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 from earshot.core.errors import InputError
+from earshot.core.files import write
 from earshot.study.design.designs import DESIGNS, REFERENCE
 from earshot.study.design.form import Form, quoted
 from earshot.study.design.model import PREPARED
@@ -270,13 +271,15 @@ def _lift(folder: Path, root: Path) -> None:
 @dataclass(frozen=True)
 class DraftItem:
     """A sound for a test: system is what made it, from `source` with these settings. Sounds of the
-    same source are one stimulus; sound is a file, and source is one too, or a text.
+    same source are one stimulus; sound is a file, and source is one too, or a text. video: whether
+    the files are MP4, which are kept as they are.
     """
 
     system: str
     sound: bytes
     source: bytes | str
     settings: Mapping[str, Any]
+    video: bool = False
 
     @property
     def size(self) -> int:
@@ -321,11 +324,12 @@ class Draft:
         """
         lines = []
         for (system, stimulus), item in self.items.items():
-            file, source = f"{_folder_name(system)}/{stimulus}.wav", item.source
-            _write_sound(folder / file, item.sound)
+            write_file, ending = (write, "mp4") if item.video else (_write_sound, "wav")
+            file, source = f"{_folder_name(system)}/{stimulus}.{ending}", item.source
+            write_file(folder / file, item.sound)
             if isinstance(source, bytes):
-                reference = f"{REFERENCE}/{stimulus}.wav"
-                _write_sound(folder / reference, source)
+                reference = f"{REFERENCE}/{stimulus}.{ending}"
+                write_file(folder / reference, source)
                 source = reference
             note = {
                 "file": file,

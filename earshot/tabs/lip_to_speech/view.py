@@ -197,20 +197,21 @@ def read_out(speech: "LipSpeech") -> dict[str, Any]:
 
 
 def draft_item(video: VisitorVideo | None) -> "DraftItem | None":
-    """Make an item of a listening test of the speech, with the original audio where the video has
-    any; None before the first video.
+    """Make an item of a listening test of the video with the speech, and with the original audio
+    where it has any; None before the first video.
     """
     if video is None:
         return None
-    from earshot.media.audio.load import wav_bytes  # late, for they load scipy
+    from earshot.media.encode import add_audio  # late, for it loads av
     from earshot.study.design.folder import DraftItem
 
-    speech = video.speech
-    read = read_out(speech)
-    rate = speech.speech.sample_rate
-    source = read["sentence"] if video.audio is None else wav_bytes(video.audio, rate)
+    speech, read = video.speech, read_out(video.speech)
+    waveform, rate = speech.speech.waveform, speech.speech.sample_rate
+    source = read["sentence"]
+    if video.audio is not None:
+        source = add_audio(video.silent, video.audio, rate, comment="")
     system = f"lip-to-speech {speech.voice.name}"
-    return DraftItem(system, wav(speech.speech), source, read)
+    return DraftItem(system, add_audio(video.silent, waveform, rate), source, read, video=True)
 
 
 def spelled(word: str) -> str:

@@ -17,6 +17,7 @@ from earshot.study.publishing import publish
 from earshot.study.sounds import stimuli
 from earshot.study.web.server import library
 from tests.support.quickness import quickly
+from tests.support.videos import write_video_test
 
 
 def zip_of(source: Path, target: Path, below: str = "") -> Path:
@@ -115,6 +116,23 @@ def test_damaged_zip_is_told(tmp_path: Path) -> None:
         archive.mkdir("test.yaml")
     with pytest.raises(InputError, match="no sounds"):
         folder.unpack([tmp_path / "b.zip"], tmp_path / "other")
+
+
+def test_videos_come_in_zip_and_draft(tmp_path: Path) -> None:
+    """Both describe a test of videos, which keeps what they were encoded as."""
+    videos = write_video_test(tmp_path / "videos", "ab", shared=True)
+    (videos / "test.yaml").unlink()
+    folder.unpack([zip_of(videos, tmp_path / "videos.zip")], tmp_path / "unpacked")
+    draft = Draft()
+    for path in sorted(videos.glob("*/*.mp4")):
+        draft.add(DraftItem(path.parent.name, path.read_bytes(), path.stem, {}, video=True))
+    draft.write(tmp_path / "draft")
+    (tmp_path / "unpacked/test.yaml").write_text(folder.describe(tmp_path / "unpacked", Form("ab")))
+    for name in ("unpacked", "draft"):
+        test = spec.load(tmp_path / name)
+        assert test.systems == ("fine", "rough") and len(test.of_kind("trial")) == 2
+        assert {path.suffix for trial in test.trials for path in trial.sounds.values()} == {".mp4"}
+        assert stimuli.check(test) == []
 
 
 def test_draft_write_keeps_sources_and_settings(tmp_path: Path) -> None:

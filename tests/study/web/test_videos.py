@@ -9,6 +9,8 @@ import pytest
 from fastapi.testclient import TestClient
 
 from benchmarks.support.listening import Rater
+from earshot.study.analysis import analyse
+from earshot.study.analysis.report import paper
 from earshot.study.library import TestLibrary
 from earshot.study.storage import dataset
 from earshot.study.storage.export import lines
@@ -73,6 +75,9 @@ def test_figures_of_pictures_are_exported(client: TestClient, tests: TestLibrary
     published = dataset.ratings(test, tests.store.ratings(test))
     assert sorted(published["drift"].dropna()) == [17]
     assert list(published["frames"].dropna()) == [20]
+    facts = paper.facts_of_test(analyse(test, tests.store.ratings(test))).rows
+    assert any("dropped 3 of 20 pictures" in text and "17 ms" in text for _, text in facts)
+    assert ["Sounds", "4 files, MP4"] in facts
 
 
 def test_picture_of_deleted_test_is_no_error(

@@ -18,6 +18,7 @@ from gradio_client.exceptions import AppError
 
 from earshot.app import launch
 from earshot.core.errors import InputError
+from earshot.media.encode import MADE_BY
 from earshot.media.text.grammar import GRID
 from earshot.media.video import frames
 from earshot.media.workers import stream
@@ -232,7 +233,9 @@ def test_draft_items_source_is_original_audio(visit: LipVisit) -> None:
     assert visit.video
     added = draft_item(visit.video)
     assert added
-    assert added.sound[:4] == b"RIFF" and isinstance(added.source, bytes)
+    assert added.video and isinstance(added.source, bytes)
+    assert added.sound[4:8] == added.source[4:8] == b"ftyp"  # the video, with either sound
+    assert MADE_BY.encode() in added.sound and MADE_BY.encode() not in added.source
     assert added.settings["words"] is not None
     silent = draft_item(replace(visit.video, audio=None))
     assert silent and isinstance(silent.source, str)

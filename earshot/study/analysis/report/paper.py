@@ -17,6 +17,7 @@ from earshot.study.analysis.report.prose import counted
 from earshot.study.analysis.report.sheets import Sheet
 from earshot.study.analysis.results import Results
 from earshot.study.design import Scale, Test
+from earshot.study.design.folder import VIDEOS
 
 PROJECT: Final = Path(__file__).parents[4] / "pyproject.toml"
 MAX_SOUNDS: Final = 1000  # whose heads are read for a report
@@ -79,6 +80,8 @@ def _facts_of_test(results: Results) -> Iterator[tuple[str, str]]:
     if test.environment:
         yield "Room", _passed(answers, "environment")
     yield "Headphones", _passed(answers, "headphones")
+    if seen := _pictures(answers):
+        yield "Videos", seen
     minutes = answers.groupby("rater")["minutes"].max().dropna()
     if len(minutes):
         yield "Minutes of a rater", f"{minutes.median():.0f} at the median, {_spread(minutes)}"
@@ -123,6 +126,8 @@ def sounds(test: Test) -> str:
     paths = sorted({path for trial in test.of_kind("trial") for path in _files(test, trial.sounds)})
     if not paths:
         return UNKNOWN
+    if kinds := {path.suffix[1:].upper() for path in paths if path.suffix.lower() in VIDEOS}:
+        return f"{counted(len(paths), 'file')}, {' and '.join(sorted(kinds))}"
     heads = []
     for path in paths[:MAX_SOUNDS]:
         try:
@@ -246,6 +251,20 @@ def _passed(answers: Table, check: str) -> str:
     passed = f"{int(done.sum())} of {counted(len(done), 'rater')} passed the check"
     skipped = len(raters) - len(done)
     return passed + (f", {skipped} did not do it" if skipped else "")
+
+
+def _pictures(answers: Table) -> str:
+    """Return how well browsers showed the pictures of videos; nothing where there are none."""
+    trials = answers.drop_duplicates(["rater", "order"])
+    trials = trials[trials["frames"].notna()]
+    if trials.empty:
+        return ""
+    frames, dropped = int(trials["frames"].sum()), int(trials["dropped_frames"].sum())
+    median, high = (trials["drift"].quantile(share) for share in (0.5, 0.95))
+    return (
+        f"browsers dropped {dropped:,} of {frames:,} pictures; the largest distance of one from "
+        f"its sound was {median:.0f} ms in the median trial, {high:.0f} ms at most in 95 %"
+    )
 
 
 def _checked(test: Test, answers: Table) -> Iterator[str]:
