@@ -18,7 +18,7 @@ from benchmarks.support.listening import write_test
 from earshot.app import launch, site
 from earshot.core.paths import ASSETS
 from earshot.study.library import TestLibrary
-from earshot.systems.registry import Offer, registered_systems
+from earshot.systems.registry import load_board
 from earshot.tabs import listening_tests
 from earshot.tabs.shared.services import Services
 from tests.browser.rater_form import RaterForm
@@ -68,7 +68,7 @@ def rates(visit: Visit) -> None:
     example(visit)
     visit.page.get_by_role("button", name="What bits cost").click()
     visit.button("Run every rate").click()
-    installed = Offer.of("voice_conversion", registered_systems()).labels
+    installed = load_board().offer("voice_conversion").labels
     expect(visit.page.locator("#rates .tl-play")).to_have_count(1 + len(installed))
     expect(visit.button("Run every rate")).to_be_visible()
 

@@ -10,7 +10,7 @@ import soundfile
 
 from earshot.app import launch
 from earshot.core.paths import ASSETS, CHECKPOINTS, PIPELINES, ROOT
-from earshot.systems.registry import registered_systems
+from earshot.systems.registry import load_board
 
 pytestmark = pytest.mark.slow
 
@@ -26,8 +26,8 @@ installed = Path(sys.argv[1]).resolve()
 assert Path(earshot.__file__).is_relative_to(installed), earshot.__file__
 assert Path(earshot.__file__).with_name("py.typed").exists()
 assert locate("vqvae-512").is_relative_to(installed)
-from earshot.systems.registry import TASKS, Offer, registered_systems
-assert all(Offer.of(task, registered_systems()) for task in TASKS)
+from earshot.systems.registry import TASKS, load_board
+assert all(load_board().offer(task) for task in TASKS)
 from earshot.tabs.shared.services import Services
 page = site.build(Services(device="cpu"))
 texts = " ".join(str(getattr(block, "value", "")) for block in page.blocks.values())
@@ -49,7 +49,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_wheel_holds_every_model(wheel: Path) -> None:
     """The wheel holds every model of the app and nothing of training."""
     names = zipfile.ZipFile(wheel).namelist()
-    named = {name for system in registered_systems() for name in system.needs}
+    named = {name for system in load_board().systems for name in system.needs}
     joined = {"vocoder", "vocoder-lips", "words-bottleneck", "words-states", "g2p"}  # by others
     for model in named | joined:
         files = [path.name for path in (CHECKPOINTS / model).glob("*.safetensors")]

@@ -20,7 +20,7 @@ from earshot.app import front_page
 from earshot.app.front_page import FrontPage
 from earshot.app.health import Health
 from earshot.app.options import options
-from earshot.app.site import SOUNDS, Site, build, transcriber
+from earshot.app.site import FOLDERS, SOUNDS, Site, build, transcriber
 from earshot.core.connections import believed_proxies, limit_connections
 from earshot.core.console import explained
 from earshot.core.http import CutStalledBodies, LimitBodies, SafeHeaders, ServeOnly
@@ -251,7 +251,7 @@ def main() -> None:
         )
         page = build(
             services,
-            pipelines=chosen.pipelines,
+            pipelines=[*FOLDERS, *filter(None, [chosen.pipelines])],
             preload=chosen.preload,
             sound_model=chosen.sound_model,
             index=index,

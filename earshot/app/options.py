@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Final
 
 from earshot.core.connections import network
-from earshot.core.paths import PIPELINES
 from earshot.sound_index import BACKENDS
 
 ON = ("1", "true", "yes", "on")
@@ -28,9 +27,8 @@ def options(arguments: Sequence[str], environment: Mapping[str, str]) -> argpars
     parser.add_argument(
         "--pipelines",
         type=Path,
-        default=PIPELINES,
         metavar="FOLDER",
-        help="files that name the systems of each tab (default: those of Earshot)",
+        help="files of systems of one's own, to be offered with ours",
     )
     parser.add_argument(
         "--sound-model",

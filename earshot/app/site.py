@@ -1,5 +1,6 @@
 """The page: every tab over the systems that it offers."""
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +13,7 @@ from earshot.app.health import Health, probes
 from earshot.app.options import DELETE
 from earshot.core.loading import once
 from earshot.core.paths import ASSETS, CHECKPOINTS, PIPELINES
-from earshot.systems.registry import TASKS, Offer, registered_systems
+from earshot.systems.registry import TASKS, Offer, load_board
 from earshot.tabs import lip_to_speech, listening_tests, sound_search, voice_conversion, words
 from earshot.tabs.shared.events import stop_jobs
 from earshot.tabs.shared.page import FOOTER, HEADER, model_cards
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 SOUNDS: Final = ASSETS / "sounds.index"
 WORDS: Final = ASSETS / "words.index"
+FOLDERS: Final = (PIPELINES, PIPELINES / "hub")  # of our files of systems
 
 
 class Site(gr.Blocks):
@@ -39,7 +41,7 @@ class Site(gr.Blocks):
 def build(
     services: Services = Services(),  # noqa: B008  (frozen)
     folder: Path = CHECKPOINTS,
-    pipelines: Path = PIPELINES,
+    pipelines: Sequence[Path] = FOLDERS,
     preload: bool = False,
     sound_model: Sequence[str] | None = None,
     index: Path = SOUNDS,
@@ -51,14 +53,18 @@ def build(
     """Build the whole page. Loads no model unless preload says so.
 
     services: what the page offers to its tabs; drafts of listening tests are made here. folder: of
-    the checkpoints; pipelines: of the files that name the systems of each tab; sound_model: what
-    searches sounds in place of those; index, word_index: of our libraries of sounds and of words;
-    health: is to watch the models; index_backend: where the index is searched, if not as it was
-    made; delete_after: seconds within which visitors' files are deleted.
+    the checkpoints; pipelines: folders of files that name the systems of each tab; sound_model:
+    what searches sounds in place of those; index, word_index: of our libraries of sounds and of
+    words; health: is to watch the models; index_backend: where the index is searched, if not as it
+    was made; delete_after: seconds within which visitors' files are deleted.
     """
     device = services.device
-    systems = registered_systems(pipelines)
-    offers = {task: Offer.of(task, systems, folder, device) for task in TASKS}
+    board = load_board(*pipelines)
+    for fault in board.faults:
+        print(fault, file=sys.stderr)
+    services = replace(services, plug_in_faults=board.faults)
+    hub = not services.hub.refusal
+    offers = {task: board.offer(task, folder, device, hub) for task in TASKS}
     if sound_model:
         offers["sound_search"] = _named_sound_search(sound_model, device)
     if health:
@@ -80,7 +86,7 @@ def build(
         with gr.Tabs(overflow_behavior="wrap"):
             with gr.Tab("Voice conversion"):
                 conversion = offers["voice_conversion"]
-                voice_conversion.build(conversion, conversion.labels, services)
+                voice_conversion.build(conversion, services)
             with gr.Tab("Words"):
                 words.build(offers["words"], word_index, services)
             with gr.Tab("Sound search"):

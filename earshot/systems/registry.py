@@ -1,24 +1,33 @@
-"""The registry of systems: files of ``pipelines/`` register them, and each tab offers those of its
-task.
+"""The registry of systems: files of ``pipelines/``, and of folders of one's own, register them, and
+each tab offers those of its task.
 
 The files are loaded by their paths; nobody imports them. A file registers a class, or a function
 that loads something, with the decorator ``system``; it is called when somebody first asks for it.
+Our own are functions that load a checkpoint. Whatever else is registered is a plug-in: see
+``earshot.systems.protocols`` for what it may be, ``earshot.systems.plug_in`` for what becomes of
+its faults.
 """
 
 import inspect
-import runpy
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import re
+import sys
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
 from earshot.core.errors import InputError
 from earshot.core.loading import once
 from earshot.core.paths import CHECKPOINTS, PIPELINES
+from earshot.systems.plug_in import MAX_LOAD_SECONDS, PlugIn, PlugInError
 
 TASKS: Final = ("voice_conversion", "words", "sound_search", "lip_to_speech")
+NAME: Final = re.compile(r"[\w][\w .+()·-]{0,63}")  # also of folders of results
+MAX_FILE_SECONDS: Final = 60.0  # that a file may take to register its systems
+MAX_DOWNLOAD_SECONDS: Final = 3600.0
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 
@@ -29,7 +38,9 @@ class System:
 
     name: by which programs ask for it; label: what a menu calls it; factory: makes it, given those
     of ``checkpoints``, a folder of them, and ``device`` that it has parameters for; needs: names of
-    checkpoints without which it is not offered.
+    checkpoints without which it is not offered; file: that registered it; card: what a card says of
+    it, such as paper, licence and what it was trained on; isolated: whether it runs in a process of
+    its own; hub: whether it is downloaded from the Hugging Face hub when it is first asked for.
     """
 
     task: str
@@ -37,91 +48,178 @@ class System:
     label: str
     factory: Callable[..., Any]
     needs: tuple[str, ...] = ()
+    file: Path = PIPELINES
+    card: Mapping[str, str] = field(default_factory=dict)
+    isolated: bool = False
+    hub: bool = False
+
+    @property
+    def is_plug_in(self) -> bool:
+        """Whether it is no system of this library, loaded from a checkpoint by a function."""
+        return not self.needs or inspect.isclass(self.factory)
 
     def installed(self, checkpoints: Path) -> bool:
         """Whether the folder has all checkpoints that the system needs."""
         return all((checkpoints / name / "config.json").exists() for name in self.needs)
 
     def load(self, checkpoints: Path, device: str) -> Any:
-        """Load the system from a folder of checkpoints, for a device: auto, cpu or cuda."""
-        values = {"checkpoints": checkpoints, "device": device}
-        parameters = inspect.signature(self.factory).parameters
-        return self.factory(**{name: values[name] for name in values if name in parameters})
+        """Load the system from a folder of checkpoints, for a device: auto, cpu or cuda. A plug-in
+        comes behind its guard, as earshot.systems.plugged has it.
+
+        Raises PlugInError for a fault of a plug-in, and what ours raise for theirs.
+        """
+        make = partial(_call, self.factory, checkpoints, device)
+        if self.isolated:
+            make = partial(_registered_again, self.file, self.task, self.name, checkpoints, device)
+        elif not self.is_plug_in:
+            return make()
+        seconds = MAX_DOWNLOAD_SECONDS if self.hub else MAX_LOAD_SECONDS
+        plug_in = PlugIn(self.label, make, self.file, self.isolated, max_load_seconds=seconds)
+        from earshot.systems.plugged import ADAPTERS  # late, for it loads SciPy
+
+        return ADAPTERS[self.task](self.name, plug_in)
+
+
+def _call(factory: Callable[..., Any], checkpoints: Path, device: str) -> Any:
+    values = {"checkpoints": checkpoints, "device": device}
+    parameters = inspect.signature(factory).parameters
+    return factory(**{name: values[name] for name in values if name in parameters})
+
+
+def _registered_again(file: Path, task: str, name: str, checkpoints: Path, device: str) -> Any:
+    """Make a system in a process of its own, in which its file is run again."""
+    systems = [s for s in _systems_of(file) if (s.task, s.name) == (task, name)]
+    return _call(systems[-1].factory, checkpoints, device)
 
 
 _registered: ContextVar[list[System] | None] = ContextVar("registered", default=None)
+_file: ContextVar[Path] = ContextVar("file", default=PIPELINES)
 
 
-def system(task: str, name: str, label: str = "", needs: Sequence[str] = ()) -> Callable[[F], F]:
+def system(
+    task: str,
+    name: str,
+    label: str = "",
+    needs: Sequence[str] = (),
+    isolated: bool = False,
+    hub: bool = False,
+    **card: str,
+) -> Callable[[F], F]:
     """Register what is decorated as a system of a task, one of TASKS: a class, or a function that
     loads one. It stays as it is, and is registered only while the app loads its file.
 
-    Raises ValueError for a task that does not exist.
+    needs, isolated, hub: as in System; card: what its card says, such as ``paper="…"``,
+    ``licence="…"``, ``trained_on="…"``. Raises ValueError for a task that does not exist, and for a
+    name that cannot be that of a folder, too.
     """
     if task not in TASKS:
         raise ValueError(f"There is no task {task!r}: choose one of {', '.join(TASKS)}.")
+    if not NAME.fullmatch(name):
+        raise ValueError(f"A system cannot be called {name!r}: use letters, digits and hyphens.")
 
     def register(factory: F) -> F:
         systems = _registered.get()
         if systems is not None:
-            systems.append(System(task, name, label or name, factory, tuple(needs)))
+            labelled = task, name, label or name, factory, tuple(needs), _file.get(), card
+            systems.append(System(*labelled, isolated=isolated, hub=hub))
         return factory
 
     return register
 
 
-def registered_systems(folder: Path = PIPELINES) -> list[System]:
-    """Run the files of a folder, in the order of their names, and list what they register."""
-    with _collecting() as systems:
-        for path in sorted(folder.glob("*.py")):
-            runpy.run_path(str(path), run_name=path.stem)
-    return systems
+@dataclass(frozen=True)
+class Board:
+    """The systems that files registered, in the order of the files, and a sentence for each file
+    that could not be run."""
+
+    systems: Sequence[System]
+    faults: Sequence[str] = ()
+
+    def offer(
+        self, task: str, checkpoints: Path = CHECKPOINTS, device: str = "auto", hub: bool = True
+    ) -> "Offer[Any]":
+        """Offer those of the systems that are of a task and have their checkpoints in the folder.
+
+        A name that is registered twice is the later one's. hub: whether those that are downloaded
+        are among them.
+        """
+        named = {
+            system.name: system
+            for system in self.systems
+            if system.task == task and system.installed(checkpoints) and (hub or not system.hub)
+        }
+        labels = {name: each.label for name, each in named.items() if not each.is_plug_in}
+        plugged = {name: each.label for name, each in named.items() if each.is_plug_in}
+        downloads = {name for name, each in named.items() if each.hub}
+        return Offer(lambda name: named[name].load(checkpoints, device), labels, plugged, downloads)
 
 
-@contextmanager
-def _collecting() -> Iterator[list[System]]:
+def load_board(*folders: Path) -> Board:
+    """Run the files of folders, without any those of ``pipelines/``, in the order of their names,
+    and list what they register. What is wrong with a file leaves the others as they are.
+    """
     systems: list[System] = []
-    token = _registered.set(systems)
+    faults = []
+    for path in [path for folder in folders or [PIPELINES] for path in sorted(folder.glob("*.py"))]:
+        guard = PlugIn(
+            path.name, partial(_systems_of, path), path, max_load_seconds=MAX_FILE_SECONDS
+        )
+        try:
+            systems += guard.loaded()
+        except PlugInError as error:
+            faults.append(str(error))
+    return Board(systems, faults)
+
+
+def _systems_of(path: Path) -> list[System]:
+    """Run a file, and list what it registers."""
+    # A module of a name that no other has, where pickle finds its classes.
+    spec = spec_from_file_location(f"pipelines {path}", path)
+    assert spec and spec.loader
+    module = sys.modules[spec.name] = module_from_spec(spec)
+    systems: list[System] = []
+    tokens = _registered.set(systems), _file.set(path)
     try:
-        yield systems
+        spec.loader.exec_module(module)
     finally:
-        _registered.reset(token)
+        _registered.reset(tokens[0])
+        _file.reset(tokens[1])
+    return systems
 
 
 class Offer(Generic[T]):
     """The systems of a task that are installed, the default first; each is loaded once, when it is
     first asked for, and shared by all visitors.
 
-    labels: what a menu calls each, by its name. An offer of none is false.
+    labels: what a menu calls each of ours, by its name; plugged: the same of plug-ins; downloads:
+    the names of those that are downloaded when they are asked for. An offer without any of ours is
+    false.
     """
 
-    def __init__(self, load: Callable[[str], T], labels: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        load: Callable[[str], Any],
+        labels: Mapping[str, str],
+        plugged: Mapping[str, str] | None = None,
+        downloads: Collection[str] = (),
+    ) -> None:
         """Offer the systems of these labels. load: loads one by its name."""
-        self.labels = labels
+        self.labels, self.plugged, self.downloads = labels, plugged or {}, downloads
         self._load = once(load)
 
-    @classmethod
-    def of(
-        cls,
-        task: str,
-        systems: Sequence[System],
-        checkpoints: Path = CHECKPOINTS,
-        device: str = "auto",
-    ) -> "Offer[Any]":
-        """Offer those of the systems that are of a task and have their checkpoints in the folder.
-
-        A name that is registered twice is the later one's.
-        """
-        named = {s.name: s for s in systems if s.task == task and s.installed(checkpoints)}
-        labels = {name: each.label for name, each in named.items()}
-        return cls(lambda name: named[name].load(checkpoints, device), labels)
-
     def __call__(self, name: str | None = None) -> T:
-        """Load a system by its name, without one the default. Raises InputError where it is not
-        offered."""
+        """Load one of our systems by its name, without one the default. Raises InputError where it
+        is not offered."""
         name = name or next(iter(self.labels), "")
         if name not in self.labels:
             raise InputError(f"There is no model {name!r} here, only {', '.join(self.labels)}.")
+        return self._load(name)
+
+    def any(self, name: str) -> Any:
+        """Load a system by its name, one of ours or a plug-in, as earshot.systems.plugged has it.
+        Raises InputError where it is not offered, PlugInError for a fault of a plug-in."""
+        if name not in self.plugged:
+            return self(name)
         return self._load(name)
 
     def __bool__(self) -> bool:

@@ -5,16 +5,16 @@ from typing import Any
 
 import pytest
 
-from earshot.systems.registry import Offer, System, registered_systems
+from earshot.systems.registry import Board, System, load_board
 
 
 def labels(task: str) -> Mapping[str, str]:
     """What the menu of a task calls its systems, by name."""
-    return Offer.of(task, registered_systems()).labels
+    return load_board().offer(task).labels
 
 
 def replace_system(patch: pytest.MonkeyPatch, task: str, factory: Callable[..., Any]) -> None:
     """Let pages that are built now offer, for a task, what the factory makes, and nothing else."""
-    others = [system for system in registered_systems() if system.task != task]
-    systems = [*others, System(task, task, task, factory)]
-    patch.setattr("earshot.app.site.registered_systems", lambda *_: systems)
+    others = [system for system in load_board().systems if system.task != task]
+    systems = [*others, System(task, task, task, factory, ("g2p",))]
+    patch.setattr("earshot.app.site.load_board", lambda *_: Board(systems))

@@ -6,7 +6,7 @@ import pytest
 
 from earshot.app import site
 from earshot.core.errors import InputError
-from earshot.systems.registry import TASKS, Offer, registered_systems, system
+from earshot.systems.registry import TASKS, load_board, system
 from earshot.systems.voice_conversion import settings
 
 PLUG_IN = """
@@ -19,23 +19,23 @@ class Mine:
 
 
 def test_every_task_offers_a_system(tiny_checkpoints: Path) -> None:
-    systems = registered_systems()
-    assert all(Offer.of(task, systems) for task in TASKS)
-    assert all(Offer.of(task, systems, tiny_checkpoints) for task in TASKS)
+    board = load_board()
+    assert all(board.offer(task) for task in TASKS)
+    assert all(board.offer(task, tiny_checkpoints) for task in TASKS)
 
 
 def test_shipped_names_are_those_of_the_library(tiny_checkpoints: Path) -> None:
-    offer = Offer.of("voice_conversion", registered_systems(), tiny_checkpoints)
+    offer = load_board().offer("voice_conversion", tiny_checkpoints)
     assert [*offer.labels] == [*settings.MODELS]
 
 
 def test_systems_without_checkpoints_are_not_offered(tmp_path: Path) -> None:
-    assert not any(Offer.of(task, registered_systems(), tmp_path) for task in TASKS)
+    assert not any(load_board().offer(task, tmp_path) for task in TASKS)
 
 
 def test_each_system_loads_once(tiny_checkpoints: Path) -> None:
     """A model is loaded on first use; models of one checkpoint share its networks."""
-    offer = Offer.of("voice_conversion", registered_systems(), tiny_checkpoints, "cpu")
+    offer = load_board().offer("voice_conversion", tiny_checkpoints, "cpu")
     assert offer("vqvae-64") is offer("vqvae-64")
     assert offer() is offer("continuous")
     assert offer("units-64").networks is offer("continuous").networks
@@ -54,9 +54,9 @@ def test_files_of_a_folder_are_run_in_order(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text(PLUG_IN)
     (tmp_path / "b.py").write_text(PLUG_IN.replace("My words", "Again"))
     (tmp_path / "notes.txt").write_text("no Python")
-    offer = Offer.of("words", registered_systems(tmp_path))
-    assert offer.labels == {"mine": "Again"}
-    assert type(offer()).__name__ == "Mine"
+    offer = load_board(tmp_path).offer("words")
+    assert offer.plugged == {"mine": "Again"}
+    assert not offer and offer.any("mine").label == "Again"
 
 
 def test_system_of_unknown_task_is_refused() -> None:

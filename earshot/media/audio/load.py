@@ -6,6 +6,7 @@ import io
 import math
 import struct
 import wave
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -313,3 +314,15 @@ def match_loudness(
         return np.zeros_like(waveform)
     gain = min(10 ** ((lufs - level) / 20), 10 ** (peak / 20) / float(np.abs(waveform).max()))
     return (waveform * gain).astype(waveform.dtype)
+
+
+def equally_loud(
+    sounds: Sequence[tuple[np.ndarray, int]], lufs: float = -23.0, peak: float = -1.0
+) -> list[np.ndarray]:
+    """Bring sounds, waveforms (T,) with their rates in Hz, to one loudness: lufs (LUFS), or as near
+    below as the peak (dBFS) of each of them allows. Silence stays silent.
+    """
+    matched = [match_loudness(waveform, rate, lufs, peak) for waveform, rate in sounds]
+    levels = [loudness(w, rate) for w, (_, rate) in zip(matched, sounds, strict=True)]
+    least = min((level for level in levels if not math.isinf(level)), default=lufs)
+    return [match_loudness(w, rate, least, 0) for w, (_, rate) in zip(matched, sounds, strict=True)]

@@ -91,6 +91,11 @@ class Owner(Protocol):
         """Return the voice. Raises InputError where it was not made."""
         ...
 
+    @property
+    def sample(self) -> "tuple[int, Any] | None":
+        """Return a recording of the voice: its rate in Hz, and samples (T,)."""
+        ...
+
 
 class LentVoice:
     """The own voice as the tabs of one page share it: one tab makes it, others take it."""
@@ -141,7 +146,7 @@ class Services:
     visitor's own; tickets: that lend it to the LiveServer; allow_reference: whether a recording of
     anybody may be uploaded in its place. transcriber: loads what writes down the words of a
     conversion; None where they are not shown. hub: which models of the hub visitors may load, on
-    this device.
+    this device; plug_in_faults: a sentence on each file of systems that could not be run.
     """
 
     drafts: Drafts | None = None
@@ -152,4 +157,5 @@ class Services:
     allow_reference: bool = False
     transcriber: "Callable[[], Transcriber] | None" = None
     hub: HubPermission = HubPermission()
+    plug_in_faults: Sequence[str] = ()
     device: str = "auto"

@@ -17,6 +17,7 @@ from gradio.components import Component
 from markupsafe import Markup
 
 from earshot.core.errors import InputError
+from earshot.media.constants import SAMPLE_RATE
 from earshot.systems.voice_conversion import settings
 from earshot.tabs.shared.events import CONVERSION_QUEUE, HIDDEN, Update, queued, say, stoppable
 from earshot.tabs.shared.parts import Section
@@ -25,6 +26,8 @@ from earshot.tabs.shared.sessions import SessionStore, delete_after_use
 from earshot.tabs.voice_conversion.speaking import NO_OWN
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from earshot.systems.voice_conversion import AnyVoiceConversion, Voice
     from earshot.systems.voice_conversion.reading import Reading
 
@@ -48,7 +51,8 @@ converted, and the recording is deleted after use.</p>
 class OwnVoice:
     """The voice of a visitor, which only a recording of the text that was drawn for them makes.
 
-    voice: what is spoken in; there is no other way to one than through the constructor's check.
+    voice: what is spoken in; there is no other way to one than through the constructor's check;
+    reference: the speech (T,) at 16 kHz that it was made of.
     """
 
     def __init__(
@@ -60,15 +64,15 @@ class OwnVoice:
         """
         if reading is None:
             raise InputError(NO_TEXT)
-        self._reference = pipeline.reference(recording, reading)  # float32 (T,) at 16 kHz
-        self.voice: Voice = pipeline.voice(self._reference)
+        self.reference = pipeline.reference(recording, reading)  # float32 (T,) at 16 kHz
+        self.voice: Voice = pipeline.voice(self.reference)
 
     def fitted(
         self, pipeline: "AnyVoiceConversion", on_progress: Callable[[float], object]
     ) -> "OwnVoice":
         """Fit the voice more closely to what was read; on_progress: is told the share done."""
         closer = copy(self)
-        closer.voice = pipeline.fit(self.voice, self._reference, on_progress)
+        closer.voice = pipeline.fit(self.voice, self.reference, on_progress)
         return closer
 
 
@@ -83,8 +87,8 @@ class ReferenceVoice(OwnVoice):
         """
         if agreed is not True:
             raise InputError(NO_CONSENT)
-        self._reference = pipeline.reference(recording)
-        self.voice = pipeline.voice(self._reference, settings.OF_RECORDING)
+        self.reference = pipeline.reference(recording)
+        self.voice = pipeline.voice(self.reference, settings.OF_RECORDING)
 
 
 @dataclass
@@ -106,6 +110,11 @@ class VoiceVisit:
         if self.own is None:
             raise InputError(NO_OWN)
         return self.own.voice
+
+    @property
+    def sample(self) -> "tuple[int, np.ndarray] | None":
+        """Return the speech that the voice was made of, as it is at 16 kHz; None without one."""
+        return (SAMPLE_RATE, self.own.reference) if self.own else None
 
 
 class OwnVoicePanel(Section):

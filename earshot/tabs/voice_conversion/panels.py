@@ -1,10 +1,9 @@
 """The panels under a conversion: the words that a recogniser finds in it, shown with --transcripts
-only; a blind vote, in which one press says which of two systems is clearer; and SpeechT5 of the hub
-next to ours, also in a listening test of both.
+only; a blind vote, in which one press says which of two systems is clearer; and systems side by
+side, ours and those of the operator.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,23 +13,25 @@ from gradio.events import Dependency
 from markupsafe import Markup
 
 from earshot.core.errors import InputError
-from earshot.pretrained.hub import HubPermission, fetch, fetch_from_dataset
+from earshot.media.constants import SAMPLE_RATE
 from earshot.study.design import Item, Test
-from earshot.study.design.folder import DraftItem
 from earshot.study.library import VOTE, TestLibrary
-from earshot.tabs.components.hub_picker import HubModels, HubPicker, Kind, hub_picker
-from earshot.tabs.components.lanes import Lane
-from earshot.tabs.components.timeline import SoundLanes, TimelineSpec, timeline
-from earshot.tabs.shared.events import LAST, Update, queued, reporting, say, stoppable
+from earshot.systems.registry import Offer
+from earshot.systems.voice_conversion import settings
+from earshot.tabs.components.lanes import UnitCells
+from earshot.tabs.components.side_by_side import SideBySide, Take
+from earshot.tabs.shared.events import LAST, Update, Values, queued, reporting, say, stoppable
 from earshot.tabs.shared.gradio_internals import event_data
-from earshot.tabs.shared.html import icon, render
+from earshot.tabs.shared.html import icon, render, viridis_colors
 from earshot.tabs.shared.parts import Section
-from earshot.tabs.shared.services import Drafts
-from earshot.tabs.voice_conversion.view import ConversionResult, draft_item
+from earshot.tabs.shared.services import Services
+from earshot.tabs.voice_conversion.speaking import SpeakingInputs
+from earshot.tabs.voice_conversion.view import ConversionResult, rate
 
 if TYPE_CHECKING:
+    from earshot.media.audio.speech import Speech
     from earshot.pretrained.recogniser import Transcriber, Transcript
-    from earshot.systems.voice_conversion.speecht5 import SpeechT5Conversion
+    from earshot.systems.voice_conversion.converter import Converter
 
 # A recording, and its words: recognised once, in however many voices it is converted.
 SourceWords = tuple[bytes, "Transcript"]
@@ -67,24 +68,8 @@ VOTE_LABELS: Final = {
 }
 NO_VOTE: Final = "Vote first: what you heard is told then."
 NO_INTERVAL: Final = "an interval takes a second voter"
-SPEECHT5: Final = "microsoft/speecht5_vc"
-SPEECHT5_VOCODER: Final = "microsoft/speecht5_hifigan"
-XVECTORS: Final = ("Matthijs/cmu-arctic-xvectors", "spkrec-xvect.zip")
-KIND: Final = Kind(("speecht5",), {SPEECHT5: "0.7 GB"}, others=False)
-# Four speakers of CMU ARCTIC, on whom it was trained.
-SPEECHT5_VOICES: Final = {
-    "bdl, a man": "bdl",
-    "rms, a man": "rms",
-    "clb, a woman": "clb",
-    "slt, a woman": "slt",
-}
-ABOUT: Final = """<p class="hint">The source above by <a href="https://arxiv.org/abs/2110.07205"
-target="_blank">SpeechT5</a>, a larger model, in one of its own voices, up to 30 s. Both can go into
-a listening test.</p>"""
-NO_PAIR: Final = "Source, our conversion and SpeechT5’s appear here."
-NO_CONVERSION: Final = "There is nothing to compare it with yet. Convert a recording first."
-
-Baseline = tuple["SpeechT5Conversion", "dict[str, np.ndarray]"]
+NO_SOURCE: Final = "There is nothing to convert yet. Record or upload speech, or try an example."
+NO_TAKES: Final = "Your speech by each system appears here, on one time axis."
 
 
 class TranscriptPanel(Section):
@@ -206,108 +191,76 @@ def _standing(tests: TestLibrary, test: Test, item: Item) -> str:
     )
 
 
-@dataclass(frozen=True)
-class Pair:
-    """Our conversion of a source, and SpeechT5's in one of its voices."""
+class ConversionSideBySide(SideBySide):
+    """The systems of voice conversion side by side, in the voice that was chosen for the tab.
 
-    ours: ConversionResult
-    baseline: SoundLanes
-    voice: str
-
-    def timeline(self) -> TimelineSpec:
-        """Lay out source and both conversions on one time axis."""
-        sounds = {"Ours": self.ours.converted, "SpeechT5": self.baseline}
-        if self.ours.source:
-            sounds = {"Source": self.ours.source, **sounds}
-        lanes: list[Lane] = [lane for name, sound in sounds.items() for lane in sound.lanes(name)]
-        tracks = [sound.file(name, name.lower()) for name, sound in sounds.items()]
-        return TimelineSpec("Source, our conversion and SpeechT5’s", lanes, tracks)
-
-    def draft_items(self) -> list[DraftItem]:
-        """Make items of a listening test of both conversions, of one source."""
-        ours = draft_item(self.ours)
-        if ours is None:
-            return []
-        settings = {"model": SPEECHT5, "vocoder": SPEECHT5_VOCODER, "target": self.voice}
-        baseline = DraftItem(f"SpeechT5 {self.voice}", self.baseline.content, ours.source, settings)
-        return [ours, baseline]
-
-
-def baselines(permission: HubPermission, device: str) -> HubModels[Baseline]:
-    """Offer SpeechT5 with its vocoder and voices, loaded when it is asked for."""
-
-    def load(name: str, folder: Path) -> Baseline:
-        # Late, for it loads torch.
-        from earshot.systems.voice_conversion.speecht5 import SpeechT5Conversion, read_voices
-
-        vocoder = fetch(SPEECHT5_VOCODER, ["hifigan"])
-        voices = read_voices(fetch_from_dataset(*XVECTORS), list(SPEECHT5_VOICES.values()))
-        return SpeechT5Conversion.from_pretrained(folder, vocoder, device), voices
-
-    return HubModels(KIND, permission, load)
-
-
-class BaselinePanel(Section):
-    """The folded panel under the result, which compares it with SpeechT5."""
+    speaking: the components in which it is chosen; audio, result: those of the source.
+    """
 
     def __init__(
-        self, models: HubModels[Baseline], result: gr.State, drafts: Drafts | None
+        self,
+        offer: "Offer[Converter]",
+        services: Services,
+        audio: gr.Audio,
+        result: gr.State,
     ) -> None:
-        """Lay the panel out. result: holds the ConversionResult that it is compared with."""
-        self.models, self.result = models, result
-        self.pair = gr.State(None, time_to_live=3600)
-        with gr.Accordion("Compare with SpeechT5", open=False):
-            gr.HTML(ABOUT)
-            self.picker = hub_picker(models, "Baseline")
-            if self.picker:
-                self._layout(self.picker, drafts)
+        """Lay the panel out."""
+        self.audio, self.conversion = audio, result
+        super().__init__("conversion", offer, services, NO_TAKES)
 
-    def _layout(self, picker: HubPicker, drafts: Drafts | None) -> None:
-        voice = gr.Radio(list(SPEECHT5_VOICES.items()), value="bdl", label="Voice")
-        with gr.Row(elem_classes="rates-button"):
-            run = gr.Button("Convert by SpeechT5", size="sm", scale=0, min_width=180)
-            halt = gr.Button("Stop", size="sm", scale=0, min_width=180, visible=False)
-            if drafts:
-                drafts.button(self.pair, _items, "Add both to a listening test")
-        self.message = gr.HTML()
-        self.lanes = timeline("baseline", NO_PAIR)
-        picker.wire(self.load, [], [], self.lanes)
-        self.on_model(
-            run.click,
-            self.convert,
-            [self.result, voice],
-            [self.message, self.pair, self.lanes],
-            progress_on=self.lanes,
-            start=run,
-            stop=halt,
+    def follow(self, speaking: SpeakingInputs) -> None:
+        """Connect the panel, which speaks as is chosen in these components."""
+        self.speaking = speaking
+        self.wire([self.audio, self.conversion, *speaking.components])
+
+    def source(self, values: Values) -> "Speech":
+        """Return the recording, or else what is shown. Raises InputError where there is neither."""
+        from earshot.media.audio.features import log_mel  # late, for they load SciPy
+        from earshot.media.audio.load import load
+        from earshot.media.audio.speech import Speech
+
+        recording = load(self._sound(values), SAMPLE_RATE, settings.MAX_SECONDS)
+        return Speech(recording.waveform, SAMPLE_RATE, log_mel(recording.waveform), 0.0)
+
+    def take(self, name: str, values: Values) -> Take:
+        """Convert the source by a system to the voice that was chosen."""
+        spoken, sound = self.speaking.read(values), self._sound(values)
+        system = self.offer.any(name)
+        if name not in self.offer.plugged:
+            conversion = system(sound, *spoken.arguments(system))
+            units = conversion.units
+            cells = UnitCells(
+                f"{system.name} · {rate(conversion)}",
+                tuple(units.codes.tolist()),
+                units.step,
+                system.colors,
+            )
+            label = self.offer.labels[name]
+            return Take(
+                label, conversion.converted, {"target": spoken.target}, [cells], conversion.notices
+            )
+        file = Path(sound).stem if isinstance(sound, str) else ""
+        speech = system(sound, spoken.voice, spoken.sample, file)
+        cells = _unit_cells(system.label, *speech.units) if speech.units else None
+        return Take(
+            system.label,
+            speech.speech,
+            {"target": speech.voice},
+            [cells] if cells else [],
+            speech.notices,
         )
 
-    def load(
-        self,
-        name: str,
-        progress: gr.Progress = gr.Progress(),  # noqa: B008  (how Gradio asks for it)
-    ) -> Update:
-        """Load the baseline."""
-        self.models.load(name, progress)
-        return {}
-
-    def convert(
-        self,
-        result: ConversionResult | None,
-        voice: str,
-        progress: gr.Progress = gr.Progress(),  # noqa: B008
-    ) -> Update:
-        """Convert the source of the result by the baseline, and show both."""
-        if result is None or result.source is None:
-            raise InputError(NO_CONVERSION)
-        pipeline, voices = self.models(SPEECHT5)
-        if voice not in voices:
-            raise InputError(f"There is no voice {voice}. Choose one of {', '.join(voices)}.")
-        progress(0.2, desc=f"SpeechT5 speaks as {voice}")
-        converted = pipeline(result.source.content, voices[voice]).converted
-        pair = Pair(result, SoundLanes.of(converted), voice)
-        return {self.message: "", self.pair: pair, self.lanes: pair.timeline().value()}
+    def _sound(self, values: Values) -> str | bytes:
+        past: ConversionResult | None = values[self.conversion]
+        if recording := values[self.audio]:
+            return recording
+        if not past or not past.source:
+            raise InputError(NO_SOURCE)
+        return past.source.content
 
 
-def _items(pair: Pair | None) -> list[DraftItem]:
-    return pair.draft_items() if pair else []
+def _unit_cells(label: str, units: Sequence[int], step: float) -> UnitCells:
+    """Draw the units of a plug-in, each in a colour of its own."""
+    numbers = np.unique(units, return_inverse=True)[1]
+    colors = viridis_colors(np.linspace(0, 1, numbers.max() + 1))
+    return UnitCells(f"{label} · {len(colors)} units", tuple(numbers.tolist()), step, colors)

@@ -10,12 +10,14 @@ import gradio as gr
 from gradio.components import Component
 
 from earshot.core.errors import InputError
+from earshot.core.paths import ASSETS
 from earshot.systems.voice_conversion import settings
 from earshot.systems.voice_conversion.live.process import Choice
 from earshot.tabs.components.voice_cards import VOICES, Card
 from earshot.tabs.shared.services import OWN, Owner
 
 if TYPE_CHECKING:
+    from earshot.media.audio.load import Audio
     from earshot.systems.voice_conversion import Voice
     from earshot.systems.voice_conversion.converter import Converter
 
@@ -74,6 +76,15 @@ class Speaking:
         if not self.blended:
             return names[0]
         return f"{names[0]} {1 - self.share:.0%} + {names[1]} {self.share:.0%}"
+
+    @property
+    def sample(self) -> "Audio":
+        """Return speech of the voice, for systems that make a voice of it; None where there is
+        none."""
+        if self.voice == OWN:
+            return self.visit.sample if self.visit else None
+        path = ASSETS / "voices" / f"{self.voice}.ogg"
+        return path if self.voice in VOICES and path.exists() else None
 
     def suits(self, pipeline: "Converter") -> bool:
         """Whether the pipeline has the voice that was chosen."""

@@ -1,6 +1,6 @@
 """Voice conversion: speech → units, which can be edited → the same words in another voice."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
@@ -32,10 +32,9 @@ from earshot.tabs.voice_conversion.events import (
 from earshot.tabs.voice_conversion.live import LivePanel
 from earshot.tabs.voice_conversion.own_voice import OwnVoicePanel
 from earshot.tabs.voice_conversion.panels import (
-    BaselinePanel,
+    ConversionSideBySide,
     TranscriptPanel,
     VotePanel,
-    baselines,
 )
 from earshot.tabs.voice_conversion.speaking import (
     ALONE,
@@ -46,6 +45,7 @@ from earshot.tabs.voice_conversion.speaking import (
 from earshot.tabs.voice_conversion.view import draft_item
 
 if TYPE_CHECKING:
+    from earshot.systems.registry import Offer
     from earshot.systems.voice_conversion import AnyVoiceConversion
     from earshot.systems.voice_conversion.converter import Converter
 
@@ -88,26 +88,18 @@ aria-valuemax="0"><i></i><b title="Noise of the room"></b></div>
 STEP: Final = '<h3 class="step">Your speech <span>up to 60 s</span></h3>'
 
 
-def build(
-    pipelines: Callable[[str], "Converter"],
-    models: Mapping[str, str],
-    services: Services,
-) -> gr.Blocks:
-    """Build the tab. pipelines gives a model's pipeline by name, loaded when first asked for;
-    models: what the menu calls each by its name, the default first."""
+def build(offer: "Offer[Converter]", services: Services) -> gr.Blocks:
+    """Build the tab over the systems that it offers, each loaded when first asked for."""
     with gr.Blocks(title="Voice conversion") as tab:
-        if models:
-            _layout(tab, Models(pipelines, models), services)
+        if offer:
+            _layout(tab, offer, services)
         else:
             missing_model("voice_conversion", "any-voice", "speech")
     return tab
 
 
-def _layout(
-    tab: gr.Blocks,
-    models: Models,
-    services: Services,
-) -> None:
+def _layout(tab: gr.Blocks, offer: "Offer[Converter]", services: Services) -> None:
+    models = Models(offer, offer.labels)
     gr.HTML(INTRO.format(about=ANY_VOICE if models.any_voice else FIVE_VOICES))
     result = gr.State(None, time_to_live=3600)
     with gr.Row(elem_classes="room"):
@@ -147,13 +139,14 @@ def _layout(
                     halt = gr.Button("Stop", size="sm", scale=0, min_width=160, visible=False)
                 rates_message = gr.HTML()
                 rates = timeline("rates", RATES)
-            BaselinePanel(baselines(services.hub, services.device), result, services.drafts)
+            systems = ConversionSideBySide(offer, services, audio, result)
     model, other, share, intonation, vocoder = _options(models, own_card)
     how_it_works(__file__)
 
     declare_endpoints(models, audio, voice, model, vocoder, intonation)
     own.wire(lambda: cast("AnyVoiceConversion", models.pipeline(settings.CONTINUOUS)), voice)
     chosen = SpeakingInputs(voice, other, share, model, vocoder, intonation, own.visit)
+    systems.follow(chosen)
     to = ConversionComponents(
         audio,
         chosen,

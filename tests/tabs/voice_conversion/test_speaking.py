@@ -13,6 +13,7 @@ import pytest
 from earshot.core.errors import InputError
 from earshot.core.paths import ASSETS
 from earshot.media.audio.load import load, wav_bytes
+from earshot.systems.registry import Offer
 from earshot.systems.voice_conversion import Converter, Voice, VoiceConversion
 from earshot.tabs.shared.services import OWN, Services
 from earshot.tabs.voice_conversion import tab
@@ -71,7 +72,9 @@ def functions(page: gr.Blocks) -> set[str]:
 
 
 def page(models: Models, allow_reference: bool) -> gr.Blocks:
-    return tab.build(models, labels("voice_conversion"), Services(allow_reference=allow_reference))
+    return tab.build(
+        Offer(models, labels("voice_conversion")), Services(allow_reference=allow_reference)
+    )
 
 
 def test_page_takes_anybodys_recording_if_allowed(models: Models) -> None:

@@ -10,6 +10,7 @@ import gradio as gr
 import pytest
 
 from earshot.pretrained.recogniser import RecognisedWord, Transcript
+from earshot.systems.registry import Offer
 from earshot.systems.voice_conversion import VoiceConversion
 from earshot.tabs.shared.services import Services
 from earshot.tabs.voice_conversion import tab
@@ -99,5 +100,5 @@ def test_missing_recogniser_is_said(result: ConversionResult) -> None:
 def test_page_shows_words_only_when_asked(tiny_checkpoints: Path, is_on: bool) -> None:
     models = partial(VoiceConversion.from_pretrained, device="cpu", checkpoints=tiny_checkpoints)
     load = cast("Any", Recogniser if is_on else None)
-    page = tab.build(models, labels("voice_conversion"), Services(transcriber=load))
+    page = tab.build(Offer(models, labels("voice_conversion")), Services(transcriber=load))
     assert ("transcribe" in {function.name for function in page.fns.values()}) is is_on

@@ -1,0 +1,213 @@
+"""Plug-ins that need no code: results that were made before, a system that runs elsewhere, and
+models of transformers.
+
+Each is named in a file of ``pipelines/``:
+``system("voice_conversion", "mine")(lambda: Precomputed("outputs/mine"))``.
+"""
+
+import json
+import tempfile
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from earshot.core.errors import InputError
+from earshot.media.audio.load import load, wav_bytes
+from earshot.media.constants import SAMPLE_RATE
+from earshot.pretrained.hub import fetch, fetch_from_dataset
+
+SOUNDS: Final = (".wav", ".flac", ".aif", ".aiff", ".ogg", ".opus", ".mp3", ".m4a")
+MAX_RATE: Final = 48_000  # Hz, of a result
+MAX_SECONDS: Final = 180.0  # of a result
+MAX_NAMES: Final = 5  # that a message repeats
+SPEECH_MODELS: Final = ("hubert", "wavlm", "wav2vec2", "moonshine")  # model types of transformers
+SPEECHT5_VOCODER: Final = "microsoft/speecht5_hifigan"
+XVECTORS: Final = ("Matthijs/cmu-arctic-xvectors", "spkrec-xvect.zip")
+
+
+class Precomputed:
+    """A folder of results by the names of their inputs: what ``a/b/in.wav`` became is ``in.wav``.
+
+    For several voices, each has a folder of its name in it, ``VOICE/in.wav``, or the results are
+    named ``in__VOICE.wav``.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        """Read the folder. Raises FileNotFoundError where there is none with sounds."""
+        self.folder = Path(folder).expanduser()
+        self._paths = {
+            path.relative_to(self.folder).with_suffix("").as_posix(): path
+            for path in sorted(self.folder.rglob("*"))
+            if path.suffix.lower() in SOUNDS
+        }
+        if not self._paths:
+            raise FileNotFoundError(f"{folder} is no folder with sounds in it")
+        names = {key.rpartition("/")[0] for key in self._paths}
+        names |= {key.rpartition("__")[2] for key in self._paths if "__" in key}
+        self.voices: Sequence[str] = sorted(names - {""})
+
+    def result_for(self, name: str, target: Any = "") -> tuple[np.ndarray, int]:
+        """Read the result for an input, by its name, in a voice. Raises InputError where there is
+        none.
+        """
+        for key in (f"{target}/{name}", f"{name}__{target}", name):
+            if path := self._paths.get(key):
+                sound = load(path, MAX_RATE, MAX_SECONDS)
+                return sound.waveform, sound.sample_rate
+        some = ", ".join(sorted({Path(key).name for key in self._paths})[:MAX_NAMES])
+        raise InputError(f"There is no result for “{name or 'a recording'}”, only for {some} ….")
+
+
+class Remote:
+    """A system of voice conversion that runs elsewhere: an endpoint of a Space or any Gradio app.
+
+    The recording is sent there: it leaves this machine.
+    """
+
+    def __init__(
+        self,
+        source: str,
+        api_name: str = "/predict",
+        voices: Sequence[str] = (),
+        arguments: Callable[[Any, Any], Sequence[Any]] = lambda sound, voice: (sound, voice),
+    ) -> None:
+        """Name it. source: "user/space", or an address; voices: that it is asked for; arguments:
+        what its endpoint takes, of the sound's file and a voice.
+        """
+        self.source, self.api_name, self.voices = source, api_name, voices
+        self._arguments = arguments
+
+    @cached_property
+    def _client(self) -> Any:
+        from gradio_client import Client  # late, for it asks the network
+
+        self._folder = tempfile.TemporaryDirectory(prefix="remote-")
+        return Client(self.source, verbose=False, download_files=self._folder.name)
+
+    def __call__(
+        self, waveform: np.ndarray, sample_rate: int, target: Any
+    ) -> tuple[np.ndarray, int]:
+        """Convert by the endpoint: the first sound of its answer. Raises InputError where it cannot
+        be reached, refuses, or answers without one.
+        """
+        from gradio_client import handle_file
+        from gradio_client.exceptions import AppError
+
+        with tempfile.NamedTemporaryFile(suffix=".wav") as file:
+            file.write(wav_bytes(waveform, sample_rate))
+            file.flush()
+            try:
+                values = self._arguments(handle_file(file.name), target)
+                answer = self._client.predict(*values, api_name=self.api_name)
+            except AppError as error:
+                raise InputError(f"{self.source} refuses: {error}") from error
+            except (OSError, ValueError) as error:
+                raise InputError(
+                    f"{self.source} cannot be reached, or has no such endpoint."
+                ) from error
+        files = [part for part in _parts(answer) if Path(part).suffix.lower() in SOUNDS]
+        if not files:
+            raise InputError(f"{self.source} answers without a sound.")
+        try:
+            sound = load(files[0], MAX_RATE, MAX_SECONDS)
+        finally:
+            for part in files:
+                Path(part).unlink(missing_ok=True)
+        return sound.waveform, sound.sample_rate
+
+
+def _parts(answer: Any) -> list[str]:
+    """List the paths in an answer."""
+    if isinstance(answer, dict):
+        answer = [answer.get("path") or answer.get("value")]
+    if isinstance(answer, str):
+        return [answer]
+    return [path for part in answer or () for path in _parts(part)] if _several(answer) else []
+
+
+def _several(answer: Any) -> bool:
+    return isinstance(answer, list | tuple)
+
+
+class Transformers:
+    """A model of transformers by its hub id, or in a folder: SpeechT5 for voice conversion; HuBERT,
+    WavLM, wav2vec 2.0 and Moonshine for words ("ID:LAYER"); CLAP for sounds.
+
+    Downloaded when it is first used, where it was not before.
+    """
+
+    def __init__(self, name: str, device: str = "auto") -> None:
+        """Load the model. Raises InputError for one of another kind."""
+        identifier, _, layers = name.partition(":")
+        kinds = {"speecht5": _SpeechT5, "clap": _Clap, **dict.fromkeys(SPEECH_MODELS, _SpeechModel)}
+        folder = Path(identifier)
+        if not (folder / "config.json").exists():
+            folder = fetch(identifier, kinds)
+        kind = json.loads((folder / "config.json").read_text()).get("model_type")
+        if kind not in kinds:
+            raise InputError(f"{name} is of the kind {kind}; here it takes {', '.join(kinds)}.")
+        self._model: Any = kinds[kind](folder, layers, device)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.__dict__["_model"], name)
+
+
+class _SpeechT5:
+    """SpeechT5 (Ao et al. 2022), in the voices of four speakers of CMU ARCTIC, on whom it was
+    trained."""
+
+    voices = ("bdl", "rms", "clb", "slt")
+
+    def __init__(self, folder: Path, layers: str, device: str) -> None:
+        # Late, for it loads torch.
+        from earshot.systems.voice_conversion.speecht5 import SpeechT5Conversion, read_voices
+
+        vocoder = fetch(SPEECHT5_VOCODER, ["hifigan"])
+        self._voices = read_voices(fetch_from_dataset(*XVECTORS), list(self.voices))
+        self._convert = SpeechT5Conversion.from_pretrained(folder, vocoder, device)
+
+    def __call__(
+        self, waveform: np.ndarray, sample_rate: int, target: str
+    ) -> tuple[np.ndarray, int]:
+        converted = self._convert((sample_rate, waveform), self._voices[target]).converted
+        return converted.waveform, converted.sample_rate
+
+
+class _SpeechModel:
+    """The mean of a layer's states over a word, without training on words (Sanabria, Tang and
+    Goldwater 2022, arXiv:2210.16043)."""
+
+    def __init__(self, folder: Path, layers: str, device: str) -> None:
+        from earshot.pretrained.speech_encoder import SpeechEncoder  # late, for it loads torch
+
+        self._encoder = SpeechEncoder.from_pretrained(str(folder), device).at(layers)
+
+    def embed_audio(self, waveform: np.ndarray, sample_rate: int) -> np.ndarray:
+        speech = load((sample_rate, waveform), SAMPLE_RATE)
+        return self._encoder.states(speech.waveform).mean(axis=0)
+
+
+class _Clap:
+    """CLAP: sounds and sentences in one space."""
+
+    def __init__(self, folder: Path, layers: str, device: str) -> None:
+        from earshot.systems.sound_search.clap import ClapEncoder  # late, for it loads torch
+
+        self._encoder = ClapEncoder.from_pretrained(folder, device)
+
+    def embed_audio(self, waveform: np.ndarray, sample_rate: int) -> np.ndarray:
+        return self._embedding(waveform, sample_rate).vectors.mean(axis=0)
+
+    def embed_seconds(self, waveform: np.ndarray, sample_rate: int) -> np.ndarray:
+        per_second = self._embedding(waveform, sample_rate).per_second
+        return per_second.reshape(-1, per_second.shape[-1])
+
+    def embed_text(self, text: str) -> np.ndarray:
+        return self._encoder.embed_text([text])[0]
+
+    def _embedding(self, waveform: np.ndarray, sample_rate: int) -> Any:
+        sound = load((sample_rate, waveform), self._encoder.sample_rate)
+        return self._encoder.embed_audio(self._encoder.segments(sound.waveform))

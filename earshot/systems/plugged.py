@@ -1,0 +1,217 @@
+"""Plug-ins as the tabs call them: a recording in, a checked result out, or a sentence that has the
+system's name.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import soxr
+
+from earshot.core.errors import InputError
+from earshot.media.audio.features import log_mel
+from earshot.media.audio.load import Audio, load
+from earshot.media.audio.speech import Speech
+from earshot.media.constants import SAMPLE_RATE
+from earshot.media.samples import SILENT_PEAK
+from earshot.systems.plug_in import PlugIn, PlugInError
+
+MAX_SECONDS: Final = 60.0  # of a recording
+MAX_RESULT_SECONDS: Final = 180.0
+MAX_RATE: Final = 48_000  # Hz, of what a plug-in is given and of what is played
+MAX_STRETCH: Final = 2.0  # times longer or shorter than its source, from which a result is odd
+MAX_NUMBERS: Final = 65_536  # of a vector
+
+
+@dataclass(frozen=True, eq=False)
+class PluggedSpeech:
+    """The speech that a plug-in made. voice: that it speaks in; units: that it kept of the source,
+    with seconds a unit, where it shows them; notices: sentences about the result.
+    """
+
+    speech: Speech
+    voice: str
+    units: tuple[Sequence[int], float] | None
+    notices: tuple[str, ...]
+
+
+class PluggedConverter:
+    """A plug-in of voice conversion. voices: those that it names; any_voice: whether it makes
+    voices of recordings, too.
+    """
+
+    def __init__(self, name: str, plug_in: PlugIn) -> None:
+        """Load the plug-in, and read what it can do."""
+        self.name, self.label = name, plug_in.label
+        self._plug_in = plug_in
+        self.voices: tuple[str, ...] = tuple(map(str, plug_in.attribute("voices", ())))
+        self.any_voice: bool = plug_in.has("voice_from")
+        self._has_units, self._by_name = plug_in.has("encode"), plug_in.has("result_for")
+
+    def __call__(
+        self, audio: Audio, voice: str, sample: Audio = None, name: str = ""
+    ) -> PluggedSpeech:
+        """Speak the words of a recording in a voice.
+
+        voice: a name; where the system has no such voice, it makes one of the sample, a recording
+        of it, if it can, and else speaks in its own first. name: of the recording's file. Raises
+        InputError for a recording that cannot be used, PlugInError for a fault of the system.
+        """
+        source = load(audio, MAX_RATE, MAX_SECONDS)
+        began = time.perf_counter()
+        target, notices = self._target(voice, sample)
+        sound = source.waveform, source.sample_rate
+        if self._by_name:
+            result = self._plug_in.call("result_for", name, target)
+        else:
+            result = self._plug_in.call("__call__", *sound, target)
+        seconds = time.perf_counter() - began
+        speech, faults = checked_speech(self.label, result, source.seconds, seconds)
+        spoken_as = target if isinstance(target, str) else voice
+        return PluggedSpeech(speech, spoken_as, self._units(*sound), (*notices, *faults))
+
+    def _target(self, voice: str, sample: Audio) -> tuple[Any, tuple[str, ...]]:
+        if voice in self.voices:
+            return voice, ()
+        if self.any_voice and sample is not None:
+            recording = load(sample, MAX_RATE, MAX_SECONDS)
+            sound = recording.waveform, recording.sample_rate
+            return self._plug_in.call("voice_from", *sound), ()
+        if not self.voices:
+            return voice, ()
+        return self.voices[0], (f"{self.label} has no such voice, and speaks as {self.voices[0]}.",)
+
+    def _units(self, waveform: np.ndarray, sample_rate: int) -> tuple[Sequence[int], float] | None:
+        if not self._has_units:
+            return None
+        units = np.asarray(self._plug_in.call("encode", waveform, sample_rate))
+        step = self._plug_in.attribute("unit_seconds", 0.0)
+        if units.ndim != 1 or units.dtype.kind not in "iu" or not 1e-3 <= step <= 1:
+            raise PlugInError(
+                f"{self.label} encodes no units: integers (U,), and unit_seconds of each."
+            )
+        return units.tolist(), float(step)
+
+
+class PluggedEmbedder:
+    """A plug-in that embeds words, or sounds. has_text: whether it embeds what is written, too."""
+
+    def __init__(self, name: str, plug_in: PlugIn) -> None:
+        """Load the plug-in, and read what it can do."""
+        self.name, self.label = name, plug_in.label
+        self._plug_in = plug_in
+        self.has_text: bool = plug_in.has("embed_text")
+
+    def embed_audio(self, waveform: np.ndarray, sample_rate: int = SAMPLE_RATE) -> np.ndarray:
+        """Embed a sound (T,) as a unit vector (D,)."""
+        return self._vector(self._plug_in.call("embed_audio", waveform, sample_rate))
+
+    def embed_text(self, text: str) -> np.ndarray:
+        """Embed a text as a unit vector (D,)."""
+        return self._vector(self._plug_in.call("embed_text", text))
+
+    def _vector(self, value: Any) -> np.ndarray:
+        vector = _array(value)
+        if vector is None or vector.ndim != 1 or not 1 <= vector.size <= MAX_NUMBERS:
+            raise PlugInError(f"{self.label} returned {_kind(value)}, and no vector (D,).")
+        vector = vector.astype(np.float32)
+        length = float(np.linalg.norm(vector))
+        if not np.isfinite(length) or not length:
+            raise PlugInError(f"{self.label} returned a vector of zeros, NaN or infinity.")
+        return vector / length
+
+
+class PluggedLipReader:
+    """A plug-in of lip to speech."""
+
+    def __init__(self, name: str, plug_in: PlugIn) -> None:
+        """Load the plug-in, and read what it can do."""
+        self.name, self.label = name, plug_in.label
+        self._plug_in = plug_in
+        self._captions: bool = plug_in.has("caption")
+
+    def __call__(self, frames: np.ndarray, fps: float) -> tuple[PluggedSpeech, str, float]:
+        """Speak what is said in images, uint8 (N, H, W, 3), so many a second: the speech, and where
+        the system writes it, the caption and how sure that is, from 0 to 1; else "" and 0.
+        """
+        began = time.perf_counter()
+        result = self._plug_in.call("__call__", frames, fps)
+        seconds = time.perf_counter() - began
+        speech, faults = checked_speech(self.label, result, len(frames) / fps, seconds)
+        text, confidence = "", 0.0
+        if self._captions:
+            try:
+                text, confidence = self._plug_in.call("caption", frames, fps)
+                text, confidence = str(text)[:2_000], min(max(float(confidence), 0.0), 1.0)
+            except (TypeError, ValueError) as error:
+                if isinstance(error, InputError):
+                    raise
+                raise PlugInError(f"{self.label} writes no caption: (text, confidence).") from None
+        return PluggedSpeech(speech, "", None, faults), text, confidence
+
+
+ADAPTERS: Final[dict[str, Callable[[str, PlugIn], Any]]] = {
+    "voice_conversion": PluggedConverter,
+    "words": PluggedEmbedder,
+    "sound_search": PluggedEmbedder,
+    "lip_to_speech": PluggedLipReader,
+}
+
+
+def checked_speech(
+    label: str, result: Any, seconds: float, compute_seconds: float
+) -> tuple[Speech, tuple[str, ...]]:
+    """Check the sound that a plug-in returned for an input of so many seconds: the speech, and
+    sentences about what is not as it should be but can be used.
+
+    Raises PlugInError for what is no sound.
+    """
+    if not isinstance(result, tuple | list) or len(result) != 2:
+        raise PlugInError(f"{label} returned {_kind(result)}, and no (waveform, sample_rate).")
+    samples, notices = _array(result[0]), []
+    if samples is None or samples.ndim not in (1, 2) or samples.dtype.kind not in "iuf":
+        raise PlugInError(f"{label} returned {_kind(result[0])}, and no waveform (T,).")
+    if not samples.size:
+        raise PlugInError(f"{label} returned a waveform of no samples.")
+    if not np.isfinite(samples).all():
+        raise PlugInError(f"{label} returned samples that are no numbers (NaN or infinity).")
+    if samples.dtype.kind != "f":
+        notices.append(f"{label} returned integers, which were scaled to [-1, 1].")
+    if samples.ndim == 2 and 1 not in samples.shape:
+        notices.append(f"{label} returned {min(samples.shape)} channels, which were mixed.")
+    peak = float(np.abs(samples).max()) if samples.dtype.kind == "f" else 0.0
+    if peak > 1.01:
+        notices.append(f"{label} returned samples up to {peak:.1f}, which were scaled down to 1.")
+    try:
+        rate = int(result[1])
+        sound = load((samples, rate), min(rate, MAX_RATE), MAX_RESULT_SECONDS, 0)
+    except InputError as error:
+        raise PlugInError(f"{label} returned what cannot be played. {error.message}") from None
+    except (TypeError, ValueError, OverflowError):
+        raise PlugInError(f"{label} returned {_kind(result[1])} for the sample rate.") from None
+    if float(np.abs(sound.waveform).max()) < SILENT_PEAK:
+        notices.append(f"{label} returned silence.")
+    if not 1 / MAX_STRETCH <= sound.seconds / seconds <= MAX_STRETCH:
+        notices.append(f"{label} returned {sound.seconds:.1f} s for {seconds:.1f} s of input.")
+    mono = soxr.resample(sound.waveform, sound.sample_rate, SAMPLE_RATE)
+    speech = Speech(sound.waveform, sound.sample_rate, log_mel(mono), compute_seconds)
+    return speech, tuple(notices)
+
+
+def _array(value: Any) -> np.ndarray | None:
+    """Make an array of what a plug-in returned, a tensor too; None where that cannot be."""
+    if hasattr(value, "detach"):
+        value = value.detach().cpu().float().numpy()
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        return None
+    return array if array.dtype.kind in "iuf" else None
+
+
+def _kind(value: Any) -> str:
+    """Name what a plug-in returned in place of what it should."""
+    array = value if isinstance(value, np.ndarray) else None
+    return type(value).__name__ if array is None else f"{array.dtype} {array.shape}"

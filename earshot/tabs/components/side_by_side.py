@@ -1,0 +1,205 @@
+"""Systems side by side: up to four of them under one source on one Timeline, at one loudness, with
+one playhead, and what was measured of each. A system that fails leaves the others as they are.
+"""
+
+import logging
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+import gradio as gr
+from gradio.components import Component
+from markupsafe import Markup
+
+from earshot.core.errors import InputError, StoppedError
+from earshot.study.design.folder import DraftItem
+from earshot.systems.registry import Offer
+from earshot.tabs.components.lanes import Lane
+from earshot.tabs.components.timeline import SoundLanes, TimelineSpec, timeline
+from earshot.tabs.shared.events import LONG_QUEUE, Update, Values, say
+from earshot.tabs.shared.html import render
+from earshot.tabs.shared.parts import Section
+from earshot.tabs.shared.services import Services
+
+if TYPE_CHECKING:
+    from earshot.media.audio.speech import Speech
+
+MAX_SYSTEMS: Final = 4
+CHOOSE: Final = f"Choose one to {MAX_SYSTEMS} systems first."
+ADD_ALL: Final = "Make a listening test of these"
+TABLE: Final = "components/side_by_side.html"
+HOW: Final = "1 to 4 switch between the systems, where the playhead is; all are as loud."
+OWN: Final = """<p class="hint">{how} A system of your own is a file in <code>pipelines/</code>.</p>
+{faults}"""
+
+logger = logging.getLogger("earshot")
+
+
+@dataclass(frozen=True)
+class Take:
+    """What a system made of a source. label: what the menu calls the system; speech: the sound;
+    settings: how it was made, by name; lanes: of more than its sound; notices: sentences about it.
+    """
+
+    label: str
+    speech: "Speech"
+    settings: dict[str, str]
+    lanes: Sequence[Lane] = ()
+    notices: Sequence[str] = ()
+
+    @property
+    def seconds(self) -> float:
+        """Return how long its sound is, in seconds."""
+        return len(self.speech.waveform) / self.speech.sample_rate
+
+    def row(self) -> dict[str, Any]:
+        """List what a table says of it."""
+        computed = self.speech.compute_seconds
+        return {
+            "system": self.label,
+            "settings": ", ".join(self.settings.values()),
+            "computed": f"{computed:.1f}",
+            "factor": f"{computed / self.seconds:.2f}",
+            "seconds": f"{self.seconds:.1f}",
+        }
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The takes of several systems on one source, at one loudness, and a sentence on each that
+    failed."""
+
+    source: SoundLanes
+    takes: Sequence[Take]
+    faults: Sequence[str] = ()
+
+    def timeline(self) -> TimelineSpec:
+        """Lay out the source and each take on one time axis."""
+        lanes: list[Lane] = list(self.source.lanes("Source"))
+        tracks = []
+        for place, take in enumerate(self.takes, 1):
+            sound = SoundLanes.of(take.speech)
+            lanes += [*take.lanes, *sound.lanes(f"{place} · {take.label}")]
+            tracks.append(sound.file(take.label, f"{place}"))
+        tracks.append(self.source.file("Source", "source"))
+        return TimelineSpec("The source and each system on one time axis", lanes, tracks)
+
+    def table(self) -> Markup:
+        """Write what was measured, and what went wrong, as HTML."""
+        notices = [notice for take in self.takes for notice in take.notices]
+        rows = [take.row() for take in self.takes]
+        return render(TABLE, rows=rows, notices=notices, faults=self.faults)
+
+    def draft_items(self) -> list[DraftItem]:
+        """Make items of a listening test, one a system, of the one source."""
+        return [
+            DraftItem(
+                " ".join([take.label, *take.settings.values()]),
+                SoundLanes.of(take.speech).content,
+                self.source.content,
+                {"system": take.label, **take.settings},
+            )
+            for take in self.takes
+        ]
+
+
+class SideBySide(Section):
+    """The folded panel of a tab whose systems make sounds. offer: its systems."""
+
+    def __init__(self, task: str, offer: Offer[Any], services: Services, hint: str) -> None:
+        """Lay the panel out. task: names its elements; hint: stands in it before the first run."""
+        self.offer = offer
+        self.result = gr.State(None, time_to_live=3600)
+        choices = [(label, name) for name, label in {**offer.labels, **offer.plugged}.items()]
+        installed = [name for name in offer.plugged if name not in offer.downloads]
+        first = [*list(offer.labels)[:1], *installed][:MAX_SYSTEMS]
+        with gr.Accordion("Side by side", open=False, elem_id=f"{task}-side-by-side"):
+            faults = Markup("").join(say(fault, "error") for fault in services.plug_in_faults)
+            gr.HTML(OWN.format(how=HOW, faults=faults))
+            self.systems = gr.Dropdown(
+                choices,
+                value=first,
+                multiselect=True,
+                max_choices=MAX_SYSTEMS,
+                label="Systems, up to four",
+            )
+            with gr.Row(elem_classes="rates-button"):
+                self.start = gr.Button("Run them", size="sm", scale=0, min_width=160)
+                self.stop = gr.Button("Stop", size="sm", scale=0, min_width=160, visible=False)
+                if services.drafts:
+                    services.drafts.button(self.result, _items, ADD_ALL)
+            self.message = gr.HTML()
+            self.lanes = timeline(f"{task}-systems", hint)
+            self.table = gr.HTML(elem_classes="side-by-side")
+
+    def wire(self, inputs: Sequence[Component]) -> None:
+        """Connect the panel. inputs: that ``source`` and ``take`` read."""
+        self.on_model(
+            self.start.click,
+            self.run,
+            {self.systems, *inputs},  # type: ignore[arg-type]
+            [self.message, self.result, self.lanes, self.table],
+            progress_on=self.lanes,
+            start=self.start,
+            stop=self.stop,
+            queue=LONG_QUEUE,
+        )
+
+    @abstractmethod
+    def source(self, values: Values) -> "Speech":
+        """Return the source. Raises InputError where there is none."""
+
+    @abstractmethod
+    def take(self, name: str, values: Values) -> Take:
+        """Run a system on the source. Raises InputError where it cannot be."""
+
+    def run(
+        self,
+        values: Values,
+        progress: gr.Progress = gr.Progress(),  # noqa: B008  (how Gradio asks for it)
+    ) -> Iterator[Update]:
+        """Run the systems that were chosen, one after the other, and show each as it is there."""
+        names = values[self.systems]
+        if not isinstance(names, list) or not 1 <= len(names) <= MAX_SYSTEMS:
+            raise InputError(CHOOSE)
+        source = SoundLanes.of(self.source(values))
+        takes: list[Take] = []
+        faults: list[str] = []
+        for place, name in enumerate(names):
+            label = self._label(name)
+            progress((place, len(names)), desc=f"Running {label}", unit="systems")
+            try:
+                takes.append(self.take(name, values))
+            except StoppedError:
+                raise
+            except InputError as error:
+                faults.append(str(error))
+            except Exception:
+                logger.exception("%s failed", name)
+                faults.append(f"{label} failed.")
+            comparison = Comparison(source, at_one_loudness(takes), tuple(faults))
+            yield {
+                self.message: "",
+                self.result: comparison,
+                self.lanes: comparison.timeline().value(),
+                self.table: comparison.table(),
+            }
+
+    def _label(self, name: str) -> str:
+        return {**self.offer.labels, **self.offer.plugged}.get(name, name)
+
+
+def at_one_loudness(takes: Sequence[Take]) -> list[Take]:
+    """Bring the takes to the loudness of the one that can be the least loud without clipping."""
+    from earshot.media.audio.load import equally_loud  # late, for it loads SciPy
+
+    sounds = [(take.speech.waveform, take.speech.sample_rate) for take in takes]
+    return [
+        replace(take, speech=replace(take.speech, waveform=waveform))
+        for take, waveform in zip(takes, equally_loud(sounds), strict=True)
+    ]
+
+
+def _items(comparison: Comparison | None) -> list[DraftItem]:
+    return comparison.draft_items() if comparison else []

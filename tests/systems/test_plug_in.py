@@ -1,0 +1,233 @@
+"""Plug-ins: what a system of one's own does wrong is named, and stays its own."""
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from earshot.core.cancellation import Job, running
+from earshot.core.errors import InputError, StoppedError
+from earshot.systems import plug_in
+from earshot.systems.plug_in import PlugIn, PlugInError
+from earshot.systems.plugged import PluggedConverter, PluggedEmbedder, PluggedLipReader
+from earshot.systems.registry import load_board
+
+RATE = 16_000
+SPEECH = (RATE, (0.1 * np.sin(2 * np.pi * 200 * np.arange(RATE) / RATE)).astype(np.float32))
+FRAMES = np.zeros((25, 48, 48, 3), np.uint8)
+HERE = Path(__file__)
+BOTH = pytest.mark.parametrize("isolated", [False, pytest.param(True, marks=pytest.mark.slow)])
+
+
+class Converter:
+    """Returns whatever it is given a function for."""
+
+    voices = ("low", "high")
+
+    def __init__(self, result: Callable[[np.ndarray, int, Any], Any]) -> None:
+        self.result = result
+
+    def __call__(self, waveform: np.ndarray, sample_rate: int, target: Any) -> Any:
+        return self.result(waveform, sample_rate, target)
+
+
+def converter(result: Callable[[np.ndarray, int, Any], Any]) -> PluggedConverter:
+    return PluggedConverter("mine", PlugIn("Mine", lambda: Converter(result), HERE))
+
+
+@pytest.mark.parametrize(
+    ("result", "sentence"),
+    [
+        (lambda w, r, t: (w * np.nan, r), "Mine returned samples that are no numbers (NaN"),
+        (lambda w, r, t: None, "Mine returned NoneType, and no (waveform, sample_rate)."),
+        (lambda w, r, t: w, r"Mine returned float32 (48000,), and no (waveform, sample_rate)."),
+        (lambda w, r, t: (w[:0], r), "Mine returned a waveform of no samples."),
+        (lambda w, r, t: (w.reshape(2, 2, -1), r), "and no waveform (T,)."),
+        (lambda w, r, t: ("speech", r), "Mine returned str, and no waveform (T,)."),
+        (lambda w, r, t: (w, 0), "Mine returned what cannot be played."),
+        (lambda w, r, t: (w, -8000), "Mine returned what cannot be played."),
+        (lambda w, r, t: (w, float("nan")), "Mine returned float for the sample rate."),
+        (lambda w, r, t: (w, "16k"), "Mine returned str for the sample rate."),
+        (lambda w, r, t: (np.resize(w, 200 * r), r), "Mine returned what cannot be played."),
+        (lambda w, r, t: 1 / 0, f"Mine failed: ZeroDivisionError in {HERE.name}, line "),
+    ],
+)
+def test_faults_of_results_are_named(result: Callable[..., Any], sentence: str) -> None:
+    with pytest.raises(PlugInError) as caught:
+        converter(result)(SPEECH, "low")
+    assert sentence in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("result", "notice"),
+    [
+        (lambda w, r, t: (0 * w, r), "Mine returned silence."),
+        (lambda w, r, t: ((w * 32767).astype(np.int16), r), "Mine returned integers"),
+        (lambda w, r, t: (np.stack([w, w]), r), "Mine returned 2 channels"),
+        (lambda w, r, t: (w[: len(w) // 4], r), "Mine returned 0.2 s for 1.0 s of input."),
+        (lambda w, r, t: (w * 40, r), "Mine returned samples up to 4.0"),
+    ],
+)
+def test_what_can_be_used_is_used_with_a_notice(result: Callable[..., Any], notice: str) -> None:
+    spoken = converter(result)(SPEECH, "low")
+    assert notice in " ".join(spoken.notices)
+    assert spoken.speech.waveform.ndim == 1
+    assert np.abs(spoken.speech.waveform).max() <= 1
+
+
+def test_another_rate_is_kept() -> None:
+    spoken = converter(lambda w, r, t: (w[::2], r // 2))(SPEECH, "high")
+    assert (spoken.speech.sample_rate, len(spoken.speech.waveform)) == (24_000, 24_000)
+    assert spoken.notices == () and spoken.voice == "high"
+
+
+def test_words_of_a_fault_stay_in_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    """They may name what visitors gave; an InputError is written to be read."""
+
+    def fail(error: Exception, *_: Any) -> Any:
+        raise error
+
+    with pytest.raises(PlugInError) as caught:
+        converter(partial(fail, RuntimeError("/home/secret")))(SPEECH, "low")
+    assert "secret" not in str(caught.value) and "secret" in caplog.text
+    with pytest.raises(PlugInError, match="Mine says: Speak up."):
+        converter(partial(fail, InputError("Speak up.")))(SPEECH, "low")
+
+
+def endless(*_: Any) -> Any:
+    while True:
+        pass
+
+
+def hungry(*_: Any) -> Any:
+    hoard = []
+    while True:
+        hoard.append(np.ones(2**22))
+
+
+def leaves(*_: Any) -> Any:
+    raise SystemExit
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("result", "sentence"),
+    [
+        (endless, "Mine gave no answer within 0.5 s."),
+        (hungry, "Mine took more than 0.5 GB of memory."),
+        (leaves, f"Mine failed: SystemExit in {HERE.name}"),
+    ],
+)
+def test_calls_that_never_end_are_given_up(
+    result: Callable[..., Any], sentence: str, isolated: bool
+) -> None:
+    """The next call is answered."""
+    load = partial(Converter, result)
+    mine = PlugIn("Mine", load, HERE, isolated, max_seconds=0.5, max_memory=2**29)
+    if sentence.startswith("Mine took"):
+        mine._max_seconds = 60
+    assert mine.has("__call__")
+    with pytest.raises(PlugInError) as caught:
+        mine.call("__call__", *SPEECH[::-1], "low")
+    assert sentence in str(caught.value)
+    for _ in range(50):  # a thread ends at its next line
+        try:
+            assert mine.attribute("voices") == ("low", "high")
+            break
+        except PlugInError as error:
+            assert "still busy" in str(error)
+            plug_in.time.sleep(0.1)
+    else:
+        pytest.fail("it stays busy")
+
+
+def test_stopped_job_stops_waiting() -> None:
+    job = Job(60)
+    job.stop()
+    with running(job), pytest.raises(StoppedError):
+        converter(endless)(SPEECH, "low")
+
+
+@pytest.mark.slow
+def test_process_that_dies_is_replaced() -> None:
+    mine = PlugIn("Mine", partial(Converter, die), HERE, isolated=True)
+    with pytest.raises(PlugInError, match="Mine ended without an answer."):
+        mine.call("__call__", SPEECH[1], RATE, "low")
+    assert mine.attribute("voices") == ("low", "high")
+
+
+def die(*_: Any) -> Any:
+    import os
+
+    os._exit(1)
+
+
+def test_voice_of_a_recording_is_the_target() -> None:
+    class AnyVoice(Converter):
+        voices = ()
+
+        def voice_from(self, waveform: np.ndarray, sample_rate: int) -> float:
+            return float(np.abs(waveform).max())
+
+    mine = PluggedConverter(
+        "mine", PlugIn("Mine", lambda: AnyVoice(lambda w, r, t: (w * t, r)), HERE)
+    )
+    spoken = mine(SPEECH, "TF2", SPEECH)
+    assert spoken.voice == "TF2" and spoken.notices == ()
+    assert np.abs(spoken.speech.waveform).max() == pytest.approx(0.01, rel=0.2)
+
+
+def test_unknown_voice_is_the_systems_first() -> None:
+    spoken = converter(lambda w, r, t: (w, r))(SPEECH, "TF2")
+    assert spoken.voice == "low"
+    assert spoken.notices == ("Mine has no such voice, and speaks as low.",)
+
+
+@pytest.mark.parametrize(
+    "value", [None, "word", np.zeros(4), np.ones((2, 2)), np.array([np.nan, 1]), np.ones(10**6)]
+)
+def test_vectors_are_checked(value: Any) -> None:
+    class Embedder:
+        def embed_audio(self, waveform: np.ndarray, sample_rate: int) -> Any:
+            return value
+
+    mine = PluggedEmbedder("mine", PlugIn("Mine", Embedder, HERE))
+    assert not mine.has_text
+    with pytest.raises(PlugInError, match="^Mine returned"):
+        mine.embed_audio(SPEECH[1], RATE)
+
+
+def test_lip_reader_may_write_what_it_reads() -> None:
+    class Lips:
+        def __call__(self, frames: np.ndarray, fps: float) -> tuple[np.ndarray, int]:
+            return np.resize(SPEECH[1], round(len(frames) / fps * RATE)), RATE
+
+        def caption(self, frames: np.ndarray, fps: float) -> tuple[str, float]:
+            return "place blue", 7.0
+
+    spoken, text, confidence = PluggedLipReader("mine", PlugIn("Mine", Lips, HERE))(FRAMES, 25.0)
+    assert (text, confidence, spoken.notices) == ("place blue", 1.0, ())
+
+
+def test_file_that_fails_is_named(tmp_path: Path) -> None:
+    """Others are loaded."""
+    (tmp_path / "a.py").write_text("x = 1\nimport nowhere_at_all\n")
+    (tmp_path / "b.py").write_text("def (:\n")
+    (tmp_path / "c.py").write_text("raise SystemExit\n")
+    (tmp_path / "d.py").write_text(
+        "from earshot.systems.registry import system\nsystem('words', '../../etc')(dict)\n"
+    )
+    (tmp_path / "e.py").write_text(
+        "from earshot.systems.registry import system\nsystem('words', 'mine', 'Mine')(dict)\n"
+    )
+    board = load_board(tmp_path)
+    assert board.faults == [
+        "a.py failed: ModuleNotFoundError in a.py, line 2.",
+        "b.py failed: SyntaxError in b.py, line 1.",
+        "c.py failed: SystemExit in c.py, line 1.",
+        "d.py failed: ValueError in d.py, line 2.",
+    ]
+    assert board.offer("words").plugged == {"mine": "Mine"}

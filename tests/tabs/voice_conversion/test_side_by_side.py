@@ -1,0 +1,113 @@
+"""Systems side by side on one source: what is heard, what fails, what can be tested."""
+
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+import numpy as np
+import pytest
+
+from earshot.core.errors import InputError
+from earshot.media.audio import features
+from earshot.media.audio.load import loudness, wav_bytes
+from earshot.media.audio.speech import Speech
+from earshot.media.constants import SAMPLE_RATE
+from earshot.systems.plug_in import PlugIn
+from earshot.systems.plugged import PluggedConverter
+from earshot.systems.registry import Offer
+from earshot.systems.voice_conversion.units import Units
+from earshot.tabs.shared.services import Services
+from earshot.tabs.voice_conversion.panels import ConversionSideBySide
+from earshot.tabs.voice_conversion.speaking import Speaking
+
+TONE = np.sin(np.arange(SAMPLE_RATE) / 9).astype(np.float32) / 4
+
+
+class Ours:
+    """Converts to the source itself, in one unit."""
+
+    name, colors = "ours", ("#000000",)
+    intonations, voices = ("keep",), ("TF2",)
+
+    def __call__(self, audio: bytes, target: str, vocoder: str, intonation: str) -> object:
+        speech = Speech(TONE, SAMPLE_RATE, features.log_mel(TONE), 0.1)
+        units = Units(np.zeros(50, int), 0.02, "units-64", "f")
+        kinds = {"units": units, "converted": speech, "notices": (), "unit_bits": float("inf")}
+        return type("Made", (), kinds | {"compute_seconds": 0.1})
+
+
+class Theirs:
+    """Is twice as loud, and shows units."""
+
+    voices = ("low",)
+    unit_seconds = 0.1
+
+    def __call__(self, waveform: np.ndarray, sample_rate: int, target: str) -> Any:
+        return waveform * 2, sample_rate
+
+    def encode(self, waveform: np.ndarray, sample_rate: int) -> list[int]:
+        return [7, 7, 3000, 7, 1, 1, 1, 1, 1, 1]
+
+
+def fails() -> object:
+    raise RuntimeError
+
+
+class Page:
+    """The panel with its values."""
+
+    def __init__(self, services: Services) -> None:
+        plug_ins = {
+            "ours": Ours(),
+            "theirs": PluggedConverter("theirs", PlugIn("Theirs", Theirs, Path("t.py"))),
+        }
+        labels, plugged = {"ours": "Ours"}, {"theirs": "Theirs", "broken": "Broken"}
+        with gr.Blocks() as self.blocks:
+            offer = Offer(lambda name: plug_ins.get(name) or fails(), labels, plugged)
+            self.panel = ConversionSideBySide(offer, services, gr.Audio(), gr.State())
+        self.panel.speaking = self  # type: ignore[assignment]
+        recording = wav_bytes(TONE, SAMPLE_RATE)
+        self.values = {self.panel.audio: recording, self.panel.conversion: None}
+
+    def read(self, values: object) -> Speaking:
+        return Speaking("TF2")
+
+    def run(self, *names: str) -> list[Any]:
+        return list(self.panel.run({**self.values, self.panel.systems: list(names)}, gr.Progress()))
+
+
+def test_each_system_is_on_the_timeline_as_loud_as_the_others() -> None:
+    page = Page(Services())
+    first, last = page.run("ours", "theirs")
+    assert len(first[page.panel.result].takes) == 1
+    comparison = last[page.panel.result]
+    levels = [loudness(t.speech.waveform, t.speech.sample_rate) for t in comparison.takes]
+    assert levels[0] == pytest.approx(levels[1], abs=0.1)
+    timeline = comparison.timeline()
+    assert [track.name for track in timeline.tracks] == ["Ours", "Theirs", "Source"]
+    labels = [lane.label for lane in timeline.lanes]
+    assert "Theirs · 3 units" in labels and "2 · Theirs" in labels
+    table = last[page.panel.table]
+    assert "Theirs has no such voice, and speaks as low." in table and ">1.0 s<" in table
+    items = comparison.draft_items()
+    assert [item.system for item in items] == ["Ours TF2", "Theirs low"]
+    assert len({item.stimulus for item in items}) == 1
+
+
+def test_system_that_fails_leaves_the_others() -> None:
+    page = Page(Services(plug_in_faults=["bad.py failed: SyntaxError in bad.py, line 1."]))
+    last = page.run("broken", "theirs", "nowhere")[-1]
+    assert [take.label for take in last[page.panel.result].takes] == ["Theirs"]
+    table = last[page.panel.table]
+    assert "Broken failed." in table and "There is no model" in table
+    assert "bad.py, line 1" in str(page.blocks.get_config_file())
+
+
+def test_what_is_missing_is_said() -> None:
+    page = Page(Services())
+    for names in ([], ["ours"] * 5):
+        with pytest.raises(InputError, match="Choose one to 4 systems first"):
+            page.run(*names)
+    page.values[page.panel.audio] = None
+    with pytest.raises(InputError, match="nothing to convert yet"):
+        page.run("ours")
