@@ -95,6 +95,7 @@ class Remote:
         """
         from gradio_client import handle_file
         from gradio_client.exceptions import AppError
+        from httpx import HTTPError
 
         with tempfile.NamedTemporaryFile(suffix=".wav") as file:
             file.write(wav_bytes(waveform, sample_rate))
@@ -104,7 +105,7 @@ class Remote:
                 answer = self._client.predict(*values, api_name=self.api_name)
             except AppError as error:
                 raise InputError(f"{self.source} refuses: {error}") from error
-            except (OSError, ValueError) as error:
+            except (OSError, ValueError, HTTPError) as error:
                 raise InputError(
                     f"{self.source} cannot be reached, or has no such endpoint."
                 ) from error

@@ -5,6 +5,7 @@ system's name.
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Any, Final
 
 import numpy as np
@@ -16,12 +17,14 @@ from earshot.media.audio.load import Audio, load
 from earshot.media.audio.speech import Speech
 from earshot.media.constants import SAMPLE_RATE
 from earshot.media.samples import SILENT_PEAK
+from earshot.sound_index.embedding import AudioEmbedding
 from earshot.systems.plug_in import PlugIn, PlugInError
 
 MAX_SECONDS: Final = 60.0  # of a recording
 MAX_RESULT_SECONDS: Final = 180.0
 MAX_RATE: Final = 48_000  # Hz, of what a plug-in is given and of what is played
 MAX_STRETCH: Final = 2.0  # times longer or shorter than its source, from which a result is odd
+SEGMENT_SECONDS: Final = 10  # of a sound that is embedded at once
 MAX_NUMBERS: Final = 65_536  # of a vector
 
 
@@ -106,13 +109,14 @@ class PluggedEmbedder:
 
     def embed_audio(self, waveform: np.ndarray, sample_rate: int = SAMPLE_RATE) -> np.ndarray:
         """Embed a sound (T,) as a unit vector (D,)."""
-        return self._vector(self._plug_in.call("embed_audio", waveform, sample_rate))
+        return self.vector(self._plug_in.call("embed_audio", waveform, sample_rate))
 
     def embed_text(self, text: str) -> np.ndarray:
         """Embed a text as a unit vector (D,)."""
-        return self._vector(self._plug_in.call("embed_text", text))
+        return self.vector(self._plug_in.call("embed_text", text))
 
-    def _vector(self, value: Any) -> np.ndarray:
+    def vector(self, value: Any) -> np.ndarray:
+        """Check what the system returned: a unit vector (D,). Raises PlugInError for no vector."""
         vector = _array(value)
         if vector is None or vector.ndim != 1 or not 1 <= vector.size <= MAX_NUMBERS:
             raise PlugInError(f"{self.label} returned {_kind(value)}, and no vector (D,).")
@@ -152,10 +156,59 @@ class PluggedLipReader:
         return PluggedSpeech(speech, "", None, faults), text, confidence
 
 
+class PluggedSoundEncoder:
+    """A plug-in as an encoder of sound search (earshot.sound_index.embedding.SoundEncoder), with
+    which the whole tab works. It is not calibrated: every query has a match.
+    """
+
+    sample_rate: int = MAX_RATE
+    threshold: float = -1.0
+    own_threshold: float = -1.0
+
+    def __init__(self, name: str, plug_in: PlugIn) -> None:
+        """Load the plug-in, and find by a second of noise how long its vectors are."""
+        self.name, self._embedder, self._plug_in = name, PluggedEmbedder(name, plug_in), plug_in
+        self._has_seconds: bool = plug_in.has("embed_seconds")
+        noise = np.random.default_rng(0).normal(0, 0.1, self.sample_rate).astype(np.float32)
+        self.dimension = len(self._embedder.embed_audio(noise, self.sample_rate))
+        self.fingerprint = sha256(f"{name} ".encode() + plug_in.file.read_bytes()).hexdigest()
+
+    def segments(self, waveform: np.ndarray) -> np.ndarray:
+        """Cut equal segments of at most SEGMENT_SECONDS, of a second at least: (T,) → (N, T')."""
+        count = max(1, -(-len(waveform) // (SEGMENT_SECONDS * self.sample_rate)))
+        length = max(-(-len(waveform) // count), self.sample_rate)
+        return np.pad(waveform, (0, count * length - len(waveform))).reshape(count, length)
+
+    def embed_audio(self, segments: np.ndarray) -> AudioEmbedding:
+        """Embed segments (N, T'), and their seconds: as the segment, where the system has none."""
+        vectors = np.stack([self._embedder.embed_audio(s, self.sample_rate) for s in segments])
+        seconds = -(-segments.shape[1] // self.sample_rate)
+        if self._has_seconds:
+            return AudioEmbedding(vectors, np.stack([self._seconds(s, seconds) for s in segments]))
+        return AudioEmbedding(vectors, np.repeat(vectors[:, None], seconds, axis=1))
+
+    def embed_text(self, texts: Sequence[str]) -> np.ndarray:
+        """Embed n texts: (n, D). Raises PlugInError where the system has no texts."""
+        if not self._embedder.has_text:
+            raise PlugInError(f"{self._embedder.label} embeds no texts. Search by a sound.")
+        return np.stack([self._embedder.embed_text(text) for text in texts])
+
+    def _seconds(self, segment: np.ndarray, seconds: int) -> np.ndarray:
+        rows = self._plug_in.call("embed_seconds", segment, self.sample_rate)
+        vectors = np.stack([self._embedder.vector(row) for row in rows][:seconds])
+        return np.pad(vectors, ((0, seconds - len(vectors)), (0, 0)), mode="edge")
+
+
+def _sound_search(name: str, plug_in: PlugIn) -> Any:
+    from earshot.systems.sound_search import SoundSearch  # late, for it loads torch
+
+    return SoundSearch(PluggedSoundEncoder(name, plug_in))
+
+
 ADAPTERS: Final[dict[str, Callable[[str, PlugIn], Any]]] = {
     "voice_conversion": PluggedConverter,
     "words": PluggedEmbedder,
-    "sound_search": PluggedEmbedder,
+    "sound_search": _sound_search,
     "lip_to_speech": PluggedLipReader,
 }
 

@@ -78,6 +78,14 @@ class SearchesSounds(EmbedsText, Protocol):
         ...
 
 
+class ScoresSeconds(Protocol):
+    """A system of sound search that says when in a sound a query matches."""
+
+    def embed_seconds(self, waveform: np.ndarray, sample_rate: int) -> np.ndarray:
+        """Embed each second of a sound (T,) as a vector: (S, D)."""
+        ...
+
+
 class ReadsLips(Protocol):
     """A system of lip to speech."""
 

@@ -157,16 +157,16 @@ def unit(vectors: np.ndarray) -> np.ndarray:
 
 def nearest_is_same_word(
     vectors: np.ndarray, spellings: Sequence[str], voices: Sequence[str]
-) -> float:
-    """Measure, of the recordings whose word another voice speaks too, the share whose nearest
-    recording by another voice is that word: unit vectors (N, D) → 0 to 1, NaN where there is none.
+) -> np.ndarray:
+    """Find out of each recording whether the nearest by another voice is the same word: unit
+    vectors (N, D) → 1 or 0, NaN where no other voice speaks that word: (N,).
     """
     words, speakers = np.array(spellings), np.array(voices)
     others = speakers[:, None] != speakers
     same = words[:, None] == words
     nearest = np.where(others, vectors @ vectors.T, -np.inf).argmax(axis=1)
     shared = (same & others).any(axis=1)
-    return float(same[np.arange(len(words)), nearest][shared].mean()) if shared.any() else np.nan
+    return np.where(shared, same[np.arange(len(words)), nearest], np.nan)
 
 
 def _means(states: np.ndarray, parts: int) -> np.ndarray:

@@ -14,7 +14,6 @@ from gradio.components import Component
 from earshot.core.errors import InputError
 from earshot.core.paths import ASSETS
 from earshot.systems.sound_search.query import clean, parse
-from earshot.tabs.components.hub_picker import HubModels
 from earshot.tabs.shared.events import Update, answering, offer, say
 from earshot.tabs.shared.gradio_internals import event_data
 from earshot.tabs.sound_search.catalogue import Catalogue, title
@@ -28,6 +27,7 @@ from earshot.tabs.sound_search.query import (
     chips_html,
     edited_text,
 )
+from earshot.tabs.sound_search.systems import Systems
 from earshot.tabs.sound_search.view import SoundComponents
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from earshot.systems.sound_search import SearchResult, SoundSearch
 
 FINISHED: Final = ASSETS / "examples" / "finished-search.json"
-Engine = tuple["SoundSearch", DemoLibrary]
 
 NONE_YET: Final = "There are no sounds of yours here. Add some under “Your own sounds”."
 GONE: Final = "This sound is no longer in the library. Search again."
@@ -100,19 +99,17 @@ class SoundEvents:
 
     def __init__(
         self,
-        pipeline: Callable[[], "SoundSearch"],
+        systems: Systems,
         demo: DemoLibrary,
         components: SoundComponents,
-        hub: "HubModels[Engine] | None" = None,
     ) -> None:
-        """Keep the components. hub: models that a visitor can choose, each with the library that it
+        """Keep the components. systems: that a visitor can choose, each with the library that it
         embedded.
         """
-        self.pipeline = pipeline
+        self.systems = systems
         self.demo = demo
         self.components = components
         self.result = components.result
-        self.hub = hub
 
     def first_look(self) -> Update:
         """Show a finished example before the first search."""
@@ -213,28 +210,11 @@ class SoundEvents:
         name = f"{len(ids)} sound{'s' if len(ids) > 1 else ''} of the map"
         return self.run(past.listed(name, ids), own)
 
-    def choose_model(
-        self,
-        name: str,
-        past: Search,
-        own: VisitorLibrary | None,
-        progress: gr.Progress = gr.Progress(),  # noqa: B008
-    ) -> Update:
-        """Load a model of the hub, or takes ours again, and embed the library by it."""
-        if name and self.hub:
-            self.hub.load(name, progress)
-        search = Search(scope=past.scope, labels=past.labels, model=name)
-        return self.wait(search, self.library(search, own, progress))
-
-    def engine(self, model: str) -> "Engine":
-        """Return the model of a search, and Earshot's sounds as it embeds them."""
-        return self.hub(model) if model and self.hub else (self.pipeline(), self.demo)
-
     def library(
         self, search: Search, own: VisitorLibrary | None, progress: gr.Progress | None = None
     ) -> IndexedCatalogue:
         """Return the library to search. Raises InputError if the visitor has none."""
-        pipeline, demo = self.engine(search.model)
+        pipeline, demo = self.systems(search.model)
         if search.scope == DEMO:
             return demo(pipeline, progress)
         if own is None or not own.sounds:
@@ -250,16 +230,13 @@ class SoundEvents:
 
         if progress:
             progress(0.2, desc="Getting ready")
-        pipeline, _ = self.engine(search.model)
         library = self.library(search, own, progress)
         if progress:
             progress(0.8, desc=f"Comparing with {len(library.sounds)} sounds")
         if search.listing:
             result = list_sounds(library.index, search.ids, search.listing, MAX_LISTED)
         else:
-            query = (search.text, search.like, search.without, search.votes)
-            chosen = {"only": search.only, "threshold": library.threshold}
-            result = pipeline(library.index, *query, limit=search.count, **chosen)
+            result = self._ranked(search, library)
         full = len(result.hits) == search.count < min(MAX_RESULTS, len(library.sounds))
         return {
             self.result.more: gr.Button(visible=full and not search.listing),
@@ -267,6 +244,24 @@ class SoundEvents:
             self.result.message: say(" ".join(result.notices)),
             **self.result.show(search, result, library),
         }
+
+    def ranked(
+        self,
+        search: Search,
+        own: VisitorLibrary | None,
+        model: str,
+        count: int,
+        progress: gr.Progress | None = None,
+    ) -> "SearchResult":
+        """Rank the sounds of a search by a system, whichever the search itself was made by."""
+        search = replace(search, model=model, count=count)
+        return self._ranked(search, self.library(search, own, progress))
+
+    def _ranked(self, search: Search, library: IndexedCatalogue) -> "SearchResult":
+        pipeline, _ = self.systems(search.model)
+        query = (search.text, search.like, search.without, search.votes)
+        chosen = {"only": search.only, "threshold": library.threshold}
+        return pipeline(library.index, *query, limit=search.count, **chosen)
 
 
 def sound_id(event: gr.EventData) -> str:

@@ -89,7 +89,7 @@ class OwnSounds(Section):
         progress(0, desc="Getting ready")
         own = self.sessions.of(own, request)
         cleared = own.cleared
-        own.embed_by(self.events.engine(past.model)[0], progress)
+        own.embed_by(self.events.systems(past.model)[0], progress)
         search = Search(scope=OWN, labels=past.labels, model=past.model)
         for done, skipped, noticed in own.add(files):
             if own.cleared > cleared:  # the visitor deleted them meanwhile: what came since as well

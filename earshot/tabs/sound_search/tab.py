@@ -3,14 +3,12 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
 from gradio.components import Component
 from gradio.events import Dependency
 
-from earshot.tabs.components.hub_picker import HubModels, HubPicker, Kind, hub_picker
 from earshot.tabs.components.map import sound_map
 from earshot.tabs.shared.events import HIDDEN, QUICK_QUEUE, on_model, queued, reporting
 from earshot.tabs.shared.parts import (
@@ -21,28 +19,22 @@ from earshot.tabs.shared.parts import (
     query_input,
     sound_input,
 )
-from earshot.tabs.shared.services import Drafts, Services
+from earshot.tabs.shared.services import Services
 from earshot.tabs.shared.sessions import TIME_TO_LIVE, SessionStore
 from earshot.tabs.sound_search.collections import CollectionSection
 from earshot.tabs.sound_search.compare import CompareSection
-from earshot.tabs.sound_search.events import Engine, SoundAPI, SoundEvents
+from earshot.tabs.sound_search.events import SoundAPI, SoundEvents
 from earshot.tabs.sound_search.library import DemoLibrary, VisitorLibrary
 from earshot.tabs.sound_search.own_sounds import OwnSounds
 from earshot.tabs.sound_search.query import Search, filter_section, query_chips
+from earshot.tabs.sound_search.systems import Systems, SystemSection
 from earshot.tabs.sound_search.view import ResultView, SoundComponents, draft_item, sound_cards
 
 if TYPE_CHECKING:
+    from earshot.systems.registry import Offer
     from earshot.systems.sound_search import SoundSearch
 
 MODELS: Final = ("sound-cnn", "sound-effects")  # in checkpoints/; several form an ensemble
-CLAPS: Final = Kind(
-    ("clap",),
-    {
-        "laion/clap-htsat-unfused": "0.6 GB",
-        "laion/larger_clap_general": "0.8 GB",
-        "laion/larger_clap_music_and_speech": "0.8 GB",
-    },
-)
 EXAMPLES: Final = (
     "a fire crackles while a clock ticks",
     "a doorbell rings, then somebody walks",
@@ -66,15 +58,15 @@ laion/clap-htsat-unfused</code>"""
 
 
 def build(
-    pipeline: Callable[[], "SoundSearch"] | None,
+    offer: "Offer[SoundSearch]",
     demo: DemoLibrary,
     services: Services,
 ) -> gr.Blocks:
-    """Build the tab. pipeline: returns the model, loaded at the first call; None if there is none.
-    demo: the library, whose route the page's server needs."""
+    """Build the tab over the systems that it offers. demo: the library, whose route the page's
+    server needs."""
     with gr.Blocks(title="Sound search") as tab:
-        if pipeline:
-            _tab(tab, pipeline, demo, services)
+        if offer:
+            _tab(tab, offer, demo, services)
         else:
             missing_model("sound_search", MODELS[0], "sounds", OTHER_MODEL)
     return tab
@@ -82,33 +74,23 @@ def build(
 
 def _tab(
     tab: gr.Blocks,
-    pipeline: Callable[[], "SoundSearch"],
+    offer: "Offer[SoundSearch]",
     demo: DemoLibrary,
     services: Services,
 ) -> None:
-    claps = _claps(demo.folder, services)
-    sessions = SessionStore(lambda: VisitorLibrary(pipeline()))
-    parts, ui = _layout(services.drafts, claps, demo, sessions)
-    events = SoundEvents(pipeline, demo, ui, claps)
+    systems = Systems(offer, demo)
+    sessions = SessionStore(lambda: VisitorLibrary(offer()))
+    parts, ui = _layout(services, systems, demo, sessions)
+    events = SoundEvents(systems, demo, ui)
     jobs = _wire(tab, events, ui, parts)
     parts.own.wire(events)
     parts.collections.wire(events)
+    parts.systems.wire(events)
     compare = parts.compare
     compare.wire(ui.result.message, (ui.result.best, ui.result.rest), ui.own)
     for job in jobs:
         job.then(compare.leave, compare.pair, [compare.pair, compare.panel], **HIDDEN)
-    SoundAPI(pipeline, demo).declare(*ui.query_inputs)
-
-
-def _claps(index: Path, services: Services) -> HubModels[Engine]:
-    """Offer the CLAP models of the hub, each with a library of its own."""
-
-    def load(name: str, folder: Path) -> Engine:
-        from earshot.systems.sound_search import SoundSearch  # late, for it loads torch
-
-        return SoundSearch.from_pretrained(folder, services.device), DemoLibrary(index)
-
-    return HubModels(CLAPS, services.hub, load)
+    SoundAPI(offer, demo).declare(*ui.query_inputs)
 
 
 @dataclass(frozen=True)
@@ -120,15 +102,15 @@ class Controls:
     search: gr.Button
     stop: gr.Button
     examples: Sequence[tuple[gr.Button, str]]
-    model: HubPicker | None
+    systems: SystemSection
     own: OwnSounds
     collections: CollectionSection
     compare: CompareSection
 
 
 def _layout(
-    drafts: Drafts | None,
-    claps: HubModels[Engine],
+    services: Services,
+    systems: Systems,
     demo: DemoLibrary,
     sessions: SessionStore[VisitorLibrary],
 ) -> tuple[Controls, SoundComponents]:
@@ -149,16 +131,16 @@ def _layout(
             with gr.Accordion("Options", open=False):
                 without = gr.Textbox("", label="But not …", placeholder="music")
                 filters = filter_section()
-                model = hub_picker(claps, "Model", "Ours")
             with gr.Accordion("Your own sounds", open=False):
                 own = OwnSounds(sessions.state(), sessions)
             with gr.Accordion("Collections", open=False):
                 collections = CollectionSection()
+            section = SystemSection(systems, services)
         with gr.Column(scale=2, min_width=320, elem_classes="room-result"):
             with gr.Row(elem_classes="under-timeline"):
                 summary = gr.HTML("<p>One moment …</p>", elem_id="found", elem_classes="found")
-                if drafts:
-                    drafts.button(search_state, draft_item)
+                if services.drafts:
+                    services.drafts.button(search_state, draft_item)
                 labels = gr.DownloadButton(visible=False, size="sm", scale=0, min_width=170)
                 export = gr.DownloadButton(visible=False, size="sm", scale=0, min_width=190)
             compare = CompareSection(demo)
@@ -172,7 +154,7 @@ def _layout(
     result = ResultView(message, search_state, summary, best, chart, rest, more, labels, export)
     query = (text, understood, recording, without, liked, liked_chip, filters)
     ui = SoundComponents(result, *query, own.own, own.scope, collections.collections)
-    return Controls(search, stop, examples, model, own, collections, compare), ui
+    return Controls(search, stop, examples, section, own, collections, compare), ui
 
 
 def _wire(
@@ -209,8 +191,6 @@ def _wire(
             outputs,
             **queued(),
         )
-    if parts.model:
-        parts.model.wire(events.choose_model, searched, outputs, result.summary)
     chip = ui.understood.edit(events.change_parts, result.search, ui.text, **HIDDEN)
     triggers.append(chip.then)
     jobs = [

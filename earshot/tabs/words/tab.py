@@ -9,13 +9,14 @@ import gradio as gr
 from earshot.core.loading import once
 from earshot.tabs.shared.parts import how_it_works, missing_model
 from earshot.tabs.shared.services import Services
-from earshot.tabs.words.baseline import BaselineSection
 from earshot.tabs.words.compare import CompareSection, ThresholdSection
 from earshot.tabs.words.events import WordAPI, WordSection
 from earshot.tabs.words.find import FindSection
+from earshot.tabs.words.side_by_side import SideBySideSection
 from earshot.tabs.words.vocabulary import VocabularySection
 
 if TYPE_CHECKING:
+    from earshot.systems.registry import Offer
     from earshot.systems.words import Words
     from earshot.systems.words.library import WordLibrary
 
@@ -28,18 +29,16 @@ other languages and songs the neighbours mean nothing.</p></header>
 """
 
 
-def build(pipeline: Callable[[], "Words"] | None, index: Path, services: Services) -> gr.Blocks:
-    """Build the tab.
-
-    pipeline: returns the model, loaded on first use; None where there is no checkpoint. index: the
-    folder of the library's index, next to that of its sounds.
+def build(offer: "Offer[Words]", index: Path, services: Services) -> gr.Blocks:
+    """Build the tab over the systems that it offers. index: the folder of the library's index, next
+    to that of its sounds.
     """
     sounds = index.with_suffix("")
     gr.set_static_paths([sounds])
     with gr.Blocks(title="Words") as tab:
-        if pipeline:
-            library = library_getter(pipeline, index)
-            _layout(tab, pipeline, library, sounds, services)
+        if offer:
+            library = library_getter(offer, index)
+            _layout(tab, offer, library, sounds, services)
         else:
             missing_model("words", MODEL, "words")
     return tab
@@ -61,17 +60,17 @@ def library_getter(pipeline: Callable[[], "Words"], index: Path) -> Callable[[],
 
 def _layout(
     tab: gr.Blocks,
-    pipeline: Callable[[], "Words"],
+    offer: "Offer[Words]",
     library: Callable[[], "WordLibrary"],
     sounds: Path,
     services: Services,
 ) -> None:
     gr.HTML(INTRO)
-    words = WordSection(pipeline, library, sounds, services.drafts)
-    FindSection(pipeline)
+    words = WordSection(offer, library, sounds, services.drafts)
+    FindSection(offer)
     for section in (CompareSection, ThresholdSection, VocabularySection):
-        section(pipeline, library)
-    BaselineSection(library, services)
+        section(offer, library)
+    SideBySideSection(offer, library, services)
     how_it_works(__file__)
-    WordAPI(pipeline, library).declare(words.recording, words.text)
+    WordAPI(offer, library).declare(words.recording, words.text)
     words.wire(tab)

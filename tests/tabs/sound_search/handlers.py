@@ -6,10 +6,12 @@ from typing import Any
 import gradio as gr
 from gradio.components import Component
 
+from earshot.systems.registry import Offer
 from earshot.systems.sound_search import SoundSearch
 from earshot.tabs.sound_search.events import SoundEvents
 from earshot.tabs.sound_search.library import DemoLibrary
 from earshot.tabs.sound_search.query import DEMO, Search, filter_section
+from earshot.tabs.sound_search.systems import Systems
 from earshot.tabs.sound_search.view import ResultView, SoundComponents
 
 
@@ -21,7 +23,9 @@ def sound_events(search: SoundSearch, index: Path, view: ResultView) -> SoundEve
     query = (text, gr.HTML(), gr.Audio(), without, gr.State(), gr.Button(), filters)
     scope = gr.Radio()
     components = SoundComponents(view, *query, gr.State(), scope, gr.State())
-    return SoundEvents(lambda: search, DemoLibrary(index), components)
+    demo = DemoLibrary(index)
+    offer: Any = Offer(lambda _: search, {"sounds": "Sounds"}, {"other": "Other"})
+    return SoundEvents(Systems(offer, demo), demo, components)
 
 
 def sent(events: SoundEvents, **values: Any) -> dict[Component, Any]:

@@ -12,17 +12,17 @@ import pytest
 
 from benchmarks.support.fake_sound_encoder import FakeEncoder
 from earshot.core.errors import InputError
-from earshot.pretrained.hub import HubPermission
 from earshot.sound_index.index import SoundIndex, read_index
+from earshot.systems.registry import Offer
 from earshot.systems.sound_search import SoundSearch
 from earshot.systems.sound_search.encoder import DEFAULT_MODEL
 from earshot.tabs import sound_search
-from earshot.tabs.components.hub_picker import HubModels
 from earshot.tabs.shared.events import reporting
+from earshot.tabs.shared.services import Services
 from earshot.tabs.sound_search.catalogue import OTHER_FAMILY
 from earshot.tabs.sound_search.library import DemoLibrary, IndexedCatalogue, VisitorLibrary
 from earshot.tabs.sound_search.query import OWN, Search
-from earshot.tabs.sound_search.tab import CLAPS
+from earshot.tabs.sound_search.systems import Systems, SystemSection, rank_changes
 from earshot.tabs.sound_search.view import ResultView
 from tests.support.sounds import CAPTIONS, write_library
 from tests.tabs.sound_search.handlers import sent, sound_events
@@ -144,23 +144,46 @@ def _first_card(value: dict[str, Any]) -> str:
     return match[1]
 
 
-def test_chosen_model_embeds_all_libraries(
-    search: SoundSearch, index: Path, view: ResultView, uploads: Path
-) -> None:
-    """It is kept for the next search."""
+@pytest.fixture
+def section(search: SoundSearch, index: Path, view: ResultView) -> SystemSection:
+    """The section of the systems, ours and another, connected to a tab."""
     other = SoundSearch(FakeEncoder())
-    models = HubModels(CLAPS, HubPermission(), lambda *_: (other, DemoLibrary(index)))
+    offer: Any = Offer(
+        lambda name: {"sounds": search, "other": other}[name],
+        {"sounds": "Ours"},
+        {"other": "Other"},
+    )
     events = sound_events(search, index, view)
-    events.hub = models
+    events.systems = Systems(offer, events.demo)
+    with gr.Blocks():
+        section = SystemSection(events.systems, Services())
+    section.events = events
+    return section
+
+
+def test_chosen_system_embeds_all_libraries(
+    search: SoundSearch, index: Path, view: ResultView, section: SystemSection
+) -> None:
+    """It is taken for the next search, until ours is chosen again."""
+    events = section.events
     own = VisitorLibrary(search)
     own.index.add([index.parent / "sounds" / "bell.wav"])
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("earshot.tabs.components.hub_picker.fetch", lambda *_: uploads)
-        name = next(iter(CLAPS.listed))
-        chosen = events.choose_model(name, Search(), own)[view.search]
+    chosen = section.search_by("other", Search(), own)[view.search]
     update = events.search(sent(events, search=chosen, own=own, text="deep"))
-    assert update[view.search].model == name and update[view.search].best
+    assert update[view.search].model == "other" and update[view.search].best
     events.search(sent(events, search=chosen, own=own, text="deep", scope=OWN))
-    assert own.index.encoder is other.encoder and len(own.sounds) == 1
-    ours = events.choose_model("", update[view.search], own)[view.search]
-    assert ours.model == ""
+    assert own.index.encoder.fingerprint == FakeEncoder().fingerprint and len(own.sounds) == 1
+    assert section.search_by("", update[view.search], own)[view.search].model == ""
+    with pytest.raises(InputError, match="Choose a system first"):
+        section.search_by("nowhere", Search(), own)
+
+
+def test_ranking_by_another_system_says_what_moved(section: SystemSection) -> None:
+    rows = section.compare("other", Search(text="deep"), None)[section.ranks]
+    assert "“deep”, ranked by both" in rows and "Other" in rows
+    same = rank_changes(*2 * [section.events.ranked(Search(text="deep"), None, "", 10)])
+    assert {moved for name, moved in same if name} == {"="}
+    with pytest.raises(InputError, match="Search for something first"):
+        section.compare("other", Search(), None)
+    with pytest.raises(InputError, match="Choose a system first"):
+        section.compare("", Search(text="deep"), None)

@@ -18,6 +18,7 @@ from earshot.core.errors import InputError
 from earshot.core.paths import ASSETS
 from earshot.media.audio.load import wav_bytes
 from earshot.media.text.phonemes import PHONEMES
+from earshot.systems.registry import Offer
 from earshot.tabs.shared.confidence import certainty
 from earshot.tabs.shared.events import reporting
 from earshot.tabs.shared.html import macro
@@ -88,7 +89,11 @@ def client(events: WordSection, folder: Path) -> Iterator[Client]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("earshot.tabs.words.tab.library_getter", lambda *_: events.library)
         with gr.Blocks() as page:
-            tab.build(events.pipeline, folder / "words.index", Services())
+            tab.build(
+                Offer(lambda _: events.pipeline(), {"words": "Words"}),
+                folder / "words.index",
+                Services(),
+            )
     address = launch.launch(page, launch.options([], {}), block=False)
     yield Client(address, verbose=False)
     close(page)

@@ -1,0 +1,136 @@
+"""Plug-ins that need no code: results made before, a system elsewhere, models of transformers."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import gradio as gr
+import numpy as np
+import pytest
+import soundfile
+
+from earshot.core.errors import InputError
+from earshot.systems import adapters
+from earshot.systems.adapters import Precomputed, Remote, Transformers
+from earshot.systems.plug_in import PlugIn, PlugInError
+from earshot.systems.plugged import PluggedConverter, PluggedSoundEncoder
+from tests.systems.voice_conversion.test_speecht5 import WIDTH, save_tiny_speecht5
+from tests.systems.words.test_averaged_states import save as save_speech_model
+
+RATE = 16_000
+TONE = (0.1 * np.sin(2 * np.pi * 200 * np.arange(RATE) / RATE)).astype(np.float32)
+HERE = Path(__file__)
+
+
+def write(path: Path, gain: float) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    soundfile.write(path, gain * TONE, RATE)
+
+
+def peak(sound: tuple[np.ndarray, int]) -> float:
+    return float(np.abs(sound[0]).max())
+
+
+def test_precomputed_results_are_known_by_name_and_voice(tmp_path: Path) -> None:
+    write(tmp_path / "one.wav", 1)
+    write(tmp_path / "TF2" / "two.flac", 2)
+    write(tmp_path / "three__SM1.wav", 3)
+    mine = Precomputed(tmp_path)
+    assert mine.voices == ["SM1", "TF2"]
+    assert peak(mine.result_for("one", "TF2")) == pytest.approx(0.1, abs=0.01)
+    assert peak(mine.result_for("two", "TF2")) == pytest.approx(0.2, abs=0.01)
+    assert peak(mine.result_for("three", "SM1")) == pytest.approx(0.3, abs=0.01)
+    with pytest.raises(InputError, match="no result for “../one”, only for one, three__SM1, two"):
+        mine.result_for("../one")
+    with pytest.raises(FileNotFoundError, match="no folder with sounds"):
+        Precomputed(tmp_path / "nowhere")
+    plugged = PluggedConverter("mine", PlugIn("Mine", lambda: mine, HERE))
+    spoken = plugged((RATE, TONE), "TF2", name="two")
+    assert spoken.voice == "TF2" and peak((spoken.speech.waveform, 0)) > 0.19
+    with pytest.raises(PlugInError, match="Mine says: There is no result for “a recording”"):
+        plugged((RATE, TONE), "TF2")
+
+
+@pytest.fixture(scope="module")
+def elsewhere() -> Iterator[str]:
+    """A Gradio app that makes speech twice as loud, and refuses a voice."""
+
+    def convert(path: str, voice: str) -> tuple[str, tuple[int, np.ndarray]]:
+        if voice == "nobody":
+            raise gr.Error("There is no such voice.")
+        rate, samples = soundfile.read(path)[::-1]
+        return "done", (rate, (2 * samples * 32767).astype(np.int16))
+
+    with gr.Blocks() as app:
+        inputs = [gr.Audio(type="filepath"), gr.Textbox()]
+        gr.Button().click(convert, inputs, [gr.Textbox(), gr.Audio()], api_name="convert")
+        gr.Button().click(lambda text: text, inputs[1], gr.Textbox(), api_name="echo")
+    yield app.launch(prevent_thread_lock=True, quiet=True)[1]
+    app.close()
+
+
+@pytest.mark.slow
+def test_remote_system_is_called_by_its_endpoint(elsewhere: str) -> None:
+    remote = Remote(elsewhere, "/convert", voices=["low"])
+    samples, rate = remote(TONE, RATE, "low")
+    assert len(samples) / rate == pytest.approx(1, abs=0.01)
+    assert peak((samples, rate)) == pytest.approx(0.2, abs=0.02)
+    assert not [*Path(remote._folder.name).rglob("*.wav")], "results are deleted"
+    with pytest.raises(InputError, match="refuses"):
+        remote(TONE, RATE, "nobody")
+    with pytest.raises(InputError, match="no such endpoint"):
+        Remote(elsewhere, "/nothing")(TONE, RATE, "low")
+    echo = Remote(elsewhere, "/echo", arguments=lambda sound, voice: [voice])
+    with pytest.raises(InputError, match="answers without a sound"):
+        echo(TONE, RATE, "low")
+    with pytest.raises(InputError, match="cannot be reached"):
+        Remote("http://127.0.0.1:9", "/convert")(TONE, RATE, "low")
+
+
+def test_speech_model_embeds_words(tmp_path: Path) -> None:
+    folder = save_speech_model(tmp_path / "tiny")
+    whole, layer = Transformers(str(folder), "cpu"), Transformers(f"{folder}:2", "cpu")
+    vectors = [model.embed_audio(TONE, RATE) for model in (whole, layer)]
+    assert vectors[0].shape == vectors[1].shape and not np.allclose(*vectors)
+    assert not hasattr(whole, "embed_text")
+    with pytest.raises(InputError, match="no layer 99"):
+        Transformers(f"{folder}:99", "cpu")
+
+
+def test_speecht5_has_four_voices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model, vocoder = save_tiny_speecht5(tmp_path)
+    monkeypatch.setattr(adapters, "fetch", lambda *_: vocoder)
+    monkeypatch.setattr(adapters, "fetch_from_dataset", lambda *_: tmp_path)
+    voices = {voice: np.ones(WIDTH, np.float32) for voice in ("bdl", "rms", "clb", "slt")}
+    monkeypatch.setattr("earshot.systems.voice_conversion.speecht5.read_voices", lambda *_: voices)
+    plug_in = PlugIn("SpeechT5", lambda: Transformers(str(model), "cpu"), HERE)
+    plugged = PluggedConverter("speecht5", plug_in)
+    assert plugged.voices == tuple(voices) and not plugged.any_voice
+    assert plugged((RATE, TONE), "slt").speech.sample_rate == RATE
+
+
+def test_model_of_another_kind_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text('{"model_type": "bert"}')
+    with pytest.raises(InputError, match="of the kind bert; here it takes speecht5, clap"):
+        Transformers(str(tmp_path))
+
+
+class Bands:
+    """Embeds a sound by its level, and its seconds by theirs."""
+
+    def embed_audio(self, waveform: np.ndarray, sample_rate: int) -> np.ndarray:
+        return np.array([1.0, np.abs(waveform).mean(), 0.5])
+
+    def embed_seconds(self, waveform: np.ndarray, sample_rate: int) -> np.ndarray:
+        return np.stack([self.embed_audio(w, sample_rate) for w in waveform.reshape(-1, 48_000)])
+
+
+def test_sounds_are_embedded_in_segments_and_seconds() -> None:
+    encoder: Any = PluggedSoundEncoder("mine", PlugIn("Mine", Bands, HERE))
+    segments = encoder.segments(np.zeros(12 * 48_000, np.float32))
+    assert segments.shape == (2, 6 * 48_000) and encoder.dimension == 3
+    embedding = encoder.embed_audio(segments)
+    assert embedding.vectors.shape == (2, 3) and embedding.per_second.shape == (2, 6, 3)
+    assert np.linalg.norm(embedding.per_second, axis=2) == pytest.approx(1)
+    with pytest.raises(PlugInError, match="Mine embeds no texts. Search by a sound."):
+        encoder.embed_text(["rain"])

@@ -1,0 +1,47 @@
+"""Our words beside another system: the map that it makes, and how it compares."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from earshot.media.audio.load import load
+from earshot.systems.words import spoken_word
+from earshot.systems.words.comparison import nearest_is_same_word
+from earshot.tabs.words.side_by_side import SystemComparison
+from tests.support.fake_words import RATE, SPOKEN, VOICES, FakeLibrary
+
+
+def spectrum(waveform: np.ndarray) -> np.ndarray:
+    """Embed as a spectrum, in which every word of the fake library is a line of its own."""
+    vector = np.abs(np.fft.rfft(waveform, 4096))
+    return vector / np.linalg.norm(vector)
+
+
+def test_comparison_has_every_recording_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It says how often the same word is nearest, and of which words by one of the two only."""
+    # No voice activity detector takes the library's tones for speech.
+    monkeypatch.setattr(spoken_word, "find_word", lambda path, cut: load(path, RATE))
+    library: Any = FakeLibrary(tmp_path)
+    library.vectors[:] = 1 / np.sqrt(library.vectors.shape[1])  # every word is alike to ours
+    steps: list[int] = []
+    comparison = SystemComparison.of(spectrum, library, lambda done, total: steps.append(done))
+    assert len(comparison.words) == len(SPOKEN) * len(VOICES) == len(steps)
+    assert comparison.right.all() and not comparison.our_right.all()
+    line = comparison.line("A <b>model</b>")
+    assert "<b>100%</b> by A &lt;b&gt;model" in line
+    assert "Right by A" in line and "Right by ours only" not in line
+    for chart in comparison.charts("a model"):
+        assert len({point.id for point in chart.points}) == len(comparison.words)
+        assert all(0 <= point.x <= 1 and 0 <= point.y <= 1 for point in chart.points)
+
+
+def test_nearest_word_counts_other_voices_only() -> None:
+    vectors = np.eye(3)[[0, 0, 2, 2]]
+    words = ["tree", "tree", "tree", "zoo"]
+    right = nearest_is_same_word(vectors, words, ["a", "b", "b", "a"])
+    assert right[:3].tolist() == [1, 1, 0] and np.isnan(right[3])
+    assert np.isnan(nearest_is_same_word(vectors, words, ["a", "a", "a", "a"])).all()
