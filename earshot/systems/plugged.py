@@ -99,13 +99,16 @@ class PluggedConverter:
 
 
 class PluggedEmbedder:
-    """A plug-in that embeds words, or sounds. has_text: whether it embeds what is written, too."""
+    """A plug-in that embeds words, or sounds. has_text: whether it embeds what is written, too;
+    has_vectors: whether it has vectors; one without compares what it encodes.
+    """
 
     def __init__(self, name: str, plug_in: PlugIn) -> None:
         """Load the plug-in, and read what it can do."""
         self.name, self.label = name, plug_in.label
         self._plug_in = plug_in
         self.has_text: bool = plug_in.has("embed_text")
+        self.has_vectors: bool = not plug_in.has("distances")
 
     def embed_audio(self, waveform: np.ndarray, sample_rate: int = SAMPLE_RATE) -> np.ndarray:
         """Embed a sound (T,) as a unit vector (D,)."""
@@ -114,6 +117,18 @@ class PluggedEmbedder:
     def embed_text(self, text: str) -> np.ndarray:
         """Embed a text as a unit vector (D,)."""
         return self.vector(self._plug_in.call("embed_text", text))
+
+    def encode(self, waveform: np.ndarray, sample_rate: int = SAMPLE_RATE) -> Any:
+        """Encode a word (T,) as what ``distances`` takes."""
+        return self._plug_in.call("encode", waveform, sample_rate)
+
+    def distances(self, query: Any, words: Sequence[Any]) -> np.ndarray:
+        """Measure how far what encode returned for one word is from that of N others: (N,)."""
+        value = self._plug_in.call("distances", [query], words)
+        array = _array(value)
+        if array is None or array.shape != (1, len(words)) or not np.isfinite(array).all():
+            raise PlugInError(f"{self.label} returned {_kind(value)}, and no distances (1, N).")
+        return array[0].astype(np.float32)
 
     def vector(self, value: Any) -> np.ndarray:
         """Check what the system returned: a unit vector (D,). Raises PlugInError for no vector."""

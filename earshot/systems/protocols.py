@@ -62,6 +62,18 @@ class EmbedsWords(Protocol):
         ...
 
 
+class ComparesWords(Protocol):
+    """A system of words without vectors, in place of EmbedsWords."""
+
+    def encode(self, waveform: np.ndarray, sample_rate: int) -> Any:
+        """Encode a spoken word (T,) as what ``distances`` takes."""
+        ...
+
+    def distances(self, queries: Sequence[Any], words: Sequence[Any]) -> np.ndarray:
+        """Measure how far Q words are from N others, by what encode returned: (Q, N)."""
+        ...
+
+
 class EmbedsText(Protocol):
     """A system that embeds written words, or sentences, in the space of its sounds."""
 

@@ -58,8 +58,8 @@ def elsewhere() -> Iterator[str]:
     def convert(path: str, voice: str) -> tuple[str, tuple[int, np.ndarray]]:
         if voice == "nobody":
             raise gr.Error("There is no such voice.")
-        rate, samples = soundfile.read(path)[::-1]
-        return "done", (rate, (2 * samples * 32767).astype(np.int16))
+        samples = np.asarray(soundfile.read(path)[0])
+        return "done", (RATE, (2 * samples * 32767).astype(np.int16))
 
     with gr.Blocks() as app:
         inputs = [gr.Audio(type="filepath"), gr.Textbox()]

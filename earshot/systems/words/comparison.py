@@ -156,15 +156,15 @@ def unit(vectors: np.ndarray) -> np.ndarray:
 
 
 def nearest_is_same_word(
-    vectors: np.ndarray, spellings: Sequence[str], voices: Sequence[str]
+    similarities: np.ndarray, spellings: Sequence[str], voices: Sequence[str]
 ) -> np.ndarray:
-    """Find out of each recording whether the nearest by another voice is the same word: unit
-    vectors (N, D) → 1 or 0, NaN where no other voice speaks that word: (N,).
+    """Find out of each recording whether the nearest by another voice is the same word:
+    similarities (N, N) → 1 or 0, NaN where no other voice speaks that word: (N,).
     """
     words, speakers = np.array(spellings), np.array(voices)
     others = speakers[:, None] != speakers
     same = words[:, None] == words
-    nearest = np.where(others, vectors @ vectors.T, -np.inf).argmax(axis=1)
+    nearest = np.where(others, similarities, -np.inf).argmax(axis=1)
     shared = (same & others).any(axis=1)
     return np.where(shared, same[np.arange(len(words)), nearest], np.nan)
 

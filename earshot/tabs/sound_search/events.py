@@ -17,7 +17,7 @@ from earshot.systems.sound_search.query import clean, parse
 from earshot.tabs.shared.events import Update, answering, offer, say
 from earshot.tabs.shared.gradio_internals import event_data
 from earshot.tabs.sound_search.catalogue import Catalogue, title
-from earshot.tabs.sound_search.library import DemoLibrary, IndexedCatalogue, VisitorLibrary
+from earshot.tabs.sound_search.library import DemoLibrary, IndexedCatalogue, Systems, VisitorLibrary
 from earshot.tabs.sound_search.query import (
     BOTH,
     DEMO,
@@ -27,7 +27,6 @@ from earshot.tabs.sound_search.query import (
     chips_html,
     edited_text,
 )
-from earshot.tabs.sound_search.systems import Systems
 from earshot.tabs.sound_search.view import SoundComponents
 
 if TYPE_CHECKING:

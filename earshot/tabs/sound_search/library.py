@@ -1,4 +1,6 @@
-"""Libraries to search: that of the demo, shared by all, and a visitor's own, which is private."""
+"""Libraries to search: that of the demo, shared by all, and a visitor's own, which is private; and
+the systems that embed them.
+"""
 
 import os
 import shutil
@@ -14,9 +16,11 @@ from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
 from earshot.core.errors import InputError
+from earshot.core.loading import once
 from earshot.core.paths import ASSETS
 from earshot.sound_index.address import UnreachableError
 from earshot.sound_index.stored import time_written
+from earshot.systems.registry import Offer
 from earshot.tabs.shared.gradio_internals import upload_folder
 from earshot.tabs.sound_search.catalogue import ROUTE, Catalogue, media_type
 
@@ -25,11 +29,14 @@ if TYPE_CHECKING:
     from earshot.sound_index.sound import Description, Sound
     from earshot.systems.sound_search import SoundSearch
 
+Engine = tuple["SoundSearch", "DemoLibrary"]
 Remark = tuple[str, str]  # the name of a file, and what is said of it
 NOSNIFF: Final = {"X-Content-Type-Options": "nosniff"}
 SHIPPED: Final = ASSETS / "sounds.index"
 MAX_FILES: Final = 200  # of one visitor
 MAX_SECONDS: Final = 7200.0  # of these files together
+OURS: Final = "Ours"
+NO_SYSTEM: Final = "Choose a system first."
 UNREACHABLE: Final = "The sounds cannot be fetched now. Try again later, or take our model."
 FILES_AT_ONCE: Final = 4  # added between two moments at which the visitor can stop
 # Formats that browsers play; others are converted to WAV.
@@ -262,6 +269,33 @@ class DemoLibrary:
             return time_written(self.folder) != self._opened
         except InputError:
             return False
+
+
+class Systems:
+    """The systems of the tab: ours, and plug-ins, each with the library as it embeds it."""
+
+    def __init__(self, offer: "Offer[SoundSearch]", demo: DemoLibrary) -> None:
+        self.offer = offer
+        self._demo = demo
+
+        def load(name: str) -> Engine:
+            return offer.any(name), DemoLibrary(demo.folder)
+
+        self._load = once(load)
+
+    def __call__(self, name: str) -> Engine:
+        """Load a system by its name, "" for ours, with Earshot's sounds as it embeds them. Raises
+        InputError where it is not offered, and PlugInError for its faults.
+        """
+        if not name:
+            return self.offer(), self._demo
+        if name not in self.offer.plugged:
+            raise InputError(NO_SYSTEM)
+        return self._load(name)
+
+    def label(self, name: str) -> str:
+        """Return what a menu calls a system."""
+        return self.offer.plugged.get(name, OURS)
 
 
 def _embedded(

@@ -8,56 +8,23 @@ import gradio as gr
 from gradio.components import Component
 
 from earshot.core.errors import InputError
-from earshot.core.loading import once
-from earshot.systems.registry import Offer
 from earshot.tabs.shared.events import LONG_QUEUE, Update, say
 from earshot.tabs.shared.html import render
 from earshot.tabs.shared.parts import Section
 from earshot.tabs.shared.services import Services
 from earshot.tabs.sound_search.catalogue import title
-from earshot.tabs.sound_search.library import DemoLibrary, VisitorLibrary
+from earshot.tabs.sound_search.events import SoundEvents
+from earshot.tabs.sound_search.library import NO_SYSTEM, OURS, Systems, VisitorLibrary
 from earshot.tabs.sound_search.query import Search
 
 if TYPE_CHECKING:
-    from earshot.systems.sound_search import SearchResult, SoundSearch
-    from earshot.tabs.sound_search.events import SoundEvents
-
-Engine = tuple["SoundSearch", DemoLibrary]
+    from earshot.systems.sound_search import SearchResult
 
 MAX_SECONDS: Final = 3600.0  # of embedding the library, of which a download may be a part
-OURS: Final = "Ours"
-NO_SYSTEM: Final = "Choose a system first."
 NO_QUERY: Final = "Search for something first: the same query is then ranked by both."
 HINT: Final = """<p class="hint">The same query ranked by another system. A system of your own is a
 file in <code>pipelines/</code>.</p>"""
 RANKS: Final = 10
-
-
-class Systems:
-    """The systems of the tab: ours, and plug-ins, each with the library as it embeds it."""
-
-    def __init__(self, offer: "Offer[SoundSearch]", demo: DemoLibrary) -> None:
-        self.offer = offer
-        self._demo = demo
-
-        def load(name: str) -> Engine:
-            return offer.any(name), DemoLibrary(demo.folder)
-
-        self._load = once(load)
-
-    def __call__(self, name: str) -> Engine:
-        """Load a system by its name, "" for ours, with Earshot's sounds as it embeds them. Raises
-        InputError where it is not offered, and PlugInError for its faults.
-        """
-        if not name:
-            return self.offer(), self._demo
-        if name not in self.offer.plugged:
-            raise InputError(NO_SYSTEM)
-        return self._load(name)
-
-    def label(self, name: str) -> str:
-        """Return what a menu calls a system."""
-        return self.offer.plugged.get(name, OURS)
 
 
 class SystemSection(Section):
@@ -78,7 +45,7 @@ class SystemSection(Section):
             self.message = gr.HTML()
             self.ranks = gr.HTML(elem_id="ranks-of-systems", elem_classes="side-by-side")
 
-    def wire(self, events: "SoundEvents") -> None:
+    def wire(self, events: SoundEvents) -> None:
         """Connect the section. events: those of the tab, whose last search is ranked again."""
         self.events = events
         inputs: list[Component] = [self.name, events.result.search, events.components.own]

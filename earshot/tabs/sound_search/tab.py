@@ -24,10 +24,10 @@ from earshot.tabs.shared.sessions import TIME_TO_LIVE, SessionStore
 from earshot.tabs.sound_search.collections import CollectionSection
 from earshot.tabs.sound_search.compare import CompareSection
 from earshot.tabs.sound_search.events import SoundAPI, SoundEvents
-from earshot.tabs.sound_search.library import DemoLibrary, VisitorLibrary
+from earshot.tabs.sound_search.library import DemoLibrary, Systems, VisitorLibrary
 from earshot.tabs.sound_search.own_sounds import OwnSounds
 from earshot.tabs.sound_search.query import Search, filter_section, query_chips
-from earshot.tabs.sound_search.systems import Systems, SystemSection
+from earshot.tabs.sound_search.systems import SystemSection
 from earshot.tabs.sound_search.view import ResultView, SoundComponents, draft_item, sound_cards
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ from markupsafe import Markup
 
 from earshot.core.errors import InputError
 from earshot.media.constants import SAMPLE_RATE
+from earshot.media.pictures import viridis_colors
 from earshot.study.design import Item, Test
 from earshot.study.library import VOTE, TestLibrary
 from earshot.systems.registry import Offer
@@ -22,7 +23,7 @@ from earshot.tabs.components.lanes import UnitCells
 from earshot.tabs.components.side_by_side import SideBySide, Take
 from earshot.tabs.shared.events import LAST, Update, Values, queued, reporting, say, stoppable
 from earshot.tabs.shared.gradio_internals import event_data
-from earshot.tabs.shared.html import icon, render, viridis_colors
+from earshot.tabs.shared.html import icon, render
 from earshot.tabs.shared.parts import Section
 from earshot.tabs.shared.services import Services
 from earshot.tabs.voice_conversion.speaking import SpeakingInputs

@@ -20,6 +20,7 @@ from earshot.tabs.shared.services import Services
 from earshot.tabs.words.view import SOUNDS, first_sound, named
 
 if TYPE_CHECKING:
+    from earshot.systems.plugged import PluggedEmbedder
     from earshot.systems.words import Words
     from earshot.systems.words.library import LibraryWord, WordLibrary
 
@@ -34,9 +35,10 @@ NO_SYSTEM: Final = "Choose a system first."
 
 @dataclass(frozen=True)
 class SystemComparison:
-    """A comparison of another system with ours on the recordings of the library. theirs, ours:
-    vectors (N, D) by each; right, our_right: whether the nearest recording by another voice is the
-    same word, (N,), of those recordings that another voice speaks too.
+    """A comparison of another system with ours on the recordings of the library that another voice
+    speaks too. theirs, ours: vectors (N, D) by each, or rows (N,) of similarities where a system
+    has none; right, our_right: whether the nearest recording by another voice is the same word,
+    (N,).
     """
 
     words: Sequence["LibraryWord"]
@@ -48,22 +50,31 @@ class SystemComparison:
     @classmethod
     def of(
         cls,
-        embed: Callable[[np.ndarray], np.ndarray],
+        system: "PluggedEmbedder",
         library: "WordLibrary",
         progress: Callable[[int, int], None],
     ) -> "SystemComparison":
-        """Embed all recordings of the library, each a waveform (T,) at 16 kHz → (D,)."""
+        """Embed all recordings of the library, or measure how far they are from each other where
+        the system has no vectors: then a row of that stands for one.
+        """
         from earshot.systems.words.comparison import nearest_is_same_word
         from earshot.systems.words.spoken_word import find_word  # late, for they load torch
 
         words = [library.words[row] for row in library.spoken]
-        vectors = []
+        encode = system.embed_audio if system.has_vectors else system.encode
+        encoded = []
         for done, word in enumerate(words):
             progress(done, len(words))
-            vectors.append(embed(find_word(word.path, None).waveform))
+            encoded.append(encode(find_word(word.path, None).waveform))
+        ours = np.asarray(library.vectors[library.spoken])
+        if system.has_vectors:
+            theirs = np.stack(encoded)
+            similarities = theirs @ theirs.T
+        else:
+            theirs = similarities = -np.stack([system.distances(one, encoded) for one in encoded])
         spellings, voices = [w.spelling for w in words], [str(w.voice) for w in words]
-        theirs, ours = np.stack(vectors), np.asarray(library.vectors[library.spoken])
-        right, our_right = (nearest_is_same_word(v, spellings, voices) for v in (theirs, ours))
+        right = nearest_is_same_word(similarities, spellings, voices)
+        our_right = nearest_is_same_word(ours @ ours.T, spellings, voices)
         shared = ~np.isnan(right)
         words = [word for word, is_shared in zip(words, shared, strict=True) if is_shared]
         return cls(words, theirs[shared], ours[shared], right[shared] > 0, our_right[shared] > 0)
@@ -155,7 +166,7 @@ class SideBySideSection(Section):
         def report(done: int, total: int) -> None:
             progress((done, total), desc=f"Embedding by {label}", unit="words")
 
-        comparison = SystemComparison.of(system.embed_audio, self.library(), report)
+        comparison = SystemComparison.of(system, self.library(), report)
         maps = zip(self.maps, comparison.charts(label), strict=True)
         return {
             self.message: "",

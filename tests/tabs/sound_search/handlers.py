@@ -9,9 +9,8 @@ from gradio.components import Component
 from earshot.systems.registry import Offer
 from earshot.systems.sound_search import SoundSearch
 from earshot.tabs.sound_search.events import SoundEvents
-from earshot.tabs.sound_search.library import DemoLibrary
+from earshot.tabs.sound_search.library import DemoLibrary, Systems
 from earshot.tabs.sound_search.query import DEMO, Search, filter_section
-from earshot.tabs.sound_search.systems import Systems
 from earshot.tabs.sound_search.view import ResultView, SoundComponents
 
 

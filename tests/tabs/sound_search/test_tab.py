@@ -20,9 +20,9 @@ from earshot.tabs import sound_search
 from earshot.tabs.shared.events import reporting
 from earshot.tabs.shared.services import Services
 from earshot.tabs.sound_search.catalogue import OTHER_FAMILY
-from earshot.tabs.sound_search.library import DemoLibrary, IndexedCatalogue, VisitorLibrary
+from earshot.tabs.sound_search.library import DemoLibrary, IndexedCatalogue, Systems, VisitorLibrary
 from earshot.tabs.sound_search.query import OWN, Search
-from earshot.tabs.sound_search.systems import Systems, SystemSection, rank_changes
+from earshot.tabs.sound_search.systems import SystemSection, rank_changes
 from earshot.tabs.sound_search.view import ResultView
 from tests.support.sounds import CAPTIONS, write_library
 from tests.tabs.sound_search.handlers import sent, sound_events

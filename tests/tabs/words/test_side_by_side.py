@@ -1,14 +1,18 @@
 """Our words beside another system: the map that it makes, and how it compares."""
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from earshot.media.audio.load import load
+from earshot.systems.plug_in import PlugIn
+from earshot.systems.plugged import PluggedEmbedder
 from earshot.systems.words import spoken_word
 from earshot.systems.words.comparison import nearest_is_same_word
+from earshot.systems.words.time_warping import TimeWarping
 from earshot.tabs.words.side_by_side import SystemComparison
 from tests.support.fake_words import RATE, SPOKEN, VOICES, FakeLibrary
 
@@ -28,7 +32,8 @@ def test_comparison_has_every_recording_once(
     library: Any = FakeLibrary(tmp_path)
     library.vectors[:] = 1 / np.sqrt(library.vectors.shape[1])  # every word is alike to ours
     steps: list[int] = []
-    comparison = SystemComparison.of(spectrum, library, lambda done, total: steps.append(done))
+    system: Any = SimpleNamespace(embed_audio=spectrum, has_vectors=True)
+    comparison = SystemComparison.of(system, library, lambda done, total: steps.append(done))
     assert len(comparison.words) == len(SPOKEN) * len(VOICES) == len(steps)
     assert comparison.right.all() and not comparison.our_right.all()
     line = comparison.line("A <b>model</b>")
@@ -39,9 +44,20 @@ def test_comparison_has_every_recording_once(
         assert all(0 <= point.x <= 1 and 0 <= point.y <= 1 for point in chart.points)
 
 
+def test_system_without_vectors_is_compared_by_its_distances(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spoken_word, "find_word", lambda path, cut: load(path, RATE))
+    plug_in = PlugIn("Time warping", TimeWarping, Path(__file__))
+    system = PluggedEmbedder("time-warping", plug_in)
+    library: Any = FakeLibrary(tmp_path)
+    comparison = SystemComparison.of(system, library, lambda done, total: None)
+    assert comparison.right.all() and comparison.theirs.shape == 2 * (len(comparison.words),)
+
+
 def test_nearest_word_counts_other_voices_only() -> None:
-    vectors = np.eye(3)[[0, 0, 2, 2]]
+    similarities = np.eye(3)[[0, 0, 2, 2]] @ np.eye(3)[[0, 0, 2, 2]].T
     words = ["tree", "tree", "tree", "zoo"]
-    right = nearest_is_same_word(vectors, words, ["a", "b", "b", "a"])
+    right = nearest_is_same_word(similarities, words, ["a", "b", "b", "a"])
     assert right[:3].tolist() == [1, 1, 0] and np.isnan(right[3])
-    assert np.isnan(nearest_is_same_word(vectors, words, ["a", "a", "a", "a"])).all()
+    assert np.isnan(nearest_is_same_word(similarities, words, ["a", "a", "a", "a"])).all()
