@@ -10,6 +10,7 @@ reads its listening test.
 """
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -20,14 +21,16 @@ from earshot.cli import files
 from earshot.core.console import explained
 from earshot.core.errors import InputError
 from earshot.core.files import files_below
-from earshot.core.paths import CHECKPOINTS, as_stored
+from earshot.core.paths import CHECKPOINTS, PIPELINES, as_stored
 from earshot.study.design.folder import SOUNDS
-from earshot.systems.registry import Offer, registered_systems
+from earshot.systems.registry import Offer, load_board
 
 if TYPE_CHECKING:
     from earshot.exports.comparison import Convert, Item
+    from earshot.systems.plugged import PluggedConverter, PluggedLipReader
 
 OURS: Final = "ours"
+LIP_SECONDS: Final = 30.0
 VIDEOS: Final = (".mp4", ".webm", ".mov", ".mkv", ".avi", ".m4v", ".mpg")
 
 
@@ -46,13 +49,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--no-judges", action="store_true", help="measure nothing but the time that it takes"
     )
+    parser.add_argument(
+        "--pipelines", type=Path, metavar="FOLDER", help="files of systems of one's own"
+    )
     files.add_device(parser)
     options = parser.parse_args(arguments)
     with explained():
         from earshot.exports.comparison import Comparison, Item  # late, for it loads SciPy
         from earshot.pretrained.judges import judges
 
-        offer = _offer(options.task, options.device)
+        own = options.pipelines or os.environ.get("EARSHOT_PIPELINES")
+        offer = _offer(options.task, options.device, [Path(own)] if own else [])
         make = CONVERTS[options.task]
         targets = [_target(each) for each in _listed(options.targets)]
         if options.task == "voice_conversion" and not targets:
@@ -76,18 +83,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
             )
 
 
-def _offer(task: str, device: str) -> Offer[Any]:
-    return Offer.of(task, registered_systems(), CHECKPOINTS, device)
+def _offer(task: str, device: str, folders: Sequence[Path]) -> Offer[Any]:
+    """Offer the systems of a task, ours and those of folders of files."""
+    board = load_board(PIPELINES, PIPELINES / "hub", *folders)
+    for fault in board.faults:
+        print(fault, file=sys.stderr)
+    return board.offer(task, CHECKPOINTS, device)
 
 
 def _systems(text: str, offer: Offer[Any]) -> dict[str, str]:
     """Return the names of the systems in the comparison, and those by which they are offered."""
-    names = {}
+    names, every = {}, {**offer.labels, **offer.plugged}
     for name in _listed(text):
         default = next(iter(offer.labels), "")
         names[name] = default if name == OURS and OURS not in offer.labels else name
-        if names[name] not in offer.labels:
-            raise InputError(f"There is no system {name}, only {', '.join((OURS, *offer.labels))}.")
+        if names[name] not in every:
+            raise InputError(f"There is no system {name}, only {', '.join((OURS, *every))}.")
     if not names:
         raise InputError("Name systems with --systems.")
     return names
@@ -125,7 +136,8 @@ def _inputs(paths: Sequence[Path], endings: Sequence[str]) -> "list[Item]":
 
 
 def _loaded(make: "Callable[[Any], Convert]", offer: Offer[Any], name: str) -> "Convert":
-    return make(offer(name))
+    make_plugged = PLUGGED[make]
+    return make_plugged(offer.any(name)) if name in offer.plugged else make(offer(name))
 
 
 def _conversion(system: Any) -> "Convert":
@@ -158,7 +170,40 @@ def _lips(system: Any) -> "Convert":
     return convert
 
 
+def _plugged_conversion(system: "PluggedConverter") -> "Convert":
+    """Convert recordings by a plug-in, to its own voices or those of clips."""
+
+    def convert(file: Path, target: Path | str | None) -> tuple[Any, int]:
+        if isinstance(target, Path) and not system.any_voice:
+            raise InputError(f"{system.label} makes no voices of recordings.")
+        if isinstance(target, str) and system.voices and target not in system.voices:
+            raise InputError(
+                f"{system.label} has no voice {target}, only {', '.join(system.voices)}."
+            )
+        clip = target if isinstance(target, Path) else None
+        name = target.stem if isinstance(target, Path) else target or ""
+        speech = system(file, name, clip, file.stem).speech
+        return speech.waveform, speech.sample_rate
+
+    return convert
+
+
+def _plugged_lips(system: "PluggedLipReader") -> "Convert":
+    """Speak what a plug-in reads from the lips of videos, in the voice that it has."""
+    from earshot.media.video import frames  # late, for it loads FFmpeg
+
+    def convert(file: Path, target: Path | str | None) -> tuple[Any, int]:
+        speech = system.of(frames(file, LIP_SECONDS))[0].speech
+        return speech.waveform, speech.sample_rate
+
+    return convert
+
+
 CONVERTS: Final = {"voice_conversion": _conversion, "lip_to_speech": _lips}
+PLUGGED: Final[dict[Any, Callable[[Any], Any]]] = {
+    _conversion: _plugged_conversion,
+    _lips: _plugged_lips,
+}
 
 if __name__ == "__main__":
     main()

@@ -3,7 +3,7 @@ system's name.
 """
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final
@@ -15,8 +15,9 @@ from earshot.core.errors import InputError
 from earshot.media.audio.features import log_mel
 from earshot.media.audio.load import Audio, load
 from earshot.media.audio.speech import Speech
-from earshot.media.constants import SAMPLE_RATE
+from earshot.media.constants import SAMPLE_RATE, VIDEO_RATE
 from earshot.media.samples import SILENT_PEAK
+from earshot.media.video import Frame
 from earshot.sound_index.embedding import AudioEmbedding
 from earshot.systems.plug_in import PlugIn, PlugInError
 
@@ -150,6 +151,12 @@ class PluggedLipReader:
         self.name, self.label = name, plug_in.label
         self._plug_in = plug_in
         self._captions: bool = plug_in.has("caption")
+
+    def of(self, video: Iterable[Frame]) -> tuple[PluggedSpeech, str, float]:
+        """Speak what is said in the frames of a video."""
+        times, images = zip(*video, strict=True)
+        fps = (len(times) - 1) / (times[-1] - times[0]) if len(times) > 1 else VIDEO_RATE
+        return self(np.stack(images), float(fps))
 
     def __call__(self, frames: np.ndarray, fps: float) -> tuple[PluggedSpeech, str, float]:
         """Speak what is said in images, uint8 (N, H, W, 3), so many a second: the speech, and where

@@ -36,7 +36,7 @@ def offer(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two systems, the default of which is called other than ours."""
     labels = {"continuous": "Continuous", "mine": "Mine"}
     stand_in = Offer(lambda name: Converter(), labels)
-    monkeypatch.setattr(compare, "_offer", lambda task, device: stand_in)
+    monkeypatch.setattr(compare, "_offer", lambda *_: stand_in)
 
 
 def record(path: Path) -> Path:
