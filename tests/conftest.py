@@ -1,12 +1,15 @@
 """Tiny seeded checkpoints, so that no test needs the trained ones."""
 
+import functools
 import gc
 import json
 import os
 import tempfile
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
+import httpx
 import pytest
 import torch
 from safetensors.torch import save_file
@@ -77,6 +80,9 @@ def pytest_configure() -> None:
     worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
     os.environ["GRADIO_SERVER_PORT"] = str(7860 + 100 * worker)
     os.environ["GRADIO_TEMP_DIR"] = f"{tempfile.gettempdir()}/gradio-tests-{worker}"
+    # Each client reads all certificates, for 0.03 s of work: once is enough.
+    transport: Any = httpx._transports.default
+    transport.create_ssl_context = functools.cache(transport.create_ssl_context)
     gc.disable()  # until all tests are imported
 
 

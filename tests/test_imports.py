@@ -12,13 +12,14 @@ import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
 
 from earshot.core.paths import ROOT
-from tests.support.imports import modules_imported
+from tests.support.imports import imports, modules_imported
 
 SYSTEMS = {"systems", "sound_index", "pretrained", "models", "media", "core"}
 # Package → the packages of ours that it may import, besides itself.
@@ -61,13 +62,14 @@ def sources(package: str) -> list[Path]:
     return sorted(folder.rglob("*.py"))
 
 
+@cache
 def imported(path: Path) -> set[str]:
     """The packages of ours that a file imports anywhere."""
     names: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in imports(path):
         if isinstance(node, ast.Import):
             names |= {room_of(alias.name) for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+        elif node.module and not node.level:
             if node.module == "earshot":
                 names |= {alias.name for alias in node.names}
             names.add(room_of(node.module))
@@ -158,8 +160,7 @@ def rooms_in(package: str, path: Path) -> set[str]:
     """The rooms of a package that a file imports anything of: "words" of training.words.recipe."""
     names = {
         f"{node.module}.{alias.name}" if isinstance(node, ast.ImportFrom) else alias.name
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.Import | ast.ImportFrom)
+        for node in imports(path)
         for alias in node.names
     }
     inside = (name.removeprefix(f"{package}.") for name in names if name.startswith(f"{package}."))

@@ -46,6 +46,14 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built
 
 
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The unpacked wheel. An install would join the environment of other tests."""
+    folder = tmp_path_factory.mktemp("site-packages")
+    zipfile.ZipFile(wheel).extractall(folder)
+    return folder
+
+
 def test_wheel_holds_every_model(wheel: Path) -> None:
     """The wheel holds every model of the app and nothing of training."""
     names = zipfile.ZipFile(wheel).namelist()
@@ -78,20 +86,17 @@ def test_wheel_requires_what_requirements_txt_names(wheel: Path) -> None:
     assert callable(launch.main)
 
 
-def test_unpacked_wheel_builds_page(wheel: Path, tmp_path: Path) -> None:
-    """An unpacked wheel finds its weights. An install would join the environment of other tests."""
-    installed = tmp_path / "site-packages"
-    zipfile.ZipFile(wheel).extractall(installed)
+def test_unpacked_wheel_builds_page(installed: Path, tmp_path: Path) -> None:
+    """An unpacked wheel finds its weights."""
     command = [sys.executable, "-c", USE, str(installed)]
     environment = {"PYTHONPATH": str(installed), "PATH": "", "HOME": str(tmp_path)}
     run = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
 
 
-def test_wheel_converts_beside_users_modules(wheel: Path, tmp_path: Path) -> None:
+def test_wheel_converts_beside_users_modules(installed: Path, tmp_path: Path) -> None:
     """The wheel converts a file beside modules of the user's own."""
-    installed, work = tmp_path / "site-packages", tmp_path / "work"
-    zipfile.ZipFile(wheel).extractall(installed)
+    work = tmp_path / "work"
     for name in ("models", "media", "tabs", "app"):  # as many projects have them
         (work / name).mkdir(parents=True)
         (work / name / "__init__.py").write_text("raise ImportError('not this one')")

@@ -59,12 +59,12 @@ class Postgres:
         """Give the URL of a database of that name."""
         return f"postgresql+pg8000://tester@/{database}?unix_sock={self._folder}/.s.PGSQL.5432"
 
-    def fresh(self, database: str) -> str:
-        """Empty a database of that name, and give its URL."""
+    def fresh(self, database: str, like: str = "template1") -> str:
+        """Make a database of that name anew, like another, and give its URL."""
         engine = create_engine(self.url("postgres"), isolation_level="AUTOCOMMIT")
         with engine.connect() as connection:
             connection.execute(text(f"DROP DATABASE IF EXISTS {database} WITH (FORCE)"))
-            connection.execute(text(f"CREATE DATABASE {database}"))
+            connection.execute(text(f"CREATE DATABASE {database} TEMPLATE {like}"))
         engine.dispose()
         return self.url(database)
 

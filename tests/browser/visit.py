@@ -130,7 +130,13 @@ class Visit:
         return self.page.get_by_role("button", name=name, exact=True)
 
     def upload(self, path: Path) -> None:
-        self.page.get_by_role("button", name="Upload file").click()
+        """Uploads a recording, in place of what is in the recorder."""
+        clear = self.page.get_by_role("button", name="Clear", exact=True)
+        source = self.page.get_by_role("button", name="Upload file")
+        expect(clear.or_(source).first).to_be_visible()
+        if clear.is_visible():
+            clear.click()
+        source.click()
         self.page.locator('.sound-input input[type="file"]').set_input_files(path)
 
     def convert(self, path: Path) -> None:

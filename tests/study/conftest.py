@@ -1,9 +1,11 @@
 """Stores to test with: SQLite, and a PostgreSQL server that is started here."""
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from sqlalchemy import make_url
 
 from benchmarks.support.postgres import Postgres
 from earshot.study.storage.store import Store
@@ -28,8 +30,28 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return request.getfixturevalue("postgres").fresh("fresh")
 
 
+@pytest.fixture(scope="session")
+def tables(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file of SQLite with empty tables: to make these takes longer than most tests."""
+    file = tmp_path_factory.mktemp("tables") / "answers.db"
+    Store(f"sqlite:///{file}").engine.dispose()
+    return file
+
+
+@pytest.fixture(scope="session")
+def postgres_with_tables(postgres: Postgres) -> Postgres:
+    """The server, with a database "tables" of empty tables."""
+    Store(postgres.fresh("tables")).engine.dispose()
+    return postgres
+
+
 @pytest.fixture
-def store(url: str) -> Iterator[Store]:
+def store(url: str, request: pytest.FixtureRequest) -> Iterator[Store]:
+    """A store at the URL, whose tables are made already."""
+    if file := make_url(url).database if url.startswith("sqlite") else None:
+        shutil.copyfile(request.getfixturevalue("tables"), file)
+    else:
+        request.getfixturevalue("postgres_with_tables").fresh("fresh", like="tables")
     store = Store(url)
     yield store
     store.engine.dispose()

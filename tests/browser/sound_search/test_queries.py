@@ -49,6 +49,7 @@ def test_unusable_query_shows_only_error(visit: Visit, page: Page) -> None:
         assert visit.cards() == before
 
 
+@pytest.mark.stays
 @pytest.mark.parametrize("visit", [("phone", "dark")], indirect=True)
 def test_chips_change_query_for_two_sounds(visit: Visit, page: Page) -> None:
     visit.search("a dog barks, then a bell rings")
@@ -64,6 +65,21 @@ def test_chips_change_query_for_two_sounds(visit: Visit, page: Page) -> None:
     expect(page.locator("#found")).to_contain_text("“a bell rings”")
 
 
+@pytest.mark.stays
+def test_search_by_uploaded_sound_finds_it(visit: Visit, page: Page, tmp_path: Path) -> None:
+    page.locator(".query textarea").fill("")
+    page.get_by_role("button", name="Search by a sound").click()
+    box = page.locator(".sound-input", has=page.locator(":visible")).last
+    box.get_by_role("button", name="Upload file").click()
+    path = write_sound(tmp_path / "dog.wav", list(CAPTIONS).index("dog.wav"))
+    box.locator('input[type="file"]').set_input_files(path)
+    expect(box.locator('[data-testid="waveform-Waveform"], #waveform').first).to_be_visible()
+    visit.button("Search").click()
+    expect(page.locator("#found")).to_contain_text("like your recording")
+    expect(page.locator("#best-sound h4")).to_have_text("A dog barks twice.")
+
+
+@pytest.mark.stays
 def test_more_like_this_honours_exclusion(visit: Visit, page: Page) -> None:
     """“More like this” with an exclusion leaves out the result."""
     visit.search("a bell")
@@ -78,15 +94,3 @@ def test_more_like_this_honours_exclusion(visit: Visit, page: Page) -> None:
     expect(page.locator("#found")).to_contain_text("“quiet” and like “")
     chip.click()
     expect(chip).to_be_hidden()
-
-
-def test_search_by_uploaded_sound_finds_it(visit: Visit, page: Page, tmp_path: Path) -> None:
-    page.get_by_role("button", name="Search by a sound").click()
-    box = page.locator(".sound-input", has=page.locator(":visible")).last
-    box.get_by_role("button", name="Upload file").click()
-    path = write_sound(tmp_path / "dog.wav", list(CAPTIONS).index("dog.wav"))
-    box.locator('input[type="file"]').set_input_files(path)
-    expect(box.locator('[data-testid="waveform-Waveform"], #waveform').first).to_be_visible()
-    visit.button("Search").click()
-    expect(page.locator("#found")).to_contain_text("like your recording")
-    expect(page.locator("#best-sound h4")).to_have_text("A dog barks twice.")

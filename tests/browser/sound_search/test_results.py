@@ -73,6 +73,53 @@ def test_search_without_match_folds_nearest_sounds(
     visit.shoot("nothing")
 
 
+@pytest.mark.stays
+@pytest.mark.parametrize("visit", [("phone", "dark")], indirect=True)
+def test_collections_of_sounds_outlast_visit(visit: Visit, page: Page) -> None:
+    visit.search("rain")
+    first, second, *_ = visit.cards()
+    keep = page.locator("#best-sound").get_by_role("button", name="Keep")
+    keep.click()
+    expect(keep).to_have_attribute("aria-pressed", "true")
+    page.locator("#other-sounds").get_by_role("button", name="Keep").first.click()
+    page.get_by_role("button", name="Collections").click()
+    panel = page.locator("#own-collections")
+    expect(panel).to_contain_text("Favourites2 sounds")
+    visit.unfold("Options", "Only these collections").click()
+    page.get_by_role("option", name="Favourites").click()
+    visit.search("a bell")
+    assert set(visit.cards()) == {first, second}
+    panel.get_by_role("button", name="Show Favourites").click()
+    expect(page.locator("#found")).to_contain_text("Collection: Favourites")
+    assert set(visit.cards()) == {first, second}
+    expect(page.get_by_role("button", name="Fits")).to_have_count(0)
+    visit.look("collection")
+    page.reload()
+    visit.enter("Sound search")
+    page.get_by_role("button", name="Collections").click()
+    expect(panel).to_contain_text("Favourites2 sounds")
+    panel.get_by_role("button", name="Delete Favourites").click()
+    expect(panel).not_to_contain_text("Favourites")
+
+
+@pytest.mark.stays
+def test_filters_and_the_export_of_results(visit: Visit, page: Page) -> None:
+    visit.unfold("Options", "Title or file name contains").fill("bell")
+    visit.search("a sound")
+    assert len(visit.cards()) == 1
+    expect(page.locator("#best-sound h4")).to_have_text("A church bell rings.")
+    for width, height in SIZES.values():
+        page.set_viewport_size({"width": width, "height": height})
+        heading = page.locator("#found").bounding_box()
+        assert heading and heading["width"] >= 300, "the buttons next to it leave it no room"
+        assert heading["height"] <= 120, "nor does it keep more than it needs"
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Export 1 result").click()
+    with zipfile.ZipFile(download.value.path()) as file:
+        assert "sounds/01-bell.wav" in file.namelist()
+    visit.look("filtered")
+
+
 @pytest.mark.parametrize("visit", [("phone", "dark")], indirect=True)
 def test_search_results_are_played_and_exported(visit: Visit, page: Page) -> None:
     """A result is voted on in between."""
@@ -102,48 +149,3 @@ def test_search_results_are_played_and_exported(visit: Visit, page: Page) -> Non
     assert "rain on a roof" in download.value.path().read_text()
 
     visit.look("searched")
-
-
-def test_filters_and_the_export_of_results(visit: Visit, page: Page) -> None:
-    visit.unfold("Options", "Title or file name contains").fill("bell")
-    visit.search("a sound")
-    assert len(visit.cards()) == 1
-    expect(page.locator("#best-sound h4")).to_have_text("A church bell rings.")
-    for width, height in SIZES.values():
-        page.set_viewport_size({"width": width, "height": height})
-        heading = page.locator("#found").bounding_box()
-        assert heading and heading["width"] >= 300, "the buttons next to it leave it no room"
-        assert heading["height"] <= 120, "nor does it keep more than it needs"
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Export 1 result").click()
-    with zipfile.ZipFile(download.value.path()) as file:
-        assert "sounds/01-bell.wav" in file.namelist()
-    visit.look("filtered")
-
-
-@pytest.mark.parametrize("visit", [("phone", "dark")], indirect=True)
-def test_collections_of_sounds_outlast_visit(visit: Visit, page: Page) -> None:
-    visit.search("rain")
-    first, second, *_ = visit.cards()
-    keep = page.locator("#best-sound").get_by_role("button", name="Keep")
-    keep.click()
-    expect(keep).to_have_attribute("aria-pressed", "true")
-    page.locator("#other-sounds").get_by_role("button", name="Keep").first.click()
-    page.get_by_role("button", name="Collections").click()
-    panel = page.locator("#own-collections")
-    expect(panel).to_contain_text("Favourites2 sounds")
-    visit.unfold("Options", "Only these collections").click()
-    page.get_by_role("option", name="Favourites").click()
-    visit.search("a bell")
-    assert set(visit.cards()) == {first, second}
-    panel.get_by_role("button", name="Show Favourites").click()
-    expect(page.locator("#found")).to_contain_text("Collection: Favourites")
-    assert set(visit.cards()) == {first, second}
-    expect(page.get_by_role("button", name="Fits")).to_have_count(0)
-    visit.look("collection")
-    page.reload()
-    visit.enter("Sound search")
-    page.get_by_role("button", name="Collections").click()
-    expect(panel).to_contain_text("Favourites2 sounds")
-    panel.get_by_role("button", name="Delete Favourites").click()
-    expect(panel).not_to_contain_text("Favourites")

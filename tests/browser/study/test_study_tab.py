@@ -28,16 +28,6 @@ def address(tests: TestLibrary, tiny_checkpoints: Path) -> Iterator[str]:
     close(page)
 
 
-@pytest.fixture
-def visit(browser: Browser, address: str, tmp_path: Path) -> Iterator[Visit]:
-    context = browser.new_context(viewport={"width": 1440, "height": 900})
-    visitor = Visit(context.new_page(), address, tmp_path)
-    visitor.open()
-    yield visitor
-    context.close()
-    assert visitor.complaints == []
-
-
 def bring(visit: Visit, folder: Path) -> None:
     """Uploads a folder as a zip, and makes a test of it."""
     file = folder.with_suffix(".zip")
@@ -49,6 +39,68 @@ def bring(visit: Visit, folder: Path) -> None:
     expect(visit.button("Make a test")).to_be_enabled()
     visit.page.get_by_label("Consent: who asks").fill("We ask. Write to us@example.org.")
     visit.button("Make a test").click()
+
+
+@pytest.mark.stays
+def test_example_test_opens_for_a_rater(visit: Visit) -> None:
+    visit.enter("Listening tests")
+    with visit.page.context.expect_page() as opened:
+        visit.page.get_by_role("link", name="Take the example test").click()
+    heading = opened.value.get_by_role("heading", level=1)
+    expect(heading).to_have_text("Which voice sounds more natural?")
+    opened.value.get_by_role("button", name="I agree to take part").click()
+    expect(heading).to_have_text("Set the volume")
+
+
+@pytest.mark.stays
+def test_scale_of_p835_is_analysed(visit: Visit, tmp_path: Path) -> None:
+    """The noise of one codec is worse (2) than that of the other (4), whatever else is said."""
+    scores = {"clean": {"sig": 2, "bak": 4, "ovrl": 3}, "noisy": {"sig": 5, "bak": 2, "ovrl": 3}}
+    rows = ["HITId,workerid,file,vote,question_type"]
+    rows += [
+        f"1,worker-{rater},x/{codec}/s{stimulus}.wav,{vote},MOS_{scale.upper()}"
+        for rater in range(4)
+        for stimulus in range(3)
+        for codec, votes in scores.items()
+        for scale, vote in votes.items()
+    ]
+    (tmp_path / "votes.csv").write_text("\n".join(rows))
+    visit.enter("Listening tests")
+    visit.page.get_by_role("button", name="Ratings from webMUSHRA or P.808").click()
+    upload = visit.page.locator('input[type="file"][accept*="csv"]')
+    upload.set_input_files(tmp_path / "votes.csv")
+    expect(visit.page.get_by_text("votes.csv")).to_be_visible()
+    visit.page.get_by_label("Background noise").check()
+    visit.button("Analyse them").click()
+    message = visit.page.locator(".message:visible")
+    expect(message).to_contain_text("clean was rated highest, 2.00 above noisy")
+    with visit.page.expect_download() as download:
+        visit.page.get_by_role("link", name=".html").or_(
+            visit.page.locator('a[download$=".html"]')
+        ).first.click()
+    assert "P.835, BAK" in download.value.path().read_text()
+    visit.shoot("p835")
+
+
+@pytest.mark.stays
+def test_conversion_is_added_to_a_draft(visit: Visit, speech: Path) -> None:
+    visit.enter("Voice conversion")
+    visit.convert(speech)
+    visit.button("Add to a listening test").click()
+    expect(visit.page.get_by_role("button", name="1 in your draft")).to_be_visible()
+    visit.enter("Listening tests")
+    visit.page.get_by_role("button", name="Your draft").click()
+    expect(visit.page.locator(".draft")).to_contain_text("continuous TF2 neural")
+    visit.button("Make a test of these").click()
+    visit.page.get_by_role("button", name="Advanced: the test as YAML").click()
+    expect(visit.page.locator("#study-yaml")).to_contain_text("continuous-TF2-neural/*.wav")
+    visit.button("Download the test").click()
+    with visit.page.expect_download() as download:
+        visit.page.get_by_role("button", name="Save the zip").click()
+    with zipfile.ZipFile(download.value.path()) as archive:
+        names = archive.namelist()
+    assert {"sounds.jsonl", "test.yaml"} <= {*names}
+    assert sum(name.startswith("reference/") for name in names) == 1
 
 
 def test_uploaded_sounds_become_test_with_link(visit: Visit, tmp_path: Path) -> None:
@@ -89,64 +141,6 @@ def test_yaml_mistakes_are_named_with_line(visit: Visit, tmp_path: Path) -> None
     expect(alert).to_contain_text('did you mean "practice"')
     visit.button("Open it to raters").click()
     expect(visit.page.locator("#study-links a")).to_have_count(0)
-
-
-def test_example_test_opens_for_a_rater(visit: Visit) -> None:
-    visit.enter("Listening tests")
-    with visit.page.context.expect_page() as opened:
-        visit.page.get_by_role("link", name="Take the example test").click()
-    heading = opened.value.get_by_role("heading", level=1)
-    expect(heading).to_have_text("Which voice sounds more natural?")
-    opened.value.get_by_role("button", name="I agree to take part").click()
-    expect(heading).to_have_text("Set the volume")
-
-
-def test_conversion_is_added_to_a_draft(visit: Visit, speech: Path) -> None:
-    visit.convert(speech)
-    visit.button("Add to a listening test").click()
-    expect(visit.page.get_by_role("button", name="1 in your draft")).to_be_visible()
-    visit.enter("Listening tests")
-    visit.page.get_by_role("button", name="Your draft").click()
-    expect(visit.page.locator(".draft")).to_contain_text("continuous TF2 neural")
-    visit.button("Make a test of these").click()
-    visit.page.get_by_role("button", name="Advanced: the test as YAML").click()
-    expect(visit.page.locator("#study-yaml")).to_contain_text("continuous-TF2-neural/*.wav")
-    visit.button("Download the test").click()
-    with visit.page.expect_download() as download:
-        visit.page.get_by_role("button", name="Save the zip").click()
-    with zipfile.ZipFile(download.value.path()) as archive:
-        names = archive.namelist()
-    assert {"sounds.jsonl", "test.yaml"} <= {*names}
-    assert sum(name.startswith("reference/") for name in names) == 1
-
-
-def test_scale_of_p835_is_analysed(visit: Visit, tmp_path: Path) -> None:
-    """The noise of one codec is worse (2) than that of the other (4), whatever else is said."""
-    scores = {"clean": {"sig": 2, "bak": 4, "ovrl": 3}, "noisy": {"sig": 5, "bak": 2, "ovrl": 3}}
-    rows = ["HITId,workerid,file,vote,question_type"]
-    rows += [
-        f"1,worker-{rater},x/{codec}/s{stimulus}.wav,{vote},MOS_{scale.upper()}"
-        for rater in range(4)
-        for stimulus in range(3)
-        for codec, votes in scores.items()
-        for scale, vote in votes.items()
-    ]
-    (tmp_path / "votes.csv").write_text("\n".join(rows))
-    visit.enter("Listening tests")
-    visit.page.get_by_role("button", name="Ratings from webMUSHRA or P.808").click()
-    upload = visit.page.locator('input[type="file"][accept*="csv"]')
-    upload.set_input_files(tmp_path / "votes.csv")
-    expect(visit.page.get_by_text("votes.csv")).to_be_visible()
-    visit.page.get_by_label("Background noise").check()
-    visit.button("Analyse them").click()
-    message = visit.page.locator(".message:visible")
-    expect(message).to_contain_text("clean was rated highest, 2.00 above noisy")
-    with visit.page.expect_download() as download:
-        visit.page.get_by_role("link", name=".html").or_(
-            visit.page.locator('a[download$=".html"]')
-        ).first.click()
-    assert "P.835, BAK" in download.value.path().read_text()
-    visit.shoot("p835")
 
 
 def test_tab_never_scrolls_sideways_on_phone(browser: Browser, address: str) -> None:
