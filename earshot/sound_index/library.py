@@ -1,10 +1,11 @@
 """The sounds of an index with their vectors: an immutable snapshot, or two searched as one."""
 
+from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Final, NamedTuple, overload
+from typing import Final, NamedTuple, TypeVar, overload
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from earshot.core.errors import InputError
 from earshot.sound_index.nearest import EXACT_LIMIT, Nearest, map_layout, place_on_map
 from earshot.sound_index.sound import Entry, Filter, Sound
 
+T = TypeVar("T")
 POOL: Final = 1000  # the nearest segments, whose sounds a search ranks
 
 
@@ -215,7 +217,23 @@ class JointLibrary(Library):
         return Ranking(numbers[order], scores[order], segments[order])
 
 
-class _Chain(Sequence[Sound]):
+class LazySequence(Sequence[T]):
+    """A sequence whose elements are read, or looked up, when they are asked for."""
+
+    @overload
+    def __getitem__(self, number: int) -> T: ...
+    @overload
+    def __getitem__(self, number: slice) -> Sequence[T]: ...
+    def __getitem__(self, number: int | slice) -> T | Sequence[T]:
+        if isinstance(number, slice):
+            return [self[each] for each in range(*number.indices(len(self)))]
+        return self._at(number)
+
+    @abstractmethod
+    def _at(self, number: int) -> T: ...
+
+
+class _Chain(LazySequence[Sound]):
     """The sounds of two libraries, one after the other."""
 
     def __init__(self, first: Sequence[Sound], second: Sequence[Sound]) -> None:
@@ -224,13 +242,7 @@ class _Chain(Sequence[Sound]):
     def __len__(self) -> int:
         return len(self._first) + len(self._second)
 
-    @overload
-    def __getitem__(self, number: int) -> Sound: ...
-    @overload
-    def __getitem__(self, number: slice) -> Sequence[Sound]: ...
-    def __getitem__(self, number: int | slice) -> Sound | Sequence[Sound]:
-        if isinstance(number, slice):
-            return [self[each] for each in range(*number.indices(len(self)))]
+    def _at(self, number: int) -> Sound:
         begin = len(self._first)
         return self._first[number] if number < begin else self._second[number - begin]
 

@@ -77,7 +77,7 @@ def _opened(task: str, path: str | None, data: bytes) -> BinaryIO:
     try:
         return open(path, "rb")
     except (FileNotFoundError, IsADirectoryError, NotADirectoryError, ValueError):
-        raise InputError(GONE[task], "Record or upload it again.") from None
+        raise InputError(GONE[task], AGAIN) from None
     except OSError as error:
         raise InputError(f"The file cannot be opened: {error.strerror}.") from None
 

@@ -29,7 +29,7 @@ def parts(file: BinaryIO) -> list[BinaryIO]:
     elif head[:4] in RIFF:
         starts = list(_riff(file, size))
     elif head[4:] == b"ftyp":
-        starts = list(_boxes(file, size))
+        starts = list(_mp4(file, size))
     else:
         starts = [0]
     if len(starts) < 2:
@@ -67,20 +67,26 @@ def _riff(file: BinaryIO, size: int) -> Iterator[int]:
         position += 8 + length + length % 2
 
 
-def _boxes(file: BinaryIO, size: int) -> Iterator[int]:
-    position, filled = 0, True
-    while position + 8 <= size:
+def _mp4(file: BinaryIO, size: int) -> Iterator[int]:
+    filled = True
+    for position, _, kind in _boxes(file, size):
+        if kind == b"ftyp" and filled:
+            yield position
+            filled = False
+        filled |= kind in BOXES
+
+
+def _boxes(file: BinaryIO, size: int) -> Iterator[tuple[int, int, bytes]]:
+    """Yield the place, length and kind of each box of an MP4 file. One of less than 8 bytes is the
+    last: it goes to the end, or is damaged."""
+    position, length = 0, 8
+    while length >= 8 and position + 8 <= size:
         file.seek(position)
         head = file.read(16)
         length, kind = int.from_bytes(head[:4], "big"), head[4:8]
         if length == 1:
             length = int.from_bytes(head[8:], "big")
-        if kind == b"ftyp" and filled:
-            yield position
-            filled = False
-        filled |= kind in BOXES
-        if length < 8:  # to the end, or damaged
-            return
+        yield position, length, kind
         position += length
 
 
@@ -131,7 +137,8 @@ def ends_early(file: BinaryIO) -> bool:
     head = file.read(MP3_HEAD)
     size = file.seek(0, io.SEEK_END)
     if head[4:8] == b"ftyp":
-        return _mp4_is_cut(file)
+        boxes = _boxes(file, size)
+        return any(length >= 8 and place + length > size for place, length, _ in boxes)
     if order := RIFF.get(head[:4]):
         declared = int.from_bytes(head[4:8], order) + 8
         rate = int.from_bytes(head[28:32], order) if head[12:16] == b"fmt " else 0  # bytes/s
@@ -188,18 +195,3 @@ def _caf_length(head: bytes) -> int:
 
 def _voc_length(head: bytes) -> int:
     return int.from_bytes(head[1:], "little") if head[0] else -1
-
-
-def _mp4_is_cut(file: BinaryIO) -> bool:
-    """Whether a file of boxes, as MP4 is, ends within one of them."""
-    size, end = file.seek(0, io.SEEK_END), 0
-    while end + 8 <= size:
-        file.seek(end)
-        head = file.read(16)
-        length = int.from_bytes(head[:4], "big")
-        if length == 1:
-            length = int.from_bytes(head[8:], "big")
-        if length < 8:  # to the end, or damaged
-            return False
-        end += length
-    return end > size

@@ -151,35 +151,6 @@ def answering(handler: Callable[P, T]) -> Callable[P, T]:
     return stoppable(run)
 
 
-def inline(outputs: int) -> Callable[[Callable], Callable]:
-    """Wrap an event whose outputs are a message and `outputs` others: an error becomes the message,
-    and the others stay as they were. The handler may be a generator."""
-
-    def failed(error: gr.Error) -> tuple:
-        return (say(error.message, "error"), *[gr.skip()] * outputs)
-
-    def decorate(handler: Callable[P, T]) -> Callable:
-        @wraps(handler)
-        def run(*args: P.args, **kwargs: P.kwargs) -> T | tuple:
-            try:
-                with explained():
-                    return handler(*args, **kwargs)
-            except gr.Error as error:
-                return failed(error)
-
-        @wraps(handler)
-        def stream(*args: P.args, **kwargs: P.kwargs) -> Iterator[tuple]:
-            try:
-                with explained():
-                    yield from handler(*args, **kwargs)  # type: ignore[misc]
-            except gr.Error as error:
-                yield failed(error)
-
-        return stream if isgeneratorfunction(handler) else run
-
-    return decorate
-
-
 def reporting(handler: Callable[P, T], message: Component) -> Callable:
     """Wrap an event whose handler returns {component: value}: an error is shown in ``message``, and
     every other component stays as it was. The handler may be a generator."""
