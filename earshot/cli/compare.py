@@ -2,6 +2,8 @@
 
 earshot compare voice_conversion --systems ours,vqvae-64 --inputs FOLDER --targets TF2,a.wav -o OUT
 earshot compare lip_to_speech --systems ours --inputs VIDEOS --targets Nell -o OUT
+earshot compare words --systems ours --inputs RECORDINGS -o OUT       # called WORD-SPEAKER.wav
+earshot compare sound_search --systems ours --inputs SOUNDS -o OUT    # with their captions.csv
 
 Systems are called as in pipelines/; "ours" is the first of the task. Targets are names of voices,
 or recordings of 10 to 30 s of speakers who agreed to be spoken as. Where it was ended, the same
@@ -12,12 +14,13 @@ reads its listening test.
 import argparse
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from earshot.cli import files
+from earshot.cli.systems import CALLS, ENDINGS
 from earshot.core.console import explained
 from earshot.core.errors import InputError
 from earshot.core.files import files_below
@@ -26,12 +29,10 @@ from earshot.study.design.folder import SOUNDS
 from earshot.systems.registry import Offer, load_board
 
 if TYPE_CHECKING:
-    from earshot.exports.comparison import Convert, Item
-    from earshot.systems.plugged import PluggedConverter, PluggedLipReader
+    from earshot.exports.comparison import Comparison, Item
 
 OURS: Final = "ours"
-LIP_SECONDS: Final = 30.0
-VIDEOS: Final = (".mp4", ".webm", ".mov", ".mkv", ".avi", ".m4v", ".mpg")
+CAPTIONS: Final = "captions.csv"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -41,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("task", choices=CONVERTS)
+    parser.add_argument("task", choices=CALLS)
     parser.add_argument("--systems", required=True, metavar="NAME,…")
     parser.add_argument("--inputs", required=True, nargs="+", type=Path, metavar="FOLDER")
     parser.add_argument("--targets", default="", metavar="VOICE,CLIP,…")
@@ -55,32 +56,54 @@ def main(arguments: Sequence[str] | None = None) -> None:
     files.add_device(parser)
     options = parser.parse_args(arguments)
     with explained():
-        from earshot.exports.comparison import Comparison, Item  # late, for it loads SciPy
-        from earshot.pretrained.judges import judges
-
-        own = options.pipelines or os.environ.get("EARSHOT_PIPELINES")
-        offer = _offer(options.task, options.device, [Path(own)] if own else [])
-        make = CONVERTS[options.task]
-        targets = [_target(each) for each in _listed(options.targets)]
-        if options.task == "voice_conversion" and not targets:
-            raise InputError("Name voices, or recordings of them, with --targets.")
-        comparison = Comparison(
-            options.out,
-            options.task,
-            {
-                name: partial(_loaded, make, offer, each)
-                for name, each in _systems(options.systems, offer).items()
-            },
-            _inputs(options.inputs, SOUNDS if options.task == "voice_conversion" else VIDEOS),
-            [Item.of(target) for target in targets],
-            () if options.no_judges else judges(),
-        )
+        comparison = _comparison(options)
         failures = comparison.run(files.Bar())
         print((options.out / "measures.md").read_text("utf-8"), end="")
         if failures:
             sys.exit(
                 f"There are no results of {failures}: {options.out / 'measures.csv'} says why."
             )
+
+
+def _comparison(options: argparse.Namespace) -> "Comparison":
+    """Make the comparison that the command line describes. Raises InputError where it cannot be."""
+    from earshot.exports.comparison import Comparison, Item  # late, for they load SciPy
+    from earshot.exports.retrieval import Retrieval
+    from earshot.pretrained.judges import judges
+
+    own = options.pipelines or os.environ.get("EARSHOT_PIPELINES")
+    task = options.task
+    offer = _offer(task, options.device, [Path(own)] if own else [])
+    systems = {
+        name: partial(_loaded, task, offer, each)
+        for name, each in _systems(options.systems, offer).items()
+    }
+    inputs, targets = _inputs(options.inputs, ENDINGS[task]), _listed(options.targets)
+    if task in ("words", "sound_search"):
+        captions = None
+        if task == "sound_search":
+            captions = _captions(options.inputs, inputs)
+        return Retrieval(options.out, task, systems, inputs, [], captions=captions)
+    if task == "voice_conversion" and not targets:
+        raise InputError("Name voices, or recordings of them, with --targets.")
+    items = [Item.of(_target(each)) for each in targets]
+    return Comparison(
+        options.out, task, systems, inputs, items, () if options.no_judges else judges()
+    )
+
+
+def _captions(folders: Sequence[Path], inputs: "Sequence[Item]") -> dict[str, list[str]]:
+    """Read what captions.csv says of the sounds: captions by the name of an input."""
+    from earshot.sound_index.scan import captions_of  # late, for it loads NumPy and more
+
+    captions: dict[str, list[str]] = {}
+    files_of = {Path(item.value): item.name for item in inputs}
+    for folder in folders:
+        for file, description in captions_of(folder.resolve(), list(files_of))[0].items():
+            captions[files_of[file]] = [description.caption]
+    if not captions:
+        raise InputError("Sounds need captions.csv in their folder: a head file,kind,caption.")
+    return captions
 
 
 def _offer(task: str, device: str, folders: Sequence[Path]) -> Offer[Any]:
@@ -96,7 +119,7 @@ def _systems(text: str, offer: Offer[Any]) -> dict[str, str]:
     names, every = {}, {**offer.labels, **offer.plugged}
     for name in _listed(text):
         default = next(iter(offer.labels), "")
-        names[name] = default if name == OURS and OURS not in offer.labels else name
+        names[name] = default if name == OURS and OURS not in every else name
         if names[name] not in every:
             raise InputError(f"There is no system {name}, only {', '.join((OURS, *every))}.")
     if not names:
@@ -135,75 +158,11 @@ def _inputs(paths: Sequence[Path], endings: Sequence[str]) -> "list[Item]":
     return items
 
 
-def _loaded(make: "Callable[[Any], Convert]", offer: Offer[Any], name: str) -> "Convert":
-    make_plugged = PLUGGED[make]
-    return make_plugged(offer.any(name)) if name in offer.plugged else make(offer(name))
+def _loaded(task: str, offer: Offer[Any], name: str) -> Any:
+    """Load a system, ours or a plug-in, as it is called here."""
+    call, call_plugged = CALLS[task]
+    return call_plugged(offer.any(name)) if name in offer.plugged else call(offer(name))
 
-
-def _conversion(system: Any) -> "Convert":
-    """Convert recordings by a system of voice conversion; the voice of a clip is made once."""
-    voices: dict[Path, Any] = {}
-
-    def convert(file: Path, target: Path | str | None) -> tuple[Any, int]:
-        if isinstance(target, Path):
-            if target not in voices:
-                voices[target] = system.voice_from(target)
-            speech = system(file, voices[target]).converted
-        elif target in system.voices:
-            speech = system(file, target).converted
-        else:
-            raise InputError(f"It has no voice {target}, only {', '.join(system.voices)}.")
-        return speech.waveform, speech.sample_rate
-
-    return convert
-
-
-def _lips(system: Any) -> "Convert":
-    """Speak what is read from the lips of videos; without a target in the voice of the face."""
-
-    def convert(file: Path, target: Path | str | None) -> tuple[Any, int]:
-        if isinstance(target, Path):
-            raise InputError("Lips speak in voices with a name only.")
-        speech = system(file, voice=target).speech
-        return speech.waveform, speech.sample_rate
-
-    return convert
-
-
-def _plugged_conversion(system: "PluggedConverter") -> "Convert":
-    """Convert recordings by a plug-in, to its own voices or those of clips."""
-
-    def convert(file: Path, target: Path | str | None) -> tuple[Any, int]:
-        if isinstance(target, Path) and not system.any_voice:
-            raise InputError(f"{system.label} makes no voices of recordings.")
-        if isinstance(target, str) and system.voices and target not in system.voices:
-            raise InputError(
-                f"{system.label} has no voice {target}, only {', '.join(system.voices)}."
-            )
-        clip = target if isinstance(target, Path) else None
-        name = target.stem if isinstance(target, Path) else target or ""
-        speech = system(file, name, clip, file.stem).speech
-        return speech.waveform, speech.sample_rate
-
-    return convert
-
-
-def _plugged_lips(system: "PluggedLipReader") -> "Convert":
-    """Speak what a plug-in reads from the lips of videos, in the voice that it has."""
-    from earshot.media.video import frames  # late, for it loads FFmpeg
-
-    def convert(file: Path, target: Path | str | None) -> tuple[Any, int]:
-        speech = system.of(frames(file, LIP_SECONDS))[0].speech
-        return speech.waveform, speech.sample_rate
-
-    return convert
-
-
-CONVERTS: Final = {"voice_conversion": _conversion, "lip_to_speech": _lips}
-PLUGGED: Final[dict[Any, Callable[[Any], Any]]] = {
-    _conversion: _plugged_conversion,
-    _lips: _plugged_lips,
-}
 
 if __name__ == "__main__":
     main()

@@ -87,7 +87,7 @@ class Comparison:
 
     out: Path
     task: str
-    systems: Mapping[str, Callable[[], Convert]]
+    systems: Mapping[str, Callable[[], Any]]  # each loads a Convert
     inputs: Sequence[Item]
     targets: Sequence[Item]
     judges: Sequence[Judge] = ()
@@ -123,7 +123,7 @@ class Comparison:
         done: int,
         progress: Callable[[int, int, str], object],
     ) -> None:
-        convert: Convert | None = None
+        convert = None
         for place, (source, target) in enumerate(pairs, done):
             name = _name(source, target)
             progress(place, len(pairs) * len(self.systems), f"{system}/{name}")

@@ -15,10 +15,9 @@ from earshot.media.text.table import Row as Cells
 
 FILE: Final = "measures.csv"
 LEVEL: Final = "95 %"
-SECONDS, LOUDNESS = (
-    "seconds",
-    "lufs",
-)  # measures; the second says how loud a result is, not how good
+SECONDS = "seconds"
+PRECISION, RIGHT = "average_precision", "first_right"  # of a ranking
+LOUDNESS = "lufs"  # of a result, which says nothing of how good it is
 
 
 class Kind(NamedTuple):
@@ -36,6 +35,8 @@ KINDS: Final = {
     "words_kept": Kind("Words kept", True, 2, is_share=True),
     "similarity": Kind("Similarity (SECS)", True, 3),
     "dnsmos": Kind("DNSMOS", True, 2),
+    PRECISION: Kind("Average precision", True, 3, is_share=True),
+    RIGHT: Kind("First is right", True, 2, is_share=True),
 }
 
 
@@ -163,8 +164,8 @@ def summarise(measures: Sequence[Measure], order: Sequence[str] = ()) -> Summary
         means,
         failed,
         judges,
-        len({each.input for each in measures}),
-        len({each.target for each in measures}),
+        len({each.input for each in valued}),
+        len({each.target for each in valued}),
     )
 
 

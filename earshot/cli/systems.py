@@ -1,0 +1,150 @@
+"""Systems, ours and plug-ins, as a comparison calls them: what converts and encodes files."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from earshot.core.errors import InputError
+from earshot.core.paths import ASSETS
+from earshot.study.design.folder import SOUNDS
+
+if TYPE_CHECKING:
+    from earshot.exports.comparison import Convert
+    from earshot.systems.plugged import PluggedConverter, PluggedEmbedder, PluggedLipReader
+
+MAX_SECONDS: Final = 300.0  # of a sound
+MAX_VIDEO_SECONDS: Final = 30.0
+VIDEOS: Final = (".mp4", ".webm", ".mov", ".mkv", ".avi", ".m4v", ".mpg")
+
+
+def converter(system: Any) -> "Convert":
+    """Convert recordings by a system of voice conversion; the voice of a clip is made once."""
+    voices: dict[Path, Any] = {}
+
+    def convert(file: Path, target: Path | str | None) -> tuple[np.ndarray, int]:
+        if isinstance(target, Path):
+            if target not in voices:
+                voices[target] = system.voice_from(target)
+            speech = system(file, voices[target]).converted
+        elif target in system.voices:
+            speech = system(file, target).converted
+        else:
+            raise InputError(f"It has no voice {target}, only {', '.join(system.voices)}.")
+        return speech.waveform, speech.sample_rate
+
+    return convert
+
+
+def plugged_converter(system: "PluggedConverter") -> "Convert":
+    """Convert recordings by a plug-in, to its own voices or those of recordings: of clips, or ours
+    of voices with a name."""
+
+    def convert(file: Path, target: Path | str | None) -> tuple[np.ndarray, int]:
+        name = target.stem if isinstance(target, Path) else target or ""
+        sample = target if isinstance(target, Path) else ASSETS / "voices" / f"{name}.ogg"
+        if name not in system.voices and system.voices and not system.any_voice:
+            raise InputError(f"It has no voice {name}, only {', '.join(system.voices)}.")
+        if name not in system.voices and system.any_voice and not sample.exists():
+            raise InputError(f"It has no voice {name}: name a recording of it.")
+        speech = system(file, name, sample if sample.exists() else None, file.stem).speech
+        return speech.waveform, speech.sample_rate
+
+    return convert
+
+
+def lip_reader(system: Any) -> "Convert":
+    """Speak what is read from the lips of videos; without a target in the voice of the face."""
+
+    def convert(file: Path, target: Path | str | None) -> tuple[np.ndarray, int]:
+        if isinstance(target, Path):
+            raise InputError("Lips speak in voices with a name only.")
+        speech = system(file, voice=target).speech
+        return speech.waveform, speech.sample_rate
+
+    return convert
+
+
+def plugged_lip_reader(system: "PluggedLipReader") -> "Convert":
+    """Speak what a plug-in reads from the lips of videos, in the voice that it has."""
+    from earshot.media.video import frames  # late, for it loads FFmpeg
+
+    def convert(file: Path, target: Path | str | None) -> tuple[np.ndarray, int]:
+        speech = system.of(frames(file, MAX_VIDEO_SECONDS))[0].speech
+        return speech.waveform, speech.sample_rate
+
+    return convert
+
+
+class WordEncoder:
+    """A system of words: the vector of a recording of one."""
+
+    def __init__(self, system: Any) -> None:
+        self._system = system
+
+    def encode(self, file: Path) -> np.ndarray:
+        return self._system.embed_audio(file).vector
+
+    def embed_text(self, text: str) -> np.ndarray:
+        return self._system.embed_text(text).vector
+
+    def similarities(self, queries: Sequence[Any], items: Sequence[np.ndarray]) -> np.ndarray:
+        return _cosines(queries, items)
+
+
+class PluggedWordEncoder:
+    """A plug-in of words: the vector of a recording of one, or what it compares in its place."""
+
+    def __init__(self, system: "PluggedEmbedder") -> None:
+        self._system = system
+
+    def encode(self, file: Path) -> np.ndarray:
+        from earshot.systems.words.spoken_word import find_word  # late, for it loads torch
+
+        system = self._system
+        encode = system.embed_audio if system.has_vectors else system.encode
+        return encode(find_word(file, None).waveform)
+
+    def embed_text(self, text: str) -> np.ndarray:
+        return self._system.embed_text(text)
+
+    def similarities(self, queries: Sequence[Any], items: Sequence[np.ndarray]) -> np.ndarray:
+        if self._system.has_vectors:
+            return _cosines(queries, items)
+        return -np.stack([self._system.distances(query, items) for query in queries])
+
+
+class SoundEncoder:
+    """A system of sound search: the vectors of a sound's segments, and that of a sentence."""
+
+    def __init__(self, system: Any) -> None:
+        self._encoder = system.encoder
+
+    def encode(self, file: Path) -> np.ndarray:
+        from earshot.media.audio.load import load  # late, for it loads SciPy
+
+        waveform = load(file, self._encoder.sample_rate, MAX_SECONDS).waveform
+        return self._encoder.embed_audio(self._encoder.segments(waveform)).vectors
+
+    def embed_text(self, text: str) -> np.ndarray:
+        return self._encoder.embed_text([text])[0]
+
+    def similarities(self, queries: Sequence[Any], items: Sequence[np.ndarray]) -> np.ndarray:
+        return _cosines(queries, items)
+
+
+def _cosines(queries: Sequence[Any], items: Sequence[np.ndarray]) -> np.ndarray:
+    from earshot.exports.retrieval import cosines  # late, as all of a comparison
+
+    return cosines(queries, items)
+
+
+# By task: how one of ours is called, and a plug-in. Those that search sounds are alike.
+CALLS: Final[dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]]] = {
+    "voice_conversion": (converter, plugged_converter),
+    "lip_to_speech": (lip_reader, plugged_lip_reader),
+    "words": (WordEncoder, PluggedWordEncoder),
+    "sound_search": (SoundEncoder, SoundEncoder),
+}
+ENDINGS: Final = dict.fromkeys(CALLS, SOUNDS) | {"lip_to_speech": VIDEOS}
