@@ -8,12 +8,18 @@ from playwright.sync_api import Page, expect
 from earshot.study.library import TestLibrary
 from earshot.study.web.server import library
 from tests.browser.rater_form import RaterForm
+from tests.browser.study.test_study_accessible import findings
 from tests.browser.visit import FITS
 from tests.support.videos import write_video_test
 
 SEEN = (
     "() => [...document.querySelectorAll('.screen video')].map((v) => v.classList.contains('on'))"
 )
+# The places of a sound, and of its picture, in s.
+PLACES = """() => ({
+  sound: Number(document.querySelector(".lane").getAttribute("aria-valuenow")),
+  picture: document.querySelector(".screen video.on").currentTime,
+})"""
 # A picture whose frames come later or sooner than what is heard: its speed, and how often it jumps.
 FOLLOWED = """async (off) => {
   const { Screen } = await import("/study-page/picture.js");
@@ -38,7 +44,7 @@ def tests(tmp_path_factory: pytest.TempPathFactory) -> TestLibrary:
     folder = tmp_path_factory.mktemp("tests")
     write_video_test(folder / "ccr", "ccr", shared=True, trials=1)
     write_video_test(folder / "similarity", "similarity", shared=False, trials=1)
-    write_video_test(folder / "mushra", "mushra", shared=True, frames=75, trials=1)
+    write_video_test(folder / "mushra", "mushra", shared=True, frames=50, trials=1)
     return library(folder)
 
 
@@ -70,8 +76,9 @@ def test_rater_judges_videos(
     for place in range(2):
         cards.nth(place).click()
         expect(page.locator(".card.heard")).to_have_count(place + 1)
-        assert page.evaluate(SEEN) == [True] if pictures == 1 else [place == 0, place == 1]
-    assert page.evaluate(FITS)
+        visible = [place == k for k in range(2)] if pictures == 2 else [True]
+        assert page.evaluate(SEEN) == visible
+    assert page.evaluate(FITS) and findings(page) == []
     page.screenshot(path=tmp_path / f"{design}.png")
     page.locator(".answer").first.click()
     form.next()
@@ -79,12 +86,21 @@ def test_rater_judges_videos(
     figures(tests, form)
 
 
-def test_switch_keeps_video_and_place(page: Page, address: str, tests: TestLibrary) -> None:
+def test_switch_keeps_place_of_video(page: Page, address: str, tests: TestLibrary) -> None:
+    """It goes on while sounds are switched, and at its end both begin again."""
     form = RaterForm(page, address, "mushra", tests)
     form.begin()
-    form.rate(dict.fromkeys(form.test.conditions, 50))
-    form.finish()
-    assert len(figures(tests, form)) == 1  # of the trial
+    form.item()
+    page.keyboard.press("r")
+    expect(page.locator(".pill.heard")).to_be_visible()
+    page.keyboard.press("1")
+    expect(page.locator(".switch.on")).to_have_text("1")
+    switched = page.evaluate(PLACES)
+    assert switched["sound"] >= 1 and abs(switched["picture"] - switched["sound"]) < 0.5
+    page.wait_for_function(f"() => ({PLACES})().sound < {switched['sound']}")
+    page.wait_for_function(f"() => ({PLACES})().sound > 0.2")
+    again = page.evaluate(PLACES)
+    assert abs(again["picture"] - again["sound"]) < 0.5 and page.locator(".toggle.on").count() == 1
 
 
 def test_picture_follows_sound(page: Page, address: str) -> None:

@@ -19,6 +19,7 @@ export function judge(player, buffers, screen, trial, rater, send) {
 
   const deck = new Deck(player, reference_first(buffers, trial), trial.together, () => keep(), mushra,
     screen);
+  screen?.element.addEventListener("click", () => deck.toggle());
   const comment = trial.comment && remark(() => keep());
   const view = new (mushra ? Mushra : Choice)(trial, deck, () => keep());
   if (kept) {
