@@ -126,7 +126,7 @@ def wilcoxon_p(gaps: np.ndarray, method: str | PermutationMethod = "auto") -> fl
     return cast(Any, wilcoxon)(gaps, method=method).pvalue
 
 
-@pytest.mark.parametrize("size", [5, 9, 14])
+@pytest.mark.parametrize("size", [5, 9, 12])
 def test_signed_rank_of_ties_is_exact(size: int) -> None:
     """It equals the test over every choice of signs."""
     rng = np.random.default_rng(size)

@@ -231,7 +231,7 @@ def test_unfetched_answers_are_let_go(
             time.sleep(0.02)
         # Nothing more is computed for whoever reads none of it.
         assert (launch.UNREAD in reply.text) == (sessions == 1)
-        time.sleep(2)
+        _wait_until_idle(page)
         held = [messages.qsize() for messages in pending.values()]
         assert len(held) == min(sessions, gradio_internals.MAX_SESSIONS)
         assert max(held) <= gradio_internals.MAX_UNREAD == 20
@@ -239,7 +239,7 @@ def test_unfetched_answers_are_let_go(
             patch.setattr(gradio_internals, "FORGOTTEN", 0.0)
             late = {"data": [], "fn_index": 0, "session_hash": "late"}
             httpx.post(f"{address}gradio_api/queue/join", json=late).raise_for_status()
-            time.sleep(1)
+            _wait_until_idle(page)
         assert not {*pending} & {f"s{number}" for number in range(sessions)}
         late = {"data": [], "fn_index": 0, "session_hash": "s0"}
         httpx.post(f"{address}gradio_api/queue/join", json=late).raise_for_status()
@@ -247,3 +247,12 @@ def test_unfetched_answers_are_let_go(
         assert "process_completed" in response.text
     finally:
         close(page)
+
+
+def _wait_until_idle(page: gr.Blocks) -> None:
+    """Wait until every event has run."""
+    queue, end = page._queue, time.monotonic() + PATIENCE
+    lanes = queue.event_queue_per_concurrency_id.values()
+    while any(queue.active_jobs) or any(lane.queue for lane in lanes):
+        assert time.monotonic() < end
+        time.sleep(0.05)

@@ -5,6 +5,7 @@ import pytest
 
 from earshot.media.text.grammar import GRID, GRID_WORDS
 from earshot.systems.lip_to_speech.caption import SpokenWord
+from training.lip_to_speech import calibration
 from training.lip_to_speech.calibration import CaptionWords, fit
 
 
@@ -51,6 +52,13 @@ def overconfident_outputs(rng: np.random.Generator) -> tuple[np.ndarray, list[st
     return np.log(outputs / outputs.sum(axis=1, keepdims=True)), calls
 
 
+@pytest.fixture
+def few_temperatures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every sentence is read at each temperature, which takes long."""
+    monkeypatch.setattr(calibration, "TEMPERATURES", (1.0, 2.5))
+
+
+@pytest.mark.usefixtures("few_temperatures")
 def test_fit_leaves_out_words_of_a_second_sentence() -> None:
     rng = np.random.default_rng(0)
     outputs, references = zip(*[overconfident_outputs(rng) for _ in range(12)], strict=True)
@@ -59,11 +67,12 @@ def test_fit_leaves_out_words_of_a_second_sentence() -> None:
     assert len(words.correct) == 72
 
 
+@pytest.mark.usefixtures("few_temperatures")
 def test_fit_mends_confidence_of_overconfident_reader() -> None:
     """Each speaker's words are predicted by the others'."""
     rng = np.random.default_rng(0)
     outputs, references = zip(*[overconfident_outputs(rng) for _ in range(60)], strict=True)
-    calibration, words = fit(outputs, references, np.repeat(["s1", "s2", "s3"], 20))
+    fitted, words = fit(outputs, references, np.repeat(["s1", "s2", "s3"], 20))
     assert words.correct.mean() == pytest.approx(0.6, abs=0.06)
     assert words.calibration_error < 0.06
-    assert calibration.confidence(0.9) < 0.75
+    assert fitted.confidence(0.9) < 0.75
