@@ -8,6 +8,8 @@ earshot lips            reads the lips of videos
 earshot study           listening tests
 earshot compare         systems on a folder: results, measures, a listening test
 earshot page            a page of samples for a paper
+earshot new-system      begins a file of a system of one's own
+earshot check-system    runs such a file, and says what is wrong
 """
 
 import sys
@@ -22,6 +24,8 @@ COMMANDS: Final = {
     "study": "earshot.study.__main__",
     "compare": "earshot.cli.compare",
     "page": "earshot.cli.page",
+    "new-system": "earshot.cli.own_system:new",
+    "check-system": "earshot.cli.own_system:check",
 }
 
 
@@ -29,7 +33,8 @@ def main() -> None:
     """Run the command that the first argument names; without one, serve the app."""
     command, *arguments = sys.argv[1:] or [""]
     if command in COMMANDS:
-        import_module(COMMANDS[command]).main(arguments)
+        module, _, function = COMMANDS[command].partition(":")
+        getattr(import_module(module), function or "main")(arguments)
         return
     from earshot import app  # late, for a command needs no Gradio
 

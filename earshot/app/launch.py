@@ -246,7 +246,7 @@ def main() -> None:
             publishing=not chosen.no_publish,
             allow_reference=chosen.allow_reference,
             transcriber=transcriber(chosen.transcripts, chosen.device),
-            hub=HubPermission.of(chosen.no_hub, chosen.host, chosen.share, os.environ),
+            hub=HubPermission.of(chosen.no_hub, os.environ),
             device=chosen.device,
         )
         page = build(

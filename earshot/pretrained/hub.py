@@ -37,7 +37,6 @@ SETTINGS: Final = re.compile(r"[\w.-]+\.(json|txt|model)")
 WEIGHTS: Final = (r"model[\w.-]*\.safetensors", r"pytorch_model[\w.-]*\.bin")
 GPU: Final = Path("/dev/nvidia0")  # that of a Space with a GPU of its own
 NO_SUCH_MODEL: Final = (401, 403, 404)  # answers of the hub
-LOCAL: Final = (None, "", "localhost", "127.0.0.1", "::1")  # addresses that only this machine has
 
 Report = Callable[[int, int], None]  # bytes that are here, and of all
 
@@ -45,29 +44,24 @@ Report = Callable[[int, int], None]  # bytes that are here, and of all
 @dataclass(frozen=True)
 class HubPermission:
     """A server's permission of models of the hub: refusal is why visitors may load none, "" where
-    they may; any_id: whether also those that no list names.
+    they may.
     """
 
     refusal: str = ""
-    any_id: bool = False
 
     @classmethod
-    def of(
-        cls, off: bool, host: str | None, share: bool, environment: Mapping[str, str]
-    ) -> "HubPermission":
-        """Decide for a server which models visitors may load. On a Space without a GPU these models
-        are too slow for its visitors; any id can be named only on this machine itself, whose
-        disk it fills.
+    def of(cls, off: bool, environment: Mapping[str, str]) -> "HubPermission":
+        """Decide for a server whether visitors may load models. On a Space without a GPU these
+        models are too slow for its visitors.
         """
         if off:
             return cls("Whoever runs this server has switched off models of the hub.")
-        space = "SPACE_ID" in environment
-        if space and not ZERO_GPU and not GPU.exists():
+        if "SPACE_ID" in environment and not ZERO_GPU and not GPU.exists():
             return cls(
                 "Models of the hub are offered where there is a GPU, and this Space has none. "
                 "Run Earshot on a machine of your own to hear them."
             )
-        return cls(any_id=not space and not share and host in LOCAL)
+        return cls()
 
 
 def fetch(name: str, kinds: Collection[str], report: Report = lambda done, total: None) -> Path:

@@ -195,7 +195,7 @@ class _Clap:
     """CLAP: sounds and sentences in one space."""
 
     def __init__(self, folder: Path, layers: str, device: str) -> None:
-        from earshot.systems.sound_search.clap import ClapEncoder  # late, for it loads torch
+        from earshot.systems.sound_search.encoder import ClapEncoder  # late, for it loads torch
 
         self._encoder = ClapEncoder.from_pretrained(folder, device)
 

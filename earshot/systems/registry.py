@@ -154,13 +154,15 @@ class Board:
         return Offer(lambda name: named[name].load(checkpoints, device), labels, plugged, downloads)
 
 
-def load_board(*folders: Path) -> Board:
-    """Run the files of folders, without any those of ``pipelines/``, in the order of their names,
-    and list what they register. What is wrong with a file leaves the others as they are.
+def load_board(*places: Path) -> Board:
+    """Run files, or all of folders in the order of their names, without any those of
+    ``pipelines/``, and list what they register. What is wrong with one leaves the others as they
+    are.
     """
     systems: list[System] = []
-    faults = []
-    for path in [path for folder in folders or [PIPELINES] for path in sorted(folder.glob("*.py"))]:
+    faults = [f"There is no {place}." for place in places if not place.exists()]
+    files = [sorted(p.glob("*.py")) if p.is_dir() else [p] for p in places or [PIPELINES]]
+    for path in [path for group in files for path in group if path.exists()]:
         guard = PlugIn(
             path.name, partial(_systems_of, path), path, max_load_seconds=MAX_FILE_SECONDS
         )

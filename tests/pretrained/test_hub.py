@@ -106,18 +106,14 @@ def test_fetch_ends_when_visitor_stops_it(repository: Path) -> None:
         fetch(NAME, ["clap"])
 
 
-def test_any_id_needs_private_server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Any id is permitted only where nobody else can reach the server."""
+def test_space_without_gpu_offers_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(hub, "GPU", tmp_path / "no-gpu")
     space = {"SPACE_ID": "lab/earshot"}
-    assert HubPermission.of(False, None, False, {}) == HubPermission(any_id=True)
-    assert HubPermission.of(False, "0.0.0.0", False, {}) == HubPermission()
-    assert HubPermission.of(False, None, True, {}) == HubPermission()
-    assert "switched off" in HubPermission.of(True, None, False, {}).refusal
-    assert "no GPU" not in HubPermission.of(False, None, False, {}).refusal
-    assert "GPU, and this Space has none" in HubPermission.of(False, None, False, space).refusal
+    assert HubPermission.of(False, {}) == HubPermission()
+    assert "switched off" in HubPermission.of(True, {}).refusal
+    assert "GPU, and this Space has none" in HubPermission.of(False, space).refusal
     monkeypatch.setattr(hub, "GPU", tmp_path)
-    assert HubPermission.of(False, None, False, space) == HubPermission()
+    assert HubPermission.of(False, space) == HubPermission()
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,65 @@
+"""A file of a system of one's own: it runs as it is begun, and faults are named by their line."""
+
+from pathlib import Path
+
+import pytest
+
+from earshot.cli import own_system
+from earshot.systems.registry import TASKS, load_board
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_new_file_runs_at_once(
+    task: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "my_own.py"
+    own_system.new([task, str(file)])
+    (system,) = load_board(tmp_path).systems
+    assert (system.task, system.name, system.label) == (task, "my-own", "My own")
+    own_system.check([str(file)])
+    lines = capsys.readouterr().out.splitlines()
+    assert f"my-own, for {task}:" in lines
+    assert sum(line.startswith("  ") for line in lines) >= own_system.COUNT
+    assert lines[-1].startswith("It can be used")
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("x = (", "SyntaxError in mine.py, line 1"),
+        ("import nowhere_at_all", "ModuleNotFoundError in mine.py, line 1"),
+        ("x = 1", "registers no system"),
+        (None, "There is no file"),
+    ],
+)
+def test_file_without_a_system_is_named(
+    text: str | None, sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "mine.py"
+    if text is not None:
+        file.write_text(text)
+    with pytest.raises(SystemExit) as left:
+        own_system.check([str(file)])
+    assert sentence in str(left.value.code)
+
+
+def test_faults_are_named_by_their_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "mine.py"
+    own_system.new(["voice_conversion", str(file)])
+    text = file.read_text().replace("SEMITONES[target]", "SEMITONES[target + 1]")
+    file.write_text(text)
+    line = 1 + next(i for i, row in enumerate(text.splitlines()) if "target + 1" in row)
+    with pytest.raises(SystemExit, match="3 of the checks failed"):
+        own_system.check([str(file)])
+    assert f"Mine failed: TypeError in mine.py, line {line}." in capsys.readouterr().out
+
+
+def test_nothing_is_written_over(tmp_path: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text("work of a week")
+    with pytest.raises(SystemExit, match="there already"):
+        own_system.new(["words", str(file)])
+    assert file.read_text() == "work of a week"
+    for name in ("mine.txt", "no/where.py", "-.py"):
+        with pytest.raises(SystemExit):
+            own_system.new(["words", str(tmp_path / name)])
