@@ -78,6 +78,7 @@ def write_page(
     anonymous: bool = False,
     overwrite: bool = False,
     progress: Callable[[int, int, str], object] = lambda *_: None,
+    max_sounds: int = MAX_SOUNDS,
 ) -> list[str]:
     """Write the page of a comparison's folder into the folder ``site``; return what could not be
     used, a sentence each.
@@ -101,13 +102,14 @@ def write_page(
     _check_site(folder, site, overwrite)
     labels = _labels(sounds, paper, anonymous)
     chosen = [*paper.sentences] or names
-    if len(chosen) * len(labels) > MAX_SOUNDS:
+    number = len(chosen) * len(labels)
+    if number > max_sounds:
         raise InputError(
-            f"This makes {len(chosen) * len(labels)} sounds, and {MAX_SOUNDS} are the most on a "
-            f"page. Choose some with sentences: in {FILE}."
+            f"This makes {number} sounds, and {max_sounds} are the most on a page. Choose some "
+            f"with sentences: in {FILE}."
         )
     table = _summary(folder, paper)
-    notices, rows, number = [], [], len(chosen) * len(labels)
+    notices, rows = [], []
     with tempfile.TemporaryDirectory() as temporary:
         new = Path(temporary)
         for place, name in enumerate(chosen, 1):

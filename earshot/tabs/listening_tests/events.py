@@ -1,6 +1,7 @@
 """Handlers of the events of the listening tests tab."""
 
 import shutil
+import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ from gradio.components import Component
 from jinja2 import Environment
 from markupsafe import Markup
 
+from earshot.core import cancellation
 from earshot.core.errors import InputError
 from earshot.core.limits import RateLimit, address_of
 from earshot.core.templates import qr_code
@@ -37,6 +39,8 @@ test</a>
 <a href="{results}" target="_blank" rel="noopener">What others said</a></div></div>
 """
 NO_TEST: Final = "Upload your sounds first: this YAML is the example’s."
+PAGE: Final = "samples.zip"
+MAX_PAGE_SOUNDS: Final = 120
 MAX_ADDRESS: Final = 300  # characters of a page's: a QR code holds more, which no camera reads
 PREVIEW: Final = (
     "This is the test as a rater takes it. Nothing is stored, and nobody else can come before you "
@@ -75,7 +79,8 @@ PROBLEMS: Final = TEMPLATES.from_string(
 class StudyComponents:
     """The components that the handlers read and change: workspace holds a Workspace; message is for
     the visitor; yaml is the editor; numbers say what raters are asked; links lead to the open test;
-    zip downloads it; files were uploaded; form says what is asked, and whom.
+    zip downloads it, or the page of its sounds; files were uploaded; form says what is asked, and
+    whom.
     """
 
     workspace: gr.State
@@ -232,12 +237,31 @@ class StudyEvents:
             raise InputError(NO_TEST)
         workspace.check_room()
         workspace.write(yaml)
-        workspace.zip.parent.mkdir(exist_ok=True)
-        folder.write_zip(workspace.folder, workspace.zip)
-        self._count(workspace.zip.parent, request)
-        label = f"Save the zip ({workspace.zip.stat().st_size / 1e6:.1f} MB)"
-        button = gr.DownloadButton(label, value=str(workspace.zip), visible=True)
-        return {self.components.zip: button}
+        return self._packed(workspace.folder, workspace.zip, request)
+
+    def page(self, workspace: Workspace | None, request: gr.Request) -> Update:
+        """Make the page of samples of the test's sounds, and show the button that downloads it."""
+        from earshot.exports.page import write_page  # late, for it loads librosa
+
+        if workspace is None or not workspace.folder.exists():
+            raise InputError(NO_TEST)
+        workspace.check_room()
+        with tempfile.TemporaryDirectory() as site:
+            write_page(
+                workspace.folder,
+                Path(site),
+                progress=lambda *_: cancellation.check(),
+                max_sounds=MAX_PAGE_SOUNDS,
+            )
+            return self._packed(Path(site), workspace.zip.with_name(PAGE), request)
+
+    def _packed(self, content: Path, file: Path, request: gr.Request) -> Update:
+        """Pack a folder, and show the button that downloads it."""
+        file.parent.mkdir(exist_ok=True)
+        folder.write_zip(content, file)
+        self._count(file.parent, request)
+        label = f"Save the zip ({file.stat().st_size / 1e6:.1f} MB)"
+        return {self.components.zip: gr.DownloadButton(label, value=str(file), visible=True)}
 
     def _count(self, folder: Path, request: gr.Request) -> None:
         """Count the megabytes of a folder for an address. Raises InputError, and deletes it, where

@@ -177,6 +177,7 @@ def _layout(tab: gr.Blocks, tests: TestLibrary, drafts: Drafts, publishing: bool
                 possible = publishing and tests.permission.possible
                 small: dict[str, Any] = {"size": "sm", "scale": 0}
                 pack = gr.Button("Download the test", min_width=150, **small)
+                samples = gr.Button("Make a page of samples", min_width=150, **small)
                 preview = gr.Button("Preview as a rater", min_width=150, visible=possible, **small)
                 publish = gr.Button("Open it to raters", min_width=150, visible=possible, **small)
                 key = gr.Textbox(
@@ -248,6 +249,8 @@ def _layout(tab: gr.Blocks, tests: TestLibrary, drafts: Drafts, publishing: bool
         preview.click(reporting(events.preview, message), [*test, key], report, **work)
     # Queued, one at a time for all visitors: packing takes disk and time.
     pack.click(reporting(events.download, message), test, [message, zip_file], **work)
+    make_page = reporting(stoppable(events.page), message)
+    samples.click(make_page, parts.workspace, [message, zip_file], **work)
 
 
 def _panel(content: str = "", **more: Any) -> gr.HTML:

@@ -1,6 +1,7 @@
 """The tab as the server holds it: what visitors may open, and how much at a time."""
 
 import threading
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -168,6 +169,22 @@ def test_sounds_without_room_are_not_unpacked(
         handlers.from_upload(brought, request)
     with pytest.raises(InputError, match="no room for another test"):
         handlers.download(of_others, "", request)
+
+
+def test_sounds_of_a_test_are_downloaded_as_a_page(
+    handlers: StudyEvents, brought: dict[Component, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    request = gr.Request(headers={})
+    own = handlers.from_upload(brought, request)[handlers.components.workspace]
+    assert handlers.page(own, request)[handlers.components.zip].visible
+    with zipfile.ZipFile(own.zip.with_name("samples.zip")) as archive:
+        assert {"index.html", "sounds/001-01.mp3", "pictures/001-01.svg"} <= {*archive.namelist()}
+        assert "bird" in archive.read("index.html").decode()
+    monkeypatch.setattr(events, "MAX_PAGE_SOUNDS", 0)
+    with pytest.raises(InputError, match="0 are the most on a page"):
+        handlers.page(own, request)
+    with pytest.raises(InputError, match="Upload your sounds first"):
+        handlers.page(None, request)
 
 
 def test_megabytes_of_an_address_are_limited(
