@@ -51,9 +51,8 @@ RECODE: Final = (
 CUT: Final = (
     f"It was cut without encoding it again, and browsers would not agree on what is left. {RECODE}"
 )
-Packet = tuple[
-    bytes, Fraction, Fraction, Fraction, bool
-]  # content, pts, dts, length (s), key frame
+RESIZED: Final = f"Its picture changes its size on the way. {RECODE}"
+Packet = tuple[bytes, Fraction, Fraction, bool]  # content, when it is seen, for how long (s), key?
 
 
 def copy_picture(
@@ -80,10 +79,15 @@ def copy_picture(
         _check_file(file, size, max_bytes)
         form = _check_stream(stream, max_side)
         packets, turn = _packets(container, stream, max_seconds, max_rate)
-        content = _muxed(stream, form, packets)
         times = [pts for _, pts, *_ in packets]
-        kind = _check_copy(content, times)
-        context, end = stream.codec_context, max(times) + packets[-1][3]
+        try:
+            content = _muxed(stream, form, packets)
+            kind = _check_copy(content, times)
+        except (MemoryError, InputError):
+            raise
+        except DAMAGES:
+            raise InputError(DAMAGED) from None
+        context, end = stream.codec_context, max(times) + packets[-1][2]
         digest = hashlib.sha256(f"{context.name} {turn} ".encode() + (context.extradata or b""))
         for frame, pts, *_ in packets:
             digest.update(f" {round(1000 * pts)} {len(frame)} ".encode() + frame)
@@ -116,6 +120,8 @@ def _check_stream(stream: av.VideoStream, max_side: int) -> str:
         raise InputError(UNREADABLE)
     _check_size(context.width, context.height, max_side)
     form = CONTAINERS.get(context.name)
+    if form and context.pix_fmt is None:
+        raise InputError(DAMAGED)
     # Other than in MP4 and its like, H.264 has no head of its own: its frames would need another.
     headless = context.name == "h264" and (context.extradata or b"")[:1] != b"\x01"
     if form is None or headless or context.pix_fmt not in PIXELS:
@@ -158,10 +164,12 @@ def _packets(
                 continue
             for frame in packet.decode():
                 assert isinstance(frame, av.VideoFrame)
-                if frame.is_corrupt or (frame.width, frame.height) != size:
+                if frame.is_corrupt:
                     raise InputError(DAMAGED)
+                if (frame.width, frame.height) != size:
+                    raise InputError(RESIZED)
                 decoded_count, turn = decoded_count + 1, frame.rotation
-            if packet.dts is None:  # the last, which only ends the stream
+            if not packet.size:  # the last, which only ends the stream
                 continue
             if packet.pts is None or packet.time_base is None or packet.is_corrupt:
                 raise InputError(DAMAGED)
@@ -176,7 +184,7 @@ def _packets(
             if is_h264:
                 content = _without_user_data(content, width)
             length = (packet.duration or 0) * unit
-            frames.append((content, time, packet.dts * unit, length, packet.is_keyframe))
+            frames.append((content, time, length, packet.is_keyframe))
     except (MemoryError, InputError):
         raise
     except DAMAGES:
@@ -188,14 +196,14 @@ def _packets(
     if len(frames) < MIN_FRAMES:
         raise InputError("This is a single picture. Use a video, or a sound alone.")
     # Some frames of VP8 are never shown, and only others are made from them.
-    if decoded_count < (len(frames) if is_h264 else MIN_FRAMES) or not frames[0][4]:
+    if decoded_count < (len(frames) if is_h264 else MIN_FRAMES) or not frames[0][3]:
         raise InputError(DAMAGED)
     times = sorted(time for _, time, *_ in frames)
     if (len(times) - 1) > (max_rate + MAX_EXTRA_RATE) * (times[-1] - times[0]):
         raise InputError(_too_many(max_rate))
-    content, time, dts, length, key = frames[0]
+    content, time, length, key = frames[0]
     if time == times[0] and time > 0:  # browsers would disagree on what is seen before
-        frames[0] = content, Fraction(0), min(dts, Fraction(0)), length + time, key
+        frames[0] = content, Fraction(0), length + time, key
     return frames, turn
 
 
@@ -210,22 +218,25 @@ def _without_user_data(frame: bytes, width: int) -> bytes:
     while position + width < len(frame):
         end = position + width + int.from_bytes(frame[position : position + width], "big")
         unit = frame[position + width : end]
-        if not (unit[0] & 31 == SEI and unit[1:2] and unit[1] in USER_DATA):
+        if not (len(unit) > 1 and unit[0] & 31 == SEI and unit[1] in USER_DATA):
             units.append(frame[position:end])
         position = end
     return b"".join(units) or frame
 
 
 def _muxed(stream: av.VideoStream, form: str, packets: list[Packet]) -> bytes:
-    """Write the frames into a container of their own, without tags."""
-    file = io.BytesIO()
+    """Write the frames into a container of their own, without tags. Some are decoded long before
+    they are seen: all are decoded in the order of being seen, so much sooner as the latest needs.
+    """
+    file, order = io.BytesIO(), sorted(pts for _, pts, *_ in packets)
+    ahead = max(early - pts for early, (_, pts, *_) in zip(order, packets, strict=True))
     with av.open(file, "w", format=form, options={"fflags": "+bitexact"}) as container:
         track = container.add_stream_from_template(stream)
         unit = stream.time_base or Fraction(1, 90_000)
-        for content, pts, dts, length, key in packets:
+        for (content, pts, length, key), early in zip(packets, order, strict=True):
             packet = av.Packet(content)
             packet.time_base, packet.is_keyframe, packet.stream = unit, key, track
-            packet.pts, packet.dts = round(pts / unit), round(dts / unit)
+            packet.pts, packet.dts = round(pts / unit), round((early - ahead) / unit)
             packet.duration = round(length / unit)
             container.mux(packet)
     return file.getvalue()
