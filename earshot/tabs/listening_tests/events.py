@@ -237,7 +237,7 @@ class StudyEvents:
             raise InputError(NO_TEST)
         workspace.check_room()
         workspace.write(yaml)
-        return self._packed(workspace.folder, workspace.zip, request)
+        return self._packed(workspace.folder, workspace.zip, "zip", request)
 
     def page(self, workspace: Workspace | None, request: gr.Request) -> Update:
         """Make the page of samples of the test's sounds, and show the button that downloads it."""
@@ -253,14 +253,14 @@ class StudyEvents:
                 progress=lambda *_: cancellation.check(),
                 max_sounds=MAX_PAGE_SOUNDS,
             )
-            return self._packed(Path(site), workspace.zip.with_name(PAGE), request)
+            return self._packed(Path(site), workspace.zip.with_name(PAGE), "page", request)
 
-    def _packed(self, content: Path, file: Path, request: gr.Request) -> Update:
-        """Pack a folder, and show the button that downloads it."""
+    def _packed(self, content: Path, file: Path, noun: str, request: gr.Request) -> Update:
+        """Pack a folder, and show the button that downloads it, called so."""
         file.parent.mkdir(exist_ok=True)
         folder.write_zip(content, file)
         self._count(file.parent, request)
-        label = f"Save the zip ({file.stat().st_size / 1e6:.1f} MB)"
+        label = f"Save the {noun} ({file.stat().st_size / 1e6:.1f} MB)"
         return {self.components.zip: gr.DownloadButton(label, value=str(file), visible=True)}
 
     def _count(self, folder: Path, request: gr.Request) -> None:

@@ -177,7 +177,7 @@ def _layout(tab: gr.Blocks, tests: TestLibrary, drafts: Drafts, publishing: bool
                 possible = publishing and tests.permission.possible
                 small: dict[str, Any] = {"size": "sm", "scale": 0}
                 pack = gr.Button("Download the test", min_width=150, **small)
-                samples = gr.Button("Make a page of samples", min_width=150, **small)
+                samples = gr.Button("Page of samples", min_width=150, **small)
                 preview = gr.Button("Preview as a rater", min_width=150, visible=possible, **small)
                 publish = gr.Button("Open it to raters", min_width=150, visible=possible, **small)
                 key = gr.Textbox(

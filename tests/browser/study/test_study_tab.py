@@ -101,6 +101,11 @@ def test_conversion_is_added_to_a_draft(visit: Visit, speech: Path) -> None:
         names = archive.namelist()
     assert {"sounds.jsonl", "test.yaml"} <= {*names}
     assert sum(name.startswith("reference/") for name in names) == 1
+    visit.button("Page of samples").click()
+    with visit.page.expect_download() as download:
+        visit.page.get_by_role("button", name="Save the page").click()
+    with zipfile.ZipFile(download.value.path()) as archive:
+        assert {"index.html", "sounds/001-02.mp3"} <= {*archive.namelist()}
 
 
 def test_uploaded_sounds_become_test_with_link(visit: Visit, tmp_path: Path) -> None:
