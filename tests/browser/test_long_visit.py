@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Route, expect
 from earshot.app import launch, site
 from earshot.core.paths import CHECKPOINTS
 from earshot.tabs.shared.services import Services
-from tests.browser.visit import Visit
+from tests.browser.visit import Visit, shoot
 from tests.fuzz.seeds import audio
 from tests.support.serving import close
 
@@ -73,7 +73,7 @@ def test_manual_for_programs_opens_beside(visit: Visit) -> None:
     manual = opened.value
     expect(manual.get_by_role("heading", name="Earshot for programs")).to_be_visible()
     expect(manual.get_by_role("heading", name="convert", exact=True)).to_be_attached()
-    manual.screenshot(path=visit.shots / "programs.png")
+    shoot(manual, visit.shots / "programs.png")
     expect(visit.page.locator("#conversion .tl-units")).to_be_visible()
 
 

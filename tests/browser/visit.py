@@ -1,5 +1,6 @@
 """One visitor in a browser, who notices everything that should not happen."""
 
+import os
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -74,6 +75,13 @@ FITS = "() => document.documentElement.scrollWidth <= document.documentElement.c
 FRAMES = """async () => {
   for (let i = 0; i < 3; i++) await new Promise(requestAnimationFrame);
 }"""
+
+
+def shoot(page: Page, path: Path) -> None:
+    """Keeps a picture of a page in the folder of its test where EARSHOT_PICTURES is set: each takes
+    half a second, and no test looks at one."""
+    if os.environ.get("EARSHOT_PICTURES"):
+        page.screenshot(path=path, full_page=True)
 
 
 class Visit:
@@ -201,10 +209,9 @@ class Visit:
                 faint = self.faint()
                 assert faint == [], f"{seen}: {faint}"
 
-    def shoot(self, name: str) -> Path:
-        path = self.shots / f"{name}.png"
-        self.page.screenshot(path=path, full_page=True)
-        return path
+    def shoot(self, name: str) -> None:
+        """Keeps a picture of the page, where one is wanted."""
+        shoot(self.page, self.shots / f"{name}.png")
 
     def _hear(self, message: ConsoleMessage) -> None:
         if message.type == "error" and not any(text in message.text for text in HARMLESS):

@@ -13,7 +13,7 @@ from benchmarks.support.listening import Rater
 from earshot.study.library import TestLibrary
 from earshot.study.sounds import checks
 from tests.browser.rater_form import RaterForm
-from tests.browser.visit import FAINT, FITS, PATIENCE, SIZES
+from tests.browser.visit import FAINT, FITS, PATIENCE, SIZES, shoot
 
 Look = tuple[str, Literal["light", "dark"]]
 LOOKS: list[Look] = [("desktop", "light"), ("phone", "dark")]
@@ -57,7 +57,7 @@ def test_mushra_is_taken_to_completion_code(
             page.goto(link)
             form.listen(back=True)
             assert form.item() == before
-    page.screenshot(path=tmp_path / "thanks.png")
+    shoot(page, tmp_path / "thanks.png")
     rater = tests.store.resume(form.test, form.token)
     assert rater and rater.headphones and form.finish() == rater.code
     in_order(page)

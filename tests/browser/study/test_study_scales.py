@@ -19,6 +19,7 @@ from earshot.study.library import TestLibrary
 from earshot.study.storage import dataset
 from tests.browser.rater_form import RaterForm
 from tests.browser.study.test_study import in_order
+from tests.browser.visit import shoot
 
 SENTENCES = dict.fromkeys(STIMULI, "The old cat sat on the mat.")
 SCALES: dict[str, Any] = {
@@ -87,7 +88,7 @@ def take(page: Page, address: str, tests: TestLibrary, shots: Path) -> str:
         type_all(page, NAME)
         if trial == 1:
             in_order(page)
-            page.screenshot(path=shots / "scales.png", full_page=True)
+            shoot(page, shots / "scales.png")
             # Half a trial is kept: what was chosen, and what was written.
             link = page.url
             page.goto("about:blank")
@@ -146,7 +147,7 @@ def test_sentence_is_read_while_one_judges(
     listen(page)
     page.locator(".answer").nth(1).click()
     in_order(page)
-    page.screenshot(path=tmp_path / "shown.png", full_page=True)
+    shoot(page, tmp_path / "shown.png")
     form.next()
     form.finish()
 

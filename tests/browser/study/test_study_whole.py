@@ -28,6 +28,7 @@ from tests.browser.study.test_study_scales import (
     answer,
     listen,
 )
+from tests.browser.visit import shoot
 
 pytestmark = pytest.mark.slow
 
@@ -150,7 +151,7 @@ class Sitting:
         expect(self.page.locator(".card.heard")).to_have_count(0)
 
     def shoot(self, what: str) -> None:
-        self.page.screenshot(path=self.shots / f"whole-{self.name}-{what}.png", full_page=True)
+        shoot(self.page, self.shots / f"whole-{self.name}-{what}.png")
 
 
 def refuse(route: Route) -> None:
