@@ -88,7 +88,13 @@ def _comparison(options: argparse.Namespace) -> "Comparison":
         raise InputError("Name voices, or recordings of them, with --targets.")
     items = [Item.of(_target(each)) for each in targets]
     return Comparison(
-        options.out, task, systems, inputs, items, () if options.no_judges else judges()
+        options.out,
+        task,
+        systems,
+        inputs,
+        items,
+        () if options.no_judges else judges(),
+        has_pictures=task == "lip_to_speech",
     )
 
 

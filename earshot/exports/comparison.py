@@ -29,6 +29,7 @@ from earshot.media.audio.load import decode_mono, load, loudness, match_loudness
 from earshot.media.constants import SAMPLE_RATE
 from earshot.media.samples import SILENT_PEAK
 from earshot.pretrained.judges import WORDS, Judge
+from earshot.study.design.designs import DESIGNS
 from earshot.study.design.document import composed
 from earshot.study.design.folder import NO_SYSTEMS, describe
 from earshot.study.design.form import Form
@@ -40,9 +41,11 @@ NOTES: Final = "measures.md"
 SOURCE, TARGET = "source", "target"  # folders of the recordings
 SEPARATOR: Final = "__"
 RATE: Final = 48_000  # Hz, for raters compare sounds of one rate
+VIDEO: Final = ".mp4"
 LUFS: Final = -23.0  # or less, where the peaks of a result allow no more
 MIN_LUFS: Final = -33.0  # that all results are brought down to for one of them
 TOLERANCE: Final = 0.1  # LU
+MAX_TRIALS: Final = 20  # that suit a rater
 MAX_SECONDS: Final = 60.0
 MAX_NAME_BYTES: Final = 90  # of an input or a target in the name of a file
 MAX_ERROR: Final = 300  # characters
@@ -91,6 +94,7 @@ class Comparison:
     inputs: Sequence[Item]
     targets: Sequence[Item]
     judges: Sequence[Judge] = ()
+    has_pictures: bool = False  # of the inputs, with which raters see the results
     rows: dict[tuple[str, str], list[Measure]] = field(default_factory=dict)
     _saved: float = 0.0
     _lufs: float = LUFS
@@ -175,7 +179,7 @@ class Comparison:
         for source, target in self._pairs():
             files_of = {f"{SOURCE}/{source.name}", f"{TARGET}/{target.name if target else ''}"}
             if files_of & changed:
-                for path in self.out.glob(f"*/{glob.escape(_name(source, target))}.wav"):
+                for path in self.out.glob(f"*/{glob.escape(_name(source, target))}.*"):
                     path.unlink()
         for path in self.out.glob("*/.*.tmp"):
             if LEFT_BEHIND.fullmatch(path.name):
@@ -218,6 +222,9 @@ class Comparison:
     def _path(self, system: str, name: str) -> Path:
         return self.out / system / f"{name}.wav"
 
+    def _video(self, system: str, name: str) -> Path:
+        return self._path(system, name).with_suffix(VIDEO)
+
     def _convert(self, system: str, convert: Convert, source: Item, target: Item | None) -> None:
         """Write one result, and how long it took. Raises InputError for one that is no sound."""
         assert isinstance(source.value, Path)
@@ -247,7 +254,8 @@ class Comparison:
         text = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
         row = Measure(*self._row(system, source, target), "", error=text[:MAX_ERROR])
         self.rows[system, row.name] = [row]
-        self._path(system, row.name).unlink(missing_ok=True)
+        for path in (self._path(system, row.name), self._video(system, row.name)):
+            path.unlink(missing_ok=True)
 
     def _measure(self, system: str, source: Item, target: Item | None) -> None:
         """Let every judge that can measure a result that it has not measured yet."""
@@ -290,13 +298,35 @@ class Comparison:
         names = [name for name in self.systems if any((self.out / name).glob("*.wav"))]
         if not names:
             return
-        form = Form("ab" if len(names) > 1 else "acr", f"Comparison of {', '.join(names)}")
+        if self.has_pictures:
+            self._write_videos(names)
+        design = DESIGNS["ab" if len(names) > 1 else "acr"]
+        stimuli = {path.stem for name in names for path in (self.out / name).glob("*.wav")}
+        trials = min(MAX_TRIALS, len(stimuli) * design.count(len(names), reference=False))
+        form = Form(design.name, f"Comparison of {', '.join(names)}", trials=trials)
         text = describe(self.out, form, names)
-        content = text.replace(f"loudness: {LUFS:g}", f"loudness: {self._lufs:.1f}").encode()
+        text = text.replace(f"loudness: {LUFS:g}", f"loudness: {self._lufs:.1f}")
+        content = (text.replace('/*.wav"', f'/*{VIDEO}"') if self.has_pictures else text).encode()
         test, state = self.out / TEST, self._state()
         if not test.exists() or hashlib.sha256(test.read_bytes()).hexdigest() == state.get("test"):
             files.write(test, content)
             self._write_state({**state, "test": hashlib.sha256(content).hexdigest()})
+
+    def _write_videos(self, systems: Sequence[str]) -> None:
+        """Write every result with the picture of its input, in which nothing else is changed."""
+        from earshot.media.encode import add_audio, encode_video  # late, for it loads FFmpeg
+        from earshot.media.video import frames
+
+        for source, target in self._pairs():
+            name, picture = _name(source, target), b""
+            for system in systems:
+                sound, video = self._path(system, name), self._video(system, name)
+                if not sound.exists() or _is_newer(video, sound):
+                    continue
+                assert isinstance(source.value, Path)
+                picture = picture or encode_video(frames(source.value, MAX_SECONDS))
+                waveform = decode_mono(sound, MAX_SECONDS).waveform
+                files.write(video, add_audio(picture, waveform, RATE, COMMENT))
 
     def _equalise(self) -> None:
         """Bring all sounds down to the quietest, where its peaks allowed no more."""
@@ -331,6 +361,10 @@ class Comparison:
         for judge in self.judges:
             if judge.missing:
                 yield f"{measures.KINDS[judge.measure].label}: not measured, for {judge.missing}."
+
+
+def _is_newer(file: Path, other: Path) -> bool:
+    return file.exists() and file.stat().st_mtime_ns >= other.stat().st_mtime_ns
 
 
 def _name(source: Item, target: Item | None) -> str:

@@ -12,11 +12,12 @@ import numpy as np
 import pytest
 
 from earshot.core.errors import InputError
-from earshot.core.paths import ROOT
+from earshot.core.paths import ASSETS, ROOT
 from earshot.exports.comparison import LUFS, Comparison, Convert, Item
 from earshot.exports.measures import FILE, read
 from earshot.exports.page import write_page
 from earshot.media.audio.load import load, loudness, wav_bytes
+from earshot.media.video import frames
 from earshot.pretrained.judges import Judge
 from earshot.study.design import spec
 from earshot.study.sounds.stimuli import check
@@ -234,3 +235,20 @@ def test_comparison_that_is_killed_twice_goes_on(tmp_path: Path) -> None:
     assert len([*(tmp_path / "out").glob("*/*")]) == 12 + 6
     assert not [*(tmp_path / "out").glob("*/.*")]
     assert check(spec.load(tmp_path / "out")) == []
+
+
+@pytest.mark.slow
+def test_results_of_videos_are_rated_with_their_picture(tmp_path: Path) -> None:
+    item = Item.of(ASSETS / "heads" / "tom.mp4")
+    systems = {"ours": louder(1.0), "mine": louder(0.5)}
+    comparison = Comparison(tmp_path / "out", "lips", systems, [item], [], has_pictures=True)
+    assert comparison.run() == 0
+    test = spec.load(tmp_path / "out")
+    assert check(test) == []
+    for system in systems:
+        video = tmp_path / "out" / system / "tom.mp4"
+        assert len([*frames(video, 10.0)]) == len([*frames(ASSETS / "heads" / "tom.mp4", 10.0)])
+        sound = load(video.with_suffix(".wav"), RATE).waveform
+        track = load(video, RATE).waveform[: len(sound)]
+        assert np.corrcoef(track, sound[: len(track)])[0, 1] > 0.95  # and in step
+    assert {path.suffix for trial in test.trials for path in trial.sounds.values()} == {".mp4"}
