@@ -15,7 +15,7 @@ from earshot.core.paths import ASSETS
 from earshot.media.audio.load import load, match_loudness
 from earshot.media.constants import SAMPLE_RATE
 from earshot.media.text.phonemes import PHONEMES, from_arpabet, numbers
-from earshot.models.words.word_embedder import build_embedder, config_from_dict
+from earshot.models.words.word_embedder import ViewConfig, build_embedder, config_from_dict
 from training.common import checkpoints
 from training.common.zero_shot import zero_shot
 from training.words.concatenation import DEVELOPMENT
@@ -207,6 +207,9 @@ def test_networks_over_states_learn(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     for name in ("RECORDED", "STRETCHES", "SYNTHETIC", "LEXICON", "SPLICED"):
         monkeypatch.setattr(f"training.words.states.batches.{name}", 6)
     monkeypatch.setattr("training.words.states.train.SENTENCES", 4)
+    small = ViewConfig("conformer", 1, 2, width=32, inner=32, dropout=0.0)
+    for name in ("SHALLOW", "DEEP"):
+        monkeypatch.setattr(f"training.words.states.train.{name}", small)
     arrays_packed = packed()
     arrays_packed.save(tmp_path / FILE)
     train_states(tmp_path, "states", Stage(4, 1e-3, 1, falling=0.5, phonemes=1, full=1))
