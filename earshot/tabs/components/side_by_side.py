@@ -16,7 +16,7 @@ from earshot.core.errors import InputError, StoppedError
 from earshot.study.design.folder import DraftItem
 from earshot.systems.registry import Offer
 from earshot.tabs.components.lanes import Lane
-from earshot.tabs.components.timeline import SoundLanes, TimelineSpec, timeline
+from earshot.tabs.components.timeline import File, SoundLanes, TimelineSpec, timeline, wav
 from earshot.tabs.shared.events import LONG_QUEUE, Update, Values, say
 from earshot.tabs.shared.html import render
 from earshot.tabs.shared.parts import Section
@@ -66,24 +66,45 @@ class Take:
 
 
 @dataclass(frozen=True)
+class Source:
+    """What systems are given. content: the file or text of a listening test; lanes: that show it;
+    track: plays it, where it has a sound; silent: the frames of a video, MP4, which go with what
+    the systems make."""
+
+    content: bytes | str
+    lanes: Sequence[Lane]
+    track: File | None = None
+    silent: bytes | None = None
+
+
+@dataclass(frozen=True)
 class Comparison:
     """The takes of several systems on one source, at one loudness, and a sentence on each that
     failed."""
 
-    source: SoundLanes
+    source: Source
     takes: Sequence[Take]
     faults: Sequence[str] = ()
 
     def timeline(self) -> TimelineSpec:
         """Lay out the source and each take on one time axis."""
-        lanes: list[Lane] = list(self.source.lanes("Source"))
+        lanes = list(self.source.lanes)
         tracks = []
         for place, take in enumerate(self.takes, 1):
             sound = SoundLanes.of(take.speech)
             lanes += [*take.lanes, *sound.lanes(f"{place} · {take.label}")]
-            tracks.append(sound.file(take.label, f"{place}"))
-        tracks.append(self.source.file("Source", "source"))
+            ending = "mp4" if self.source.silent else sound.suffix
+            tracks.append(File(take.label, f"{place}.{ending}", self._content(take)))
+        tracks += [self.source.track] if self.source.track else []
         return TimelineSpec("The source and each system on one time axis", lanes, tracks)
+
+    def _content(self, take: Take) -> bytes:
+        """Write the sound of a take, with the frames of the video where there are any."""
+        if not self.source.silent:
+            return wav(take.speech)
+        from earshot.media.encode import add_audio  # late, for it loads av
+
+        return add_audio(self.source.silent, take.speech.waveform, take.speech.sample_rate)
 
     def table(self) -> Markup:
         """Write what was measured, and what went wrong, as HTML."""
@@ -96,9 +117,10 @@ class Comparison:
         return [
             DraftItem(
                 " ".join([take.label, *take.settings.values()]),
-                SoundLanes.of(take.speech).content,
+                self._content(take),
                 self.source.content,
                 {"system": take.label, **take.settings},
+                video=self.source.silent is not None,
             )
             for take in self.takes
         ]
@@ -147,7 +169,7 @@ class SideBySide(Section):
         )
 
     @abstractmethod
-    def source(self, values: Values) -> "Speech":
+    def source(self, values: Values) -> Source:
         """Return the source. Raises InputError where there is none."""
 
     @abstractmethod
@@ -163,7 +185,7 @@ class SideBySide(Section):
         names = values[self.systems]
         if not isinstance(names, list) or not 1 <= len(names) <= MAX_SYSTEMS:
             raise InputError(CHOOSE)
-        source = SoundLanes.of(self.source(values))
+        source = self.source(values)
         takes: list[Take] = []
         faults: list[str] = []
         for place, name in enumerate(names):

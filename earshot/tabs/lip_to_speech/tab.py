@@ -5,26 +5,39 @@ The capture coach suggests what to say into the camera, and what would make it e
 
 import csv
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
+from gradio.components import Component
 
+from earshot.core.errors import InputError
 from earshot.core.paths import ASSETS
 from earshot.media.text.grammar import GRID
+from earshot.media.video import frames
+from earshot.tabs.components.lanes import VideoStrip, Word, WordLane
+from earshot.tabs.components.side_by_side import SideBySide, Source, Take
 from earshot.tabs.components.timeline import timeline
 from earshot.tabs.components.voice_cards import VOICES
 from earshot.tabs.lip_to_speech.events import (
     FACE,
     SET,
+    Chosen,
     LipComponents,
     LipEvents,
     LipVisit,
     declare_endpoints,
 )
-from earshot.tabs.lip_to_speech.view import draft_item, spelled
-from earshot.tabs.shared.events import HIDDEN, LAST, empty_after, on_model, queued, reporting
+from earshot.tabs.lip_to_speech.view import VisitorVideo, caption_words, draft_item, spelled
+from earshot.tabs.shared.events import (
+    HIDDEN,
+    LAST,
+    Values,
+    empty_after,
+    on_model,
+    queued,
+    reporting,
+)
 from earshot.tabs.shared.html import render
 from earshot.tabs.shared.parts import how_it_works, main_button, missing_model
 from earshot.tabs.shared.services import OWN, Services
@@ -32,6 +45,7 @@ from earshot.tabs.shared.sessions import SessionStore
 
 if TYPE_CHECKING:
     from earshot.systems.lip_to_speech import LipToSpeech
+    from earshot.systems.registry import Offer
 
 MAX_SECONDS: Final = 5  # of a recording
 # In the page: the sentence that the coach asked for in the last recording, as the last input.
@@ -46,6 +60,9 @@ CHIPS: Final = {  # heads.csv, in_training → the text before the buttons
     "no": "Synthetic speakers it was not trained on",
 }
 PITCHES: Final = (70, 300)  # Hz
+MAX_VIDEO_SECONDS: Final = 30.0
+NO_VIDEO: Final = "There is no video yet. Record yourself, or try an example."
+NO_TAKES: Final = "Your video with the speech of each system appears here, on one time axis."
 CAMERA: Final = "lip-camera"
 PICTURE: Final = {
     "width": {"ideal": 640},
@@ -85,25 +102,17 @@ def coach(camera: str) -> gr.HTML:
     )
 
 
-def build(
-    pipeline: Callable[[], "LipToSpeech"] | None,
-    services: Services,
-) -> gr.Blocks:
-    """Build the tab. pipeline: returns the model, loaded when first asked for; None where there is
-    none."""
+def build(offer: "Offer[LipToSpeech]", services: Services) -> gr.Blocks:
+    """Build the tab over the systems that it offers."""
     with gr.Blocks(title="Lip to speech") as tab:
-        if pipeline:
-            _layout(tab, pipeline, services)
+        if offer:
+            _layout(tab, offer, services)
         else:
             missing_model("lip_to_speech", MODEL, "videos")
     return tab
 
 
-def _layout(
-    tab: gr.Blocks,
-    pipeline: Callable[[], "LipToSpeech"],
-    services: Services,
-) -> None:
+def _layout(tab: gr.Blocks, offer: "Offer[LipToSpeech]", services: Services) -> None:
     lent = services.voice.visit
     owner = lent or gr.State(None)
     sessions = SessionStore(LipVisit)
@@ -150,12 +159,13 @@ def _layout(
                 timbre = gr.Slider(
                     0, 1, value=0.5, step=0.01, label="Timbre", info="from dark to bright"
                 )
+            LipSideBySide(offer, services, visit, [voice, pitch, timbre, owner, vocoder])
     how_it_works(__file__)
 
     components = LipComponents(
         message, visit, compare, voice_message, voice, pitch, timbre, heading, lanes, numbers
     )
-    events = LipEvents(pipeline, sessions, components)
+    events = LipEvents(offer, sessions, components)
     declare_endpoints(events, visit, video, vocoder, pitch, timbre, list(VOICES))
     tab.load(events.first_look, outputs=[message, pitch, timbre, *components.result()], **HIDDEN)
     video.change(
@@ -242,3 +252,58 @@ def _name(row: dict[str, str]) -> str:
 
 def _sentence(row: dict[str, str]) -> str:
     return " ".join(map(spelled, row["sentence"].split()))
+
+
+class LipSideBySide(SideBySide):
+    """The systems of lip to speech side by side, on the video that was read last.
+
+    visit: holds it; speaking: voice, pitch, timbre, the owner of a voice, and vocoder, as ours are
+    to speak.
+    """
+
+    def __init__(
+        self,
+        offer: "Offer[LipToSpeech]",
+        services: Services,
+        visit: gr.State,
+        speaking: Sequence[Component],
+    ) -> None:
+        """Lay the panel out, and connect it."""
+        self.visit, self.speaking = visit, speaking
+        super().__init__("lips", offer, services, NO_TAKES)
+        self.wire([visit, *speaking])
+
+    def source(self, values: Values) -> Source:
+        """Return the video. Raises InputError where none was read."""
+        video = self._video(values)
+        mouth = video.speech.reading.mouth
+        strip = VideoStrip.of("Mouth crops", mouth.crops, mouth.seconds)
+        draft = draft_item(video)
+        assert draft
+        return Source(draft.source, [strip], silent=video.silent)
+
+    def take(self, name: str, values: Values) -> Take:
+        """Speak what a system reads in the video."""
+        video = self._video(values)
+        system = self.offer.any(name)
+        if name in self.offer.plugged:
+            with tempfile.NamedTemporaryFile(suffix=".mp4") as file:
+                file.write(video.silent)
+                file.flush()
+                spoken, text, confidence = system.of(frames(file.name, MAX_VIDEO_SECONDS))
+            seconds = len(spoken.speech.waveform) / spoken.speech.sample_rate
+            words = [Word(text, confidence, 0.0, seconds)] if text else []
+            lane = WordLane(f"{system.label} reads", tuple(words), seconds)
+            return Take(system.label, spoken.speech, {}, [lane] if text else [], spoken.notices)
+        *chosen, vocoder = (values[component] for component in self.speaking)
+        reading = video.speech.reading
+        speech = system.speak(reading, Chosen(*chosen).of(reading), vocoder)
+        lane = WordLane("Ours reads", caption_words(reading), reading.mouth.seconds)
+        settings = {"voice": speech.voice.name}
+        return Take(self.offer.labels[name], speech.speech, settings, [lane])
+
+    def _video(self, values: Values) -> VisitorVideo:
+        visit: LipVisit | None = values[self.visit]
+        if visit is None or visit.video is None:
+            raise InputError(NO_VIDEO)
+        return visit.video

@@ -19,7 +19,7 @@ from earshot.tabs.shared.html import figures_in_bold
 if TYPE_CHECKING:
     from earshot.media.video.lips import MouthClip
     from earshot.study.design.folder import DraftItem
-    from earshot.systems.lip_to_speech import LipSpeech
+    from earshot.systems.lip_to_speech import LipReading, LipSpeech
 
 NO_SENTENCE: Final = "No sentence could be read"
 ORIGINAL: Final = "Original audio"
@@ -127,10 +127,7 @@ class VisitorVideo:
             video=add_audio(self.silent, speech.waveform, speech.sample_rate),
             speech=wav(speech),
             landmarks=self.landmarks,
-            words=tuple(
-                Word(spelled(word.text), word.confidence, word.start, word.end)
-                for word in reading.caption
-            ),
+            words=caption_words(reading),
             confidence=reading.confidence,
             predicted=Spectrogram.of("Predicted spectrogram", self.speech.predicted_mel, seconds),
             mouths=VideoStrip.of("Mouth crops, the network's input", reading.mouth.crops, seconds),
@@ -153,6 +150,13 @@ class VisitorVideo:
         stoi, estoi = intelligibility(predicted, audio)
         line = f"{result.numbers} · {stoi:.2f} STOI · {estoi:.2f} ESTOI"
         return replace(result, original=SoundLanes.of(original), numbers=line)
+
+
+def caption_words(reading: "LipReading") -> tuple[Word, ...]:
+    """List the words that were read, as a lane shows them."""
+    return tuple(
+        Word(spelled(word.text), word.confidence, word.start, word.end) for word in reading.caption
+    )
 
 
 def landmarks(mouth: "MouthClip") -> bytes:

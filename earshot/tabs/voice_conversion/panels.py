@@ -20,7 +20,8 @@ from earshot.study.library import VOTE, TestLibrary
 from earshot.systems.registry import Offer
 from earshot.systems.voice_conversion import settings
 from earshot.tabs.components.lanes import UnitCells
-from earshot.tabs.components.side_by_side import SideBySide, Take
+from earshot.tabs.components.side_by_side import SideBySide, Source, Take
+from earshot.tabs.components.timeline import SoundLanes
 from earshot.tabs.shared.events import LAST, Update, Values, queued, reporting, say, stoppable
 from earshot.tabs.shared.gradio_internals import event_data
 from earshot.tabs.shared.html import icon, render
@@ -30,7 +31,6 @@ from earshot.tabs.voice_conversion.speaking import SpeakingInputs
 from earshot.tabs.voice_conversion.view import ConversionResult, rate
 
 if TYPE_CHECKING:
-    from earshot.media.audio.speech import Speech
     from earshot.pretrained.recogniser import Transcriber, Transcript
     from earshot.systems.voice_conversion.converter import Converter
 
@@ -214,14 +214,15 @@ class ConversionSideBySide(SideBySide):
         self.speaking = speaking
         self.wire([self.audio, self.conversion, *speaking.components])
 
-    def source(self, values: Values) -> "Speech":
+    def source(self, values: Values) -> Source:
         """Return the recording, or else what is shown. Raises InputError where there is neither."""
         from earshot.media.audio.features import log_mel  # late, for they load SciPy
         from earshot.media.audio.load import load
         from earshot.media.audio.speech import Speech
 
-        recording = load(self._sound(values), SAMPLE_RATE, settings.MAX_SECONDS)
-        return Speech(recording.waveform, SAMPLE_RATE, log_mel(recording.waveform), 0.0)
+        waveform = load(self._sound(values), SAMPLE_RATE, settings.MAX_SECONDS).waveform
+        sound = SoundLanes.of(Speech(waveform, SAMPLE_RATE, log_mel(waveform), 0.0))
+        return Source(sound.content, sound.lanes("Source"), sound.file("Source", "source"))
 
     def take(self, name: str, values: Values) -> Take:
         """Convert the source by a system to the voice that was chosen."""

@@ -24,6 +24,9 @@ from earshot.media.video import frames
 from earshot.media.workers import stream
 from earshot.pretrained.voice import Voice
 from earshot.systems.lip_to_speech import LipToSpeech
+from earshot.systems.plug_in import PlugIn
+from earshot.systems.plugged import PluggedLipReader
+from earshot.systems.registry import Offer
 from earshot.tabs import lip_to_speech
 from earshot.tabs.components.lanes import Spectrogram, VideoStrip, Word
 from earshot.tabs.lip_to_speech import tab, view
@@ -36,7 +39,7 @@ from earshot.tabs.lip_to_speech.events import (
     LipEvents,
     LipVisit,
 )
-from earshot.tabs.lip_to_speech.tab import coach
+from earshot.tabs.lip_to_speech.tab import LipSideBySide, coach
 from earshot.tabs.lip_to_speech.view import LipResult, VisitorVideo, draft_item
 from earshot.tabs.shared.services import OWN, Services
 from earshot.tabs.shared.sessions import SessionStore
@@ -74,7 +77,7 @@ def visit(answer: dict) -> LipVisit:
 
 @pytest.fixture(scope="module")
 def client(pipeline: LipToSpeech) -> Iterator[Client]:
-    page = lip_to_speech.build(lambda: pipeline, Services())
+    page = lip_to_speech.build(Offer(lambda _: pipeline, {"lips": "Lips"}), Services())
     address = launch.launch(page, launch.options([], {}), block=False)
     yield Client(address, verbose=False)
     close(page)
@@ -86,7 +89,7 @@ def test_options_are_those_of_the_pipeline() -> None:
 
 
 def test_tab_without_checkpoint_explains_training() -> None:
-    page = lip_to_speech.build(None, Services())
+    page = lip_to_speech.build(Offer(lambda _: None, {}), Services())
     (block,) = [block for block in page.blocks.values() if isinstance(block, gr.HTML)]
     assert "python -m training.lip_to_speech train" in str(block.value)
 
@@ -322,3 +325,34 @@ def test_endpoint_error_says_what_is_wrong(client: Client, tmp_path: Path) -> No
     text.write_text("this is no video")
     with pytest.raises(AppError, match="cannot be read as video"):
         client.predict(handle_file(text), "neural", api_name="/lip_to_speech")
+
+
+class Hum:
+    """A plug-in that hums as long as the video lasts."""
+
+    def __call__(self, frames: np.ndarray, fps: float) -> tuple[np.ndarray, int]:
+        assert frames.dtype == np.uint8 and frames.ndim == 4 and fps == pytest.approx(25, abs=1)
+        return 0.1 * np.sin(np.arange(round(len(frames) / fps * 16_000)) / 20), 16_000
+
+    def caption(self, frames: np.ndarray, fps: float) -> tuple[str, float]:
+        return "hum", 0.5
+
+
+def test_systems_speak_side_by_side(pipeline: LipToSpeech, visit: LipVisit) -> None:
+    """Each is the video with its speech, in a listening test too."""
+    plugged = PluggedLipReader("hum", PlugIn("Hum", Hum, Path(__file__)))
+    systems = {"lips": pipeline, "hum": plugged}
+    with gr.Blocks():
+        parts = [gr.Textbox(FACE), gr.Slider(), gr.Slider(), gr.State(), gr.Textbox()]
+        offer: Any = Offer(systems.__getitem__, {"lips": "Ours"}, {"hum": "Hum"})
+        panel = LipSideBySide(offer, Services(), gr.State(), parts)
+    values: Any = dict(zip(parts, [FACE, 0, 0, None, "neural"], strict=True))
+    values |= {panel.systems: ["lips", "hum"], panel.visit: visit}
+    comparison = [*panel.run(values, PROGRESS)][-1][panel.result]
+    timeline = comparison.timeline()
+    assert [(t.name, t.is_video) for t in timeline.tracks] == [("Ours", True), ("Hum", True)]
+    assert "Hum reads" in [lane.label for lane in timeline.lanes]
+    assert comparison.faults == () and comparison.takes[1].notices == ()
+    assert all(item.video for item in comparison.draft_items())
+    with pytest.raises(InputError, match="no video yet"):
+        next(iter(panel.run({**values, panel.visit: None}, PROGRESS)))
