@@ -39,6 +39,10 @@ function showPlaying() {
     button.setAttribute("aria-pressed", playing);
     button.classList.toggle("tl-on", playing);
   });
+  // One picture is enough: of the track that plays, or did.
+  const videos = players().filter(isVideo);
+  const picture = videos.includes(players()[current]) ? players()[current] : videos[0];
+  for (const video of videos) video.closest("figure").hidden = video !== picture;
 }
 
 function follow() {

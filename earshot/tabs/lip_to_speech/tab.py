@@ -5,6 +5,8 @@ The capture coach suggests what to say into the camera, and what would make it e
 
 import csv
 import json
+import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from earshot.systems.words import Words
     from earshot.systems.words.library import LibraryWord, WordLibrary
 
+MAX_COMPARED: Final = 300  # recordings, which a slow system takes a minute for
 MAX_LISTED: Final = 12  # words of which only one system is right
-HINT: Final = """<p class="hint">Each recording of the library by another system, and by ours. A
+HINT: Final = """<p class="hint">Recordings of the library by another system, and by ours. A
 pretrained speech model, never trained on single words, gives the mean of a layer's states
 (<a href="https://arxiv.org/abs/2210.16043" target="_blank">Sanabria, Tang and Goldwater</a>). A
 system of your own is a file in <code>pipelines/</code>.</p>"""
@@ -54,19 +55,20 @@ class SystemComparison:
         library: "WordLibrary",
         progress: Callable[[int, int], None],
     ) -> "SystemComparison":
-        """Embed all recordings of the library, or measure how far they are from each other where
-        the system has no vectors: then a row of that stands for one.
+        """Embed recordings of the library (see spread), or measure how far they are from each other
+        where the system has no vectors: then a row of that stands for one.
         """
         from earshot.systems.words.comparison import nearest_is_same_word
         from earshot.systems.words.spoken_word import find_word  # late, for they load torch
 
-        words = [library.words[row] for row in library.spoken]
+        rows = spread(library)
+        words = [library.words[row] for row in rows]
         encode = system.embed_audio if system.has_vectors else system.encode
         encoded = []
         for done, word in enumerate(words):
             progress(done, len(words))
             encoded.append(encode(find_word(word.path, None).waveform))
-        ours = np.asarray(library.vectors[library.spoken])
+        ours = np.asarray(library.vectors[rows])
         if system.has_vectors:
             theirs = np.stack(encoded)
             similarities = theirs @ theirs.T
@@ -112,6 +114,17 @@ class SystemComparison:
             lists=lists,
             most=MAX_LISTED,
         )
+
+
+def spread(library: "WordLibrary") -> list[int]:
+    """Choose rows of recordings for a comparison, MAX_COMPARED at most: all of a spelling, of
+    spellings that are spread over the library."""
+    groups: dict[str, list[int]] = {}
+    for row in map(int, library.spoken):
+        groups.setdefault(library.words[row].spelling, []).append(row)
+    step = max(1, -(-len(library.spoken) // MAX_COMPARED))
+    rows = [row for spelling in sorted(groups)[::step] for row in groups[spelling]]
+    return rows[:MAX_COMPARED]
 
 
 class SideBySideSection(Section):
