@@ -20,6 +20,11 @@ PLACES = """() => ({
   sound: Number(document.querySelector(".lane").getAttribute("aria-valuenow")),
   picture: document.querySelector(".screen video.on").currentTime,
 })"""
+# Another tab comes before this one, in which browsers stop pictures, and sounds go on.
+HIDDEN = """() => {
+  Object.defineProperty(document, "hidden", { value: true, configurable: true });
+  document.dispatchEvent(new Event("visibilitychange"));
+}"""
 # A picture whose frames come later or sooner than what is heard: its speed, and how often it jumps.
 FOLLOWED = """async (off) => {
   const { Screen } = await import("/study-page/picture.js");
@@ -87,7 +92,7 @@ def test_rater_judges_videos(
 
 
 def test_switch_keeps_place_of_video(page: Page, address: str, tests: TestLibrary) -> None:
-    """It goes on while sounds are switched, and at its end both begin again."""
+    """It goes on while sounds are switched, at its end both begin again, and hidden both stop."""
     form = RaterForm(page, address, "mushra", tests)
     form.begin()
     form.item()
@@ -101,6 +106,9 @@ def test_switch_keeps_place_of_video(page: Page, address: str, tests: TestLibrar
     page.wait_for_function(f"() => ({PLACES})().sound > 0.2")
     again = page.evaluate(PLACES)
     assert abs(again["picture"] - again["sound"]) < 0.5 and page.locator(".toggle.on").count() == 1
+    page.evaluate(HIDDEN)
+    expect(page.locator(".hint")).to_have_text(form.say("trial.interrupted"))
+    assert page.evaluate("() => document.querySelector('.screen video').paused")
 
 
 def test_picture_follows_sound(page: Page, address: str) -> None:
