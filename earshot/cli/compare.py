@@ -80,6 +80,8 @@ def _comparison(options: argparse.Namespace) -> "Comparison":
     }
     inputs, targets = _inputs(options.inputs, ENDINGS[task]), _listed(options.targets)
     if task in ("words", "sound_search"):
+        if targets:
+            raise InputError(f"{task} has no targets: leave out --targets.")
         captions = None
         if task == "sound_search":
             captions = _captions(options.inputs, inputs)

@@ -16,6 +16,7 @@ from earshot.media.text.table import Row as Cells
 FILE: Final = "measures.csv"
 LEVEL: Final = "95 %"
 SECONDS = "seconds"
+TOLERANCE: Final = 0.3  # LU between sounds that count as equally loud
 PRECISION, RIGHT = "average_precision", "first_right"  # of a ranking
 LOUDNESS = "lufs"  # of a result, which says nothing of how good it is
 
@@ -112,7 +113,8 @@ class Mean(NamedTuple):
 
 class Summary(NamedTuple):
     """The means of all measures: by system and measure; failures: results that are not there, by
-    system; judges: what measured each measure, with its version."""
+    system; judges: what measured each measure, with its version; lufs: how loud all results are,
+    None where that is unknown or differs."""
 
     systems: list[str]
     kinds: dict[str, Kind]
@@ -121,6 +123,7 @@ class Summary(NamedTuple):
     judges: dict[str, str]
     inputs: int
     targets: int
+    lufs: float | None
 
     def cell(self, system: str, measure: str) -> str:
         """Write the mean of a measure of a system; nothing where there is none."""
@@ -158,6 +161,8 @@ def summarise(measures: Sequence[Measure], order: Sequence[str] = ()) -> Summary
     failed = Counter(each.system for each in measures if not each.measure)
     judges = {each.measure: f"{each.judge} {each.version}".strip() for each in valued if each.judge}
     present = {each.system for each in measures}
+    levels = [each.value for each in measures if each.measure == LOUDNESS and each.value]
+    alike = levels and max(levels) - min(levels) < TOLERANCE
     return Summary(
         [system for system in systems if system in present],
         kinds,
@@ -166,6 +171,7 @@ def summarise(measures: Sequence[Measure], order: Sequence[str] = ()) -> Summary
         judges,
         len({each.input for each in valued}),
         len({each.target for each in valued}),
+        round(max(levels), 1) if alike else None,
     )
 
 

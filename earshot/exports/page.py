@@ -202,7 +202,7 @@ def _summary(folder: Path, paper: Paper) -> measures.Summary | None:
     if paper.systems:
         rows = [row for row in rows if row.system in paper.systems]
     summary = measures.summarise(rows, [*paper.systems])
-    return summary if summary.means else None
+    return summary if summary.means or summary.lufs else None
 
 
 def render(

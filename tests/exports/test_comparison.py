@@ -61,6 +61,8 @@ def test_results_are_a_listening_test_and_a_page(tmp_path: Path) -> None:
         "target/one__TF2: There is no such sound.",
         "target/two__TF2: There is no such sound.",
     ]
+    page = (tmp_path / "site" / "index.html").read_text()
+    assert "all are equally loud (−23 LUFS)" in " ".join(page.split())
     text = (tmp_path / "out" / "measures.md").read_text()
     assert "-23 LUFS" in text and "length" in text and "| mine | " in text
 
