@@ -25,6 +25,7 @@ title: {title}
 design: {design}    # {designs}
 
 # Where the sounds are: * stands for the stimulus, and must find the same ones for every system.
+# Videos as well (ours/*.mp4, or .webm): for all systems, or for none.
 systems:
   ours: ours/*.wav
   baseline: baseline/*.wav
