@@ -140,12 +140,14 @@ def _paragraphs(text: str) -> tuple[str, ...]:
 
 
 def names_authors(paper: Paper) -> list[str]:
-    """List the names of authors, first or last, that stand in what an anonymous page shows."""
-    words = {
+    """List the names of authors, first or last, and of affiliations that stand in what an anonymous
+    page shows."""
+    names = {
         word
         for author in paper.authors
         for word in author.name.replace(".", " ").replace(",", " ").split()
         if len(word) >= MIN_SURNAME
     }
+    names |= {*paper.affiliations}
     texts = [paper.title, *paper.abstract, *paper.systems.values(), *paper.sentences.values()]
-    return sorted(word for word in words if re.search(rf"\b{re.escape(word)}\b", " ".join(texts)))
+    return sorted(name for name in names if re.search(rf"\b{re.escape(name)}\b", " ".join(texts)))
