@@ -18,7 +18,7 @@ from earshot.study.analysis.results import Analysis, by_stimulus
 from earshot.study.design import Test
 
 Draw = Callable[[], Figure]
-STYLE: Final[dict[str, Any]] = {
+STYLE: Final[Any] = {  # matplotlib types each key
     "font.family": "sans-serif",
     "font.size": 9,
     "text.parse_math": False,  # a dollar in a name is a dollar
@@ -39,7 +39,7 @@ FORMATS: Final = ("pdf", "svg", "png")
 def save(draw: Draw, stem: Path) -> list[Path]:
     """Write the figure as stem.pdf, stem.svg and stem.png (300 dpi), on white."""
     paths = [stem.with_suffix(f".{kind}") for kind in FORMATS]
-    with rc_context(_style({"svg.hashsalt": stem.name})):
+    with rc_context(STYLE | {"svg.hashsalt": stem.name}):
         drawn = draw()
         for path in paths:
             stamp = {"CreationDate": None} if path.suffix == ".pdf" else {"Date": None}
@@ -54,7 +54,7 @@ def save(draw: Draw, stem: Path) -> list[Path]:
 def png(draw: Draw) -> tuple[bytes, float]:
     """Draw the figure as a picture on white, of 200 dpi, and its height by its width."""
     file = io.BytesIO()
-    with rc_context(_style({})):
+    with rc_context(STYLE):
         drawn = draw()
         drawn.savefig(file, format="png", dpi=200, facecolor="white")
     width, height = drawn.get_size_inches()
@@ -66,7 +66,7 @@ def inline(draw: Draw, name: str, label: str) -> Markup:
     --line. name: of the figure, unlike that of any other on the page; label: what it shows, for
     those who do not see it."""
     file = io.StringIO()
-    with rc_context(_style({"svg.fonttype": "none", "svg.hashsalt": name})):
+    with rc_context(STYLE | {"svg.fonttype": "none", "svg.hashsalt": name}):
         metadata = dict.fromkeys(("Creator", "Date", "Format", "Type"))
         draw().savefig(file, format="svg", transparent=True, metadata=metadata)
     svg = file.getvalue()[file.getvalue().index("<svg") :]
@@ -141,7 +141,3 @@ def _stamp(axis: Any, analysis: Analysis, rows: int = 0) -> None:
     if not analysis.answers.empty and simulated(analysis.answers):
         lines.append("simulated raters")
     axis.set_xlabel("\n".join(filter(None, lines)))
-
-
-def _style(more: dict[str, str]) -> Any:
-    return STYLE | more
