@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from functools import cache, partial
+from io import BufferedReader
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 from zipfile import BadZipFile
@@ -114,12 +115,9 @@ def name_hash(path: Path, *_: int) -> str:
         return hash_of(file)
 
 
-def hash_of(file: BinaryIO) -> str:
+def hash_of(file: BufferedReader) -> str:
     """Compute the hash of what is left to read of a file."""
-    digest = hashlib.blake2b(digest_size=8)
-    for block in iter(partial(file.read, 2**20), b""):
-        digest.update(block)
-    return digest.hexdigest()
+    return hashlib.file_digest(file, partial(hashlib.blake2b, digest_size=8)).hexdigest()
 
 
 def check_lists(path: Path, vectors: str) -> None:
