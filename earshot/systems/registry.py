@@ -224,5 +224,11 @@ class Offer(Generic[T]):
             return self(name)
         return self._load(name)
 
+    @property
+    def choices(self) -> list[tuple[str, str]]:
+        """List label and name of each plug-in for a menu, those last that are downloaded."""
+        names = sorted(self.plugged, key=lambda name: name in self.downloads)
+        return [(self.plugged[name], name) for name in names]
+
     def __bool__(self) -> bool:
         return bool(self.labels)

@@ -133,7 +133,7 @@ class SideBySide(Section):
         """Lay the panel out. task: names its elements; hint: stands in it before the first run."""
         self.offer = offer
         self.result = gr.State(None, time_to_live=3600)
-        choices = [(label, name) for name, label in {**offer.labels, **offer.plugged}.items()]
+        choices = [(label, name) for name, label in offer.labels.items()] + offer.choices
         installed = [name for name in offer.plugged if name not in offer.downloads]
         first = [*list(offer.labels)[:1], *installed][:MAX_SYSTEMS]
         with gr.Accordion("Side by side", open=False, elem_id=f"{task}-side-by-side"):

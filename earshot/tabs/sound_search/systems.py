@@ -33,7 +33,7 @@ class SystemSection(Section):
     def __init__(self, systems: Systems, services: Services) -> None:
         """Lay it out."""
         self.systems = systems
-        plugged = [(label, name) for name, label in systems.offer.plugged.items()]
+        plugged = systems.offer.choices
         with gr.Accordion("Side by side", open=False):
             gr.HTML(HINT + "".join(say(fault, "error") for fault in services.plug_in_faults))
             self.name = gr.Dropdown(

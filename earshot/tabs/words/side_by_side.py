@@ -142,9 +142,8 @@ class SideBySideSection(Section):
         self.library, self.offer = library, offer
         with gr.Accordion("Side by side", open=False):
             gr.HTML(HINT + "".join(say(fault, "error") for fault in services.plug_in_faults))
-            choices = [(label, name) for name, label in offer.plugged.items()]
-            first = choices[0][1] if choices else None
-            self.system = gr.Dropdown(choices, value=first, label="System")
+            first = offer.choices[0][1] if offer.plugged else None
+            self.system = gr.Dropdown(offer.choices, value=first, label="System")
             with gr.Row(elem_classes="rates-button"):
                 start = gr.Button("Compare with ours", size="sm", scale=0, min_width=160)
                 stop = gr.Button("Stop", size="sm", scale=0, min_width=160, visible=False)
