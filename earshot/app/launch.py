@@ -30,6 +30,7 @@ from earshot.core.uploads import LimitUploads
 from earshot.media import workers
 from earshot.pretrained import accelerator  # noqa: F401  (before torch, as ZeroGPU needs it)
 from earshot.pretrained.hub import HubPermission
+from earshot.pretrained.judges import judges
 from earshot.sound_index.address import index_of
 from earshot.sound_index.files import folder_of
 from earshot.study.library import Permission
@@ -248,6 +249,7 @@ def main() -> None:
             transcriber=transcriber(chosen.transcripts, chosen.device),
             hub=HubPermission.of(chosen.no_hub, os.environ),
             device=chosen.device,
+            judges=judges() if chosen.judges else (),
         )
         page = build(
             services,

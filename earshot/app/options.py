@@ -92,6 +92,12 @@ def options(arguments: Sequence[str], environment: Mapping[str, str]) -> argpars
         "or a Moonshine of the hub",
     )
     parser.add_argument(
+        "--judges",
+        action="store_true",
+        help="measures conversions side by side: words kept, and similarity and DNSMOS where "
+        "resemblyzer and speechmos are installed",
+    )
+    parser.add_argument(
         "--delete-after",
         type=duration,
         metavar="TIME",
@@ -114,6 +120,7 @@ def options(arguments: Sequence[str], environment: Mapping[str, str]) -> argpars
         "allow-urls",
         "allow-reference",
         "kiosk",
+        "judges",
     ):
         variable = "EARSHOT_" + name.upper().replace("-", "_")
         if environment.get(variable, "").lower() in ON:

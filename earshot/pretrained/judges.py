@@ -16,13 +16,19 @@ from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from types import ModuleType
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
+from earshot.media.audio.load import Audio, load
 from earshot.media.constants import SAMPLE_RATE
 
 WORDS, SIMILARITY, DNSMOS = "words_kept", "similarity", "dnsmos"
+TITLES: Final = {  # of a table, and how it writes the figure
+    WORDS: ("Words kept", "{:.0%}"),
+    SIMILARITY: ("SECS", "{:.2f}"),
+    DNSMOS: ("DNSMOS", "{:.2f}"),
+}
 
 
 def has_dnsmos() -> bool:
@@ -113,6 +119,27 @@ def judges() -> tuple[Judge, ...]:
             lambda result, source, target: dnsmos([result])["dnsmos"],
         ),
     )
+
+
+def measured(
+    judges: Sequence[Judge], result: Audio, source: Audio, target: Audio
+) -> dict[str, str]:
+    """Measure a conversion by the judges that are installed: what a table calls each measure → its
+    figure. target: speech of the voice, None where there is none. Nothing of it stays in memory.
+    """
+    waveforms = [
+        None if sound is None else load(sound, SAMPLE_RATE).waveform
+        for sound in (result, source, target)
+    ]
+    assert waveforms[0] is not None
+    figures = {}
+    for judge in judges:
+        value = None if judge.missing else judge.score(waveforms[0], waveforms[1], waveforms[2])
+        if value is not None:
+            title, form = TITLES[judge.measure]
+            figures[title] = form.format(value)
+    _transcript.cache_clear()
+    return figures
 
 
 def _words_kept(

@@ -4,8 +4,8 @@ one playhead, and what was measured of each. A system that fails leaves the othe
 
 import logging
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
@@ -39,7 +39,8 @@ logger = logging.getLogger("earshot")
 @dataclass(frozen=True)
 class Take:
     """What a system made of a source. label: what the menu calls the system; speech: the sound;
-    settings: how it was made, by name; lanes: of more than its sound; notices: sentences about it.
+    settings: how it was made, by name; lanes: of more than its sound; notices: sentences about it;
+    measures: what judges say of it, by what a table calls that.
     """
 
     label: str
@@ -47,6 +48,7 @@ class Take:
     settings: dict[str, str]
     lanes: Sequence[Lane] = ()
     notices: Sequence[str] = ()
+    measures: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def seconds(self) -> float:
@@ -62,6 +64,7 @@ class Take:
             "computed": f"{computed:.1f}",
             "factor": f"{computed / self.seconds:.2f}",
             "seconds": f"{self.seconds:.1f}",
+            "measures": self.measures,
         }
 
 
@@ -110,7 +113,8 @@ class Comparison:
         """Write what was measured, and what went wrong, as HTML."""
         notices = [notice for take in self.takes for notice in take.notices]
         rows = [take.row() for take in self.takes]
-        return render(TABLE, rows=rows, notices=notices, faults=self.faults)
+        columns = [*dict.fromkeys(name for take in self.takes for name in take.measures)]
+        return render(TABLE, rows=rows, columns=columns, notices=notices, faults=self.faults)
 
     def draft_items(self) -> list[DraftItem]:
         """Make items of a listening test, one a system, of the one source."""

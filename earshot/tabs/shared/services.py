@@ -20,6 +20,7 @@ from earshot.tabs.shared.events import HIDDEN
 from earshot.tabs.shared.sessions import SessionStore
 
 if TYPE_CHECKING:
+    from earshot.pretrained.judges import Judge
     from earshot.pretrained.recogniser import Transcriber
     from earshot.pretrained.voice import Voice
     from earshot.study.library import TestLibrary
@@ -146,7 +147,8 @@ class Services:
     visitor's own; tickets: that lend it to the LiveServer; allow_reference: whether a recording of
     anybody may be uploaded in its place. transcriber: loads what writes down the words of a
     conversion; None where they are not shown. hub: which models of the hub visitors may load, on
-    this device; plug_in_faults: a sentence on each file of systems that could not be run.
+    this device; plug_in_faults: a sentence on each file of systems that could not be run;
+    judges: that measure conversions side by side.
     """
 
     drafts: Drafts | None = None
@@ -158,4 +160,5 @@ class Services:
     transcriber: "Callable[[], Transcriber] | None" = None
     hub: HubPermission = HubPermission()
     plug_in_faults: Sequence[str] = ()
+    judges: "Sequence[Judge]" = ()
     device: str = "auto"

@@ -4,6 +4,7 @@ side, ours and those of the operator.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -206,7 +207,7 @@ class ConversionSideBySide(SideBySide):
         result: gr.State,
     ) -> None:
         """Lay the panel out."""
-        self.audio, self.conversion = audio, result
+        self.audio, self.conversion, self.judges = audio, result, services.judges
         super().__init__("conversion", offer, services, NO_TAKES)
 
     def follow(self, speaking: SpeakingInputs) -> None:
@@ -225,7 +226,17 @@ class ConversionSideBySide(SideBySide):
         return Source(sound.content, sound.lanes("Source"), sound.file("Source", "source"))
 
     def take(self, name: str, values: Values) -> Take:
-        """Convert the source by a system to the voice that was chosen."""
+        """Convert the source by a system to the chosen voice, and let judges measure it."""
+        take = self._take(name, values)
+        if not self.judges:
+            return take
+        from earshot.pretrained.judges import measured  # late, for they load SciPy
+
+        sample = self.speaking.read(values).sample
+        sounds = (take.speech.sample_rate, take.speech.waveform), self._sound(values), sample
+        return replace(take, measures=measured(self.judges, *sounds))
+
+    def _take(self, name: str, values: Values) -> Take:
         spoken, sound = self.speaking.read(values), self._sound(values)
         system = self.offer.any(name)
         if name not in self.offer.plugged:

@@ -12,6 +12,7 @@ from earshot.media.audio import features
 from earshot.media.audio.load import loudness, wav_bytes
 from earshot.media.audio.speech import Speech
 from earshot.media.constants import SAMPLE_RATE
+from earshot.pretrained.judges import SIMILARITY, WORDS, Judge
 from earshot.systems.plug_in import PlugIn
 from earshot.systems.plugged import PluggedConverter
 from earshot.systems.registry import Offer
@@ -101,6 +102,21 @@ def test_system_that_fails_leaves_the_others() -> None:
     table = last[page.panel.table]
     assert "Broken failed." in table and "There is no model" in table
     assert "bad.py, line 1" in str(page.blocks.get_config_file())
+
+
+def test_judges_measure_each_system() -> None:
+    """One that is not installed is left out."""
+
+    def score(result: np.ndarray, source: Any, target: Any) -> float:
+        assert len(result) == len(source) == SAMPLE_RATE and len(target) > SAMPLE_RATE
+        return 0.5
+
+    there = Judge(WORDS, "any", "1", "", score)
+    missing = Judge(SIMILARITY, "none", "", "it is not installed", score)
+    page = Page(Services(judges=[there, missing]))
+    last = page.run("ours", "theirs")[-1]
+    assert [take.measures for take in last[page.panel.result].takes] == 2 * [{"Words kept": "50%"}]
+    assert "Words kept" in last[page.panel.table] and ">50%<" in last[page.panel.table]
 
 
 def test_what_is_missing_is_said() -> None:
