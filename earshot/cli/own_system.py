@@ -54,12 +54,13 @@ def check(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto")
     options = parser.parse_args(arguments)
     with explained():
-        file = options.file.absolute()
+        file = options.file.resolve()
         if not file.is_file():
             raise InputError(f"There is no file {options.file}.")
-        board = load_board(file)
-        if board.faults:
-            raise InputError(" ".join(board.faults))
+        every = load_board(PIPELINES, file)
+        if faults := [fault for fault in every.faults if fault.startswith(file.name)]:
+            raise InputError(" ".join(faults))
+        board = Board([system for system in every.systems if system.file == file])
         if not board.systems:
             raise InputError(f"{options.file} registers no system: decorate one with @system.")
         failures = sum(

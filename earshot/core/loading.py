@@ -1,7 +1,10 @@
-"""Load something at the first call, and share it with all later ones."""
+"""Load something at the first call, and share it with all later ones.
+
+One call with the same arguments loads, and others wait for it; those with others do not.
+"""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from functools import cache
 from typing import ParamSpec, TypeVar
 
@@ -11,10 +14,11 @@ T = TypeVar("T")
 
 def once(load: Callable[P, T]) -> Callable[P, T]:
     """Make a function that loads at its first call only, whichever thread calls it."""
-    lock, loaded = threading.Lock(), cache(load)
+    locks: dict[Hashable, threading.Lock] = {}
+    loaded = cache(load)
 
     def get(*args: P.args, **kwargs: P.kwargs) -> T:
-        with lock:
+        with locks.setdefault((args, *kwargs.items()), threading.Lock()):
             return loaded(*args, **kwargs)
 
     return get

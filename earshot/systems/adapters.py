@@ -109,7 +109,13 @@ class Remote:
                 raise InputError(
                     f"{self.source} cannot be reached, or has no such endpoint."
                 ) from error
-        files = [part for part in _parts(answer) if Path(part).suffix.lower() in SOUNDS]
+        # Of what was downloaded: other paths are only words of the answer.
+        folder = Path(self._folder.name).resolve()
+        files = [
+            part
+            for part in _parts(answer)
+            if Path(part).suffix.lower() in SOUNDS and Path(part).resolve().is_relative_to(folder)
+        ]
         if not files:
             raise InputError(f"{self.source} answers without a sound.")
         try:

@@ -12,6 +12,7 @@ import ctypes
 import logging
 import multiprocessing
 import os
+import signal
 import threading
 import time
 import traceback
@@ -82,8 +83,11 @@ class PlugIn:
         return self._run("loaded", (), self._max_seconds)
 
     def _run(self, what: str, arguments: tuple[Any, ...], seconds: float) -> Any:
-        if not self._lock.acquire(timeout=0 if self._runner.lost else seconds):
-            raise PlugInError(f"{self.label} is still busy. Try the other systems meanwhile.")
+        ends = time.monotonic() + seconds
+        while not self._lock.acquire(timeout=POLL):
+            cancellation.check()
+            if time.monotonic() > ends:
+                raise PlugInError(f"{self.label} is still busy. Try the other systems meanwhile.")
         try:
             if self._runner.lost:
                 raise PlugInError(
@@ -166,7 +170,9 @@ class Instance:
                 return callable(getattr(system, arguments[0], None))
             case "attribute":
                 return getattr(system, *arguments)
-        return getattr(system, what)(*arguments)
+        if (method := getattr(system, what, None)) is None:
+            raise InputError(f"There is no {what} in {type(system).__name__}.")
+        return method(*arguments)
 
 
 class Runner(ABC):
@@ -265,8 +271,8 @@ class ProcessRunner(Runner):
             context = multiprocessing.get_context("spawn")
             self._pipe, other = context.Pipe()
             self._process = context.Process(
-                target=serve, args=(other, self._load, self._file), daemon=True
-            )
+                target=serve, args=(other, self._load, self._file)
+            )  # no daemon, for it may start processes, too
             self._process.start()
             other.close()
         assert self._pipe
@@ -284,6 +290,11 @@ class ProcessRunner(Runner):
         except (EOFError, ConnectionError):
             self.give_up()
             raise CallError("ended without an answer.", "its process is gone") from None
+        except Exception as error:  # noqa: BLE001  (whatever its classes do)
+            self.give_up()
+            raise CallError(
+                "returned what cannot be read outside of its process.", repr(error)
+            ) from None
         if error:
             raise error
         self.is_loaded = True
@@ -291,6 +302,8 @@ class ProcessRunner(Runner):
 
     def give_up(self) -> None:
         if self._process:
+            with suppress(OSError, AttributeError):  # what it started, too
+                os.killpg(self._process.pid, signal.SIGKILL)
             self._process.kill()
             self._process.join()
         self._process, self.is_loaded = None, False
@@ -301,7 +314,9 @@ class ProcessRunner(Runner):
 
 def serve(pipe: Connection, load: Callable[[], Any], file: Path) -> None:
     """Answer calls until the pipe closes; the main function of a plug-in's own process."""
-    instance = Instance(load)
+    if hasattr(os, "setsid"):
+        os.setsid()  # with all that it starts, it can be ended as one
+    instance, process = Instance(load), os.getpid()
     while True:
         try:
             what, arguments = pipe.recv()
@@ -309,6 +324,8 @@ def serve(pipe: Connection, load: Callable[[], Any], file: Path) -> None:
             return
         try:
             value = instance.answer(what, arguments)
+            if os.getpid() != process:  # it forked, and this is the other
+                os._exit(0)
             pipe.send((None if what == "loaded" else value, None))
         except BaseException as error:  # noqa: BLE001
             pipe.send((None, CallError.of(error, file)))

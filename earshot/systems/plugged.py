@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import islice
 from typing import Any, Final
 
 import numpy as np
@@ -27,6 +28,10 @@ MAX_RATE: Final = 48_000  # Hz, of what a plug-in is given and of what is played
 MAX_STRETCH: Final = 2.0  # times longer or shorter than its source, from which a result is odd
 SEGMENT_SECONDS: Final = 10  # of a sound that is embedded at once
 MAX_NUMBERS: Final = 65_536  # of a vector
+MAX_VOICES: Final = 1000
+MAX_UNITS: Final = 60_000  # of a recording
+MAX_SAMPLES: Final = 2**27  # of a result, of all channels
+MIN_RESULT_SECONDS: Final = 0.02
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +55,7 @@ class PluggedConverter:
         """Load the plug-in, and read what it can do."""
         self.name, self.label = name, plug_in.label
         self._plug_in = plug_in
-        self.voices: tuple[str, ...] = tuple(map(str, plug_in.attribute("voices", ())))
+        self.voices = _voices(plug_in.label, plug_in.attribute("voices", ()))
         self.any_voice: bool = plug_in.has("voice_from")
         self._has_units, self._by_name = plug_in.has("encode"), plug_in.has("result_for")
 
@@ -70,11 +75,16 @@ class PluggedConverter:
         if self._by_name:
             result = self._plug_in.call("result_for", name, target)
         else:
-            result = self._plug_in.call("__call__", *sound, target)
+            # A copy, for it may be written over.
+            result = self._plug_in.call("__call__", sound[0].copy(), sound[1], target)
         seconds = time.perf_counter() - began
         speech, faults = checked_speech(self.label, result, source.seconds, seconds)
         spoken_as = target if isinstance(target, str) else voice
-        return PluggedSpeech(speech, spoken_as, self._units(*sound), (*notices, *faults))
+        try:
+            units = self._units(*sound)
+        except PlugInError as error:
+            units, faults = None, (*faults, str(error))
+        return PluggedSpeech(speech, spoken_as, units, (*notices, *faults))
 
     def _target(self, voice: str, sample: Audio) -> tuple[Any, tuple[str, ...]]:
         if voice in self.voices:
@@ -90,12 +100,13 @@ class PluggedConverter:
     def _units(self, waveform: np.ndarray, sample_rate: int) -> tuple[Sequence[int], float] | None:
         if not self._has_units:
             return None
-        units = np.asarray(self._plug_in.call("encode", waveform, sample_rate))
-        step = self._plug_in.attribute("unit_seconds", 0.0)
-        if units.ndim != 1 or units.dtype.kind not in "iu" or not 1e-3 <= step <= 1:
-            raise PlugInError(
-                f"{self.label} encodes no units: integers (U,), and unit_seconds of each."
-            )
+        units = _array(self._plug_in.call("encode", waveform, sample_rate), as_float=False)
+        step = _array(self._plug_in.attribute("unit_seconds", 0.0))
+        fault = f"{self.label} encodes no units: integers (U,), and unit_seconds of each."
+        if units is None or units.ndim != 1 or units.dtype.kind not in "iu":
+            raise PlugInError(fault)
+        if not 1 <= units.size <= MAX_UNITS or step is None or step.ndim or not 1e-3 <= step <= 1:
+            raise PlugInError(fault)
         return units.tolist(), float(step)
 
 
@@ -110,6 +121,7 @@ class PluggedEmbedder:
         self._plug_in = plug_in
         self.has_text: bool = plug_in.has("embed_text")
         self.has_vectors: bool = not plug_in.has("distances")
+        self._size = 0  # of its vectors, as the first was
 
     def embed_audio(self, waveform: np.ndarray, sample_rate: int = SAMPLE_RATE) -> np.ndarray:
         """Embed a sound (T,) as a unit vector (D,)."""
@@ -132,7 +144,9 @@ class PluggedEmbedder:
         return array[0].astype(np.float32)
 
     def vector(self, value: Any) -> np.ndarray:
-        """Check what the system returned: a unit vector (D,). Raises PlugInError for no vector."""
+        """Check what the system returned: a unit vector (D,), of one D for all. Raises PlugInError
+        for what is none.
+        """
         vector = _array(value)
         if vector is None or vector.ndim != 1 or not 1 <= vector.size <= MAX_NUMBERS:
             raise PlugInError(f"{self.label} returned {_kind(value)}, and no vector (D,).")
@@ -140,6 +154,12 @@ class PluggedEmbedder:
         length = float(np.linalg.norm(vector))
         if not np.isfinite(length) or not length:
             raise PlugInError(f"{self.label} returned a vector of zeros, NaN or infinity.")
+        self._size = self._size or vector.size
+        if vector.size != self._size:
+            raise PlugInError(
+                f"{self.label} returned a vector of {vector.size} numbers, and one of {self._size} "
+                "before."
+            )
         return vector / length
 
 
@@ -170,11 +190,16 @@ class PluggedLipReader:
         if self._captions:
             try:
                 text, confidence = self._plug_in.call("caption", frames, fps)
-                text, confidence = str(text)[:2_000], min(max(float(confidence), 0.0), 1.0)
+                text, confidence = str(text)[:2_000], float(np.clip(float(confidence), 0, 1))
+                if confidence != confidence:  # NaN
+                    raise ValueError
+            except PlugInError as error:
+                text, confidence, faults = "", 0.0, (*faults, str(error))
             except (TypeError, ValueError) as error:
                 if isinstance(error, InputError):
                     raise
-                raise PlugInError(f"{self.label} writes no caption: (text, confidence).") from None
+                text, confidence = "", 0.0
+                faults += (f"{self.label} writes no caption: (text, confidence).",)
         return PluggedSpeech(speech, "", None, faults), text, confidence
 
 
@@ -216,7 +241,9 @@ class PluggedSoundEncoder:
         return np.stack([self._embedder.embed_text(text) for text in texts])
 
     def _seconds(self, segment: np.ndarray, seconds: int) -> np.ndarray:
-        rows = self._plug_in.call("embed_seconds", segment, self.sample_rate)
+        rows = _array(self._plug_in.call("embed_seconds", segment, self.sample_rate))
+        if rows is None or rows.ndim != 2 or not len(rows):
+            raise PlugInError(f"{self._embedder.label} returned no vectors of seconds (S, D).")
         vectors = np.stack([self._embedder.vector(row) for row in rows][:seconds])
         return np.pad(vectors, ((0, seconds - len(vectors)), (0, 0)), mode="edge")
 
@@ -250,6 +277,8 @@ def checked_speech(
         raise PlugInError(f"{label} returned {_kind(result[0])}, and no waveform (T,).")
     if not samples.size:
         raise PlugInError(f"{label} returned a waveform of no samples.")
+    if samples.size > MAX_SAMPLES:
+        raise PlugInError(f"{label} returned {samples.size} samples, which are too many.")
     if not np.isfinite(samples).all():
         raise PlugInError(f"{label} returned samples that are no numbers (NaN or infinity).")
     if samples.dtype.kind != "f":
@@ -261,7 +290,7 @@ def checked_speech(
         notices.append(f"{label} returned samples up to {peak:.1f}, which were scaled down to 1.")
     try:
         rate = int(result[1])
-        sound = load((samples, rate), min(rate, MAX_RATE), MAX_RESULT_SECONDS, 0)
+        sound = load((samples, rate), min(rate, MAX_RATE), MAX_RESULT_SECONDS, MIN_RESULT_SECONDS)
     except InputError as error:
         raise PlugInError(f"{label} returned what cannot be played. {error.message}") from None
     except (TypeError, ValueError, OverflowError):
@@ -275,13 +304,26 @@ def checked_speech(
     return speech, tuple(notices)
 
 
-def _array(value: Any) -> np.ndarray | None:
-    """Make an array of what a plug-in returned, a tensor too; None where that cannot be."""
-    if hasattr(value, "detach"):
-        value = value.detach().cpu().float().numpy()
+def _voices(label: str, value: Any) -> tuple[str, ...]:
+    """Check what a plug-in names as its voices. Raises PlugInError where they are no names."""
     try:
+        names: tuple[Any, ...] = () if value is None else tuple(islice(value, MAX_VOICES))
+    except Exception:  # noqa: BLE001  (whatever kind of list it has)
+        names = (None,)
+    if isinstance(value, str) or not all(isinstance(name, str) for name in names):
+        kind = type(value).__name__
+        raise PlugInError(f"{label} has voices that are no list of names, but of the kind {kind}.")
+    return names
+
+
+def _array(value: Any, as_float: bool = True) -> np.ndarray | None:
+    """Make an array of what a plug-in returned, a tensor too; None where that cannot be."""
+    try:
+        if hasattr(value, "detach"):
+            value = value.detach().cpu()
+            value = (value.float() if as_float else value).numpy()
         array = np.asarray(value)
-    except ValueError:
+    except Exception:  # noqa: BLE001  (whatever its class does)
         return None
     return array if array.dtype.kind in "iuf" else None
 

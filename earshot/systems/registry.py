@@ -9,6 +9,7 @@ its faults.
 """
 
 import inspect
+import os
 import re
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -62,22 +63,26 @@ class System:
         """Whether the folder has all checkpoints that the system needs."""
         return all((checkpoints / name / "config.json").exists() for name in self.needs)
 
-    def load(self, checkpoints: Path, device: str) -> Any:
+    def load(self, checkpoints: Path, device: str, plug_in: PlugIn | None = None) -> Any:
         """Load the system from a folder of checkpoints, for a device: auto, cpu or cuda. A plug-in
-        comes behind its guard, as earshot.systems.plugged has it.
+        comes behind its guard, one of its own or what was made before, as earshot.systems.plugged
+        has it.
 
         Raises PlugInError for a fault of a plug-in, and what ours raise for theirs.
         """
+        if not self.is_plug_in:
+            return _call(self.factory, checkpoints, device)
+        from earshot.systems.plugged import ADAPTERS  # late, for it loads SciPy
+
+        return ADAPTERS[self.task](self.name, plug_in or self.plug_in(checkpoints, device))
+
+    def plug_in(self, checkpoints: Path, device: str) -> PlugIn:
+        """Put a plug-in behind its guard, where it is loaded when it is first used."""
         make = partial(_call, self.factory, checkpoints, device)
         if self.isolated:
             make = partial(_registered_again, self.file, self.task, self.name, checkpoints, device)
-        elif not self.is_plug_in:
-            return make()
         seconds = MAX_DOWNLOAD_SECONDS if self.hub else MAX_LOAD_SECONDS
-        plug_in = PlugIn(self.label, make, self.file, self.isolated, max_load_seconds=seconds)
-        from earshot.systems.plugged import ADAPTERS  # late, for it loads SciPy
-
-        return ADAPTERS[self.task](self.name, plug_in)
+        return PlugIn(self.label, make, self.file, self.isolated, max_load_seconds=seconds)
 
 
 def _call(factory: Callable[..., Any], checkpoints: Path, device: str) -> Any:
@@ -151,7 +156,13 @@ class Board:
         labels = {name: each.label for name, each in named.items() if not each.is_plug_in}
         plugged = {name: each.label for name, each in named.items() if each.is_plug_in}
         downloads = {name for name, each in named.items() if each.hub}
-        return Offer(lambda name: named[name].load(checkpoints, device), labels, plugged, downloads)
+        # One guard for all attempts to load a system, for what did not end may still be busy.
+        guards = {name: named[name].plug_in(checkpoints, device) for name in plugged}
+
+        def load(name: str) -> Any:
+            return named[name].load(checkpoints, device, guards.get(name))
+
+        return Offer(load, labels, plugged, downloads)
 
 
 def load_board(*places: Path) -> Board:
@@ -161,7 +172,10 @@ def load_board(*places: Path) -> Board:
     """
     systems: list[System] = []
     faults = [f"There is no {place}." for place in places if not place.exists()]
-    files = [sorted(p.glob("*.py")) if p.is_dir() else [p] for p in places or [PIPELINES]]
+    files = [
+        sorted(p.glob("*.py")) if p.is_dir() else [p]
+        for p in (place.resolve() for place in places or [PIPELINES])
+    ]
     for path in [path for group in files for path in group if path.exists()]:
         guard = PlugIn(
             path.name, partial(_systems_of, path), path, max_load_seconds=MAX_FILE_SECONDS
@@ -170,20 +184,29 @@ def load_board(*places: Path) -> Board:
             systems += guard.loaded()
         except PlugInError as error:
             faults.append(str(error))
+    ours = {(system.task, system.name) for system in systems if not system.is_plug_in}
+    for system in [s for s in systems if s.is_plug_in and (s.task, s.name) in ours]:
+        systems.remove(system)
+        faults.append(f"{system.file.name} calls its system {system.name}, as one of ours is.")
     return Board(systems, faults)
 
 
 def _systems_of(path: Path) -> list[System]:
-    """Run a file, and list what it registers."""
+    """Run a file, and list what it registers. It finds the modules beside it, then and later."""
     # A module of a name that no other has, where pickle finds its classes.
     spec = spec_from_file_location(f"pipelines {path}", path)
-    assert spec and spec.loader
+    if not spec or not spec.loader:
+        raise InputError("It is no Python file: the name of one ends in .py.")
     module = sys.modules[spec.name] = module_from_spec(spec)
     systems: list[System] = []
     tokens = _registered.set(systems), _file.set(path)
+    folder = os.getcwd()
+    if str(path.parent) not in sys.path:
+        sys.path.append(str(path.parent))  # last, so that they hide nothing
     try:
         spec.loader.exec_module(module)
     finally:
+        os.chdir(folder)  # for it is that of the app
         _registered.reset(tokens[0])
         _file.reset(tokens[1])
     return systems

@@ -63,3 +63,11 @@ def test_nothing_is_written_over(tmp_path: Path) -> None:
     for name in ("mine.txt", "no/where.py", "-.py"):
         with pytest.raises(SystemExit):
             own_system.new(["words", str(tmp_path / name)])
+
+
+def test_name_of_ours_is_refused(tmp_path: Path) -> None:
+    """Else the app, which has ours, would refuse what was checked."""
+    file = tmp_path / "continuous.py"
+    own_system.new(["voice_conversion", str(file)])
+    with pytest.raises(SystemExit, match="calls its system continuous, as one of ours is"):
+        own_system.check([str(file)])

@@ -1,5 +1,6 @@
 """Plug-ins that need no code: results made before, a system elsewhere, models of transformers."""
 
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -134,3 +135,19 @@ def test_sounds_are_embedded_in_segments_and_seconds() -> None:
     assert np.linalg.norm(embedding.per_second, axis=2) == pytest.approx(1)
     with pytest.raises(PlugInError, match="Mine embeds no texts. Search by a sound."):
         encoder.embed_text(["rain"])
+
+
+def test_remote_answer_names_no_file_of_this_machine(tmp_path: Path) -> None:
+    """What a Space answers may be any text; it is neither played nor deleted."""
+    write(tmp_path / "private.wav", 1)
+
+    class Client:
+        def predict(self, *values: Any, api_name: str) -> Any:
+            return [str(tmp_path / "private.wav"), str(tmp_path / "down" / ".." / "private.wav")]
+
+    remote = Remote("user/space")
+    remote.__dict__["_client"] = Client()
+    remote._folder = tempfile.TemporaryDirectory(dir=tmp_path)
+    with pytest.raises(InputError, match="answers without a sound"):
+        remote(TONE, RATE, "low")
+    assert (tmp_path / "private.wav").exists()

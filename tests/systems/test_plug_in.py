@@ -1,6 +1,9 @@
 """Plug-ins: what a system of one's own does wrong is named, and stays its own."""
 
+import sys
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -10,6 +13,7 @@ import pytest
 
 from earshot.core.cancellation import Job, running
 from earshot.core.errors import InputError, StoppedError
+from earshot.core.paths import PIPELINES
 from earshot.systems import plug_in
 from earshot.systems.plug_in import PlugIn, PlugInError
 from earshot.systems.plugged import PluggedConverter, PluggedEmbedder, PluggedLipReader
@@ -231,3 +235,219 @@ def test_file_that_fails_is_named(tmp_path: Path) -> None:
         "d.py failed: ValueError in d.py, line 2.",
     ]
     assert board.offer("words").plugged == {"mine": "Mine"}
+
+
+@pytest.mark.parametrize(
+    ("result", "sentence"),
+    [
+        (lambda w, r, t: (np.broadcast_to(w[0], (10**12,)), r), "samples, which are too many"),
+        (lambda w, r, t: (w[:1], r), "Mine returned what cannot be played."),
+        (lambda w, r, t: (Odd(), r), "Mine returned Odd, and no waveform (T,)."),
+    ],
+)
+def test_sounds_that_cannot_be_held_are_named(result: Callable[..., Any], sentence: str) -> None:
+    with pytest.raises(PlugInError) as caught:
+        converter(result)(SPEECH, "low")
+    assert sentence in str(caught.value)
+
+
+class Odd:
+    """Cannot be made an array, as a sparse tensor cannot."""
+
+    def __array__(self, *_: Any, **__: Any) -> np.ndarray:
+        raise RuntimeError
+
+    def detach(self) -> Any:
+        raise TypeError
+
+
+@pytest.mark.parametrize("voices", ["lower", 5, [1, 2], [None]])
+def test_voices_are_a_list_of_names(voices: Any) -> None:
+    """One of text would be as many voices as it has letters."""
+    mine = Converter(lambda w, r, t: (w, r))
+    mine.voices = voices
+    with pytest.raises(PlugInError, match="Mine has voices that are no list of names"):
+        PluggedConverter("mine", PlugIn("Mine", lambda: mine, HERE))
+
+
+@pytest.mark.parametrize("units", [[], [[1], [1, 2]], None, [0.5], np.zeros(10**6, int)])
+@pytest.mark.parametrize("step", [0.02, None])
+def test_units_that_cannot_be_shown_leave_the_sound(units: Any, step: Any) -> None:
+    class Units(Converter):
+        unit_seconds = step
+
+        def encode(self, waveform: np.ndarray, sample_rate: int) -> Any:
+            return units
+
+    spoken = PluggedConverter("mine", PlugIn("Mine", lambda: Units(lambda w, r, t: (w, r)), HERE))(
+        SPEECH, "low"
+    )
+    assert spoken.units is None and "Mine encodes no units" in spoken.notices[0]
+
+
+def test_system_that_writes_over_its_input_encodes_the_recording() -> None:
+    class Writes(Converter):
+        unit_seconds = 0.02
+
+        def encode(self, waveform: np.ndarray, sample_rate: int) -> list[int]:
+            return [round(100 * np.abs(waveform).max())]
+
+    def write(waveform: np.ndarray, sample_rate: int, target: Any) -> Any:
+        waveform *= 0.5
+        return waveform, sample_rate
+
+    mine = PluggedConverter("mine", PlugIn("Mine", lambda: Writes(write), HERE))
+    assert mine(SPEECH, "low").units == ([10], 0.02)
+
+
+def test_caption_that_fails_leaves_the_sound() -> None:
+    class Lips:
+        def __call__(self, frames: np.ndarray, fps: float) -> tuple[np.ndarray, int]:
+            return SPEECH[1], RATE
+
+        def caption(self, frames: np.ndarray, fps: float) -> Any:
+            return "place blue", float("nan")
+
+    spoken, text, confidence = PluggedLipReader("mine", PlugIn("Mine", Lips, HERE))(FRAMES, 25.0)
+    assert (text, confidence) == ("", 0.0) and "Mine writes no caption" in spoken.notices[0]
+
+
+def test_vectors_of_several_sizes_and_missing_methods_are_named() -> None:
+    class Grows:
+        size = 4
+
+        def embed_audio(self, waveform: np.ndarray, sample_rate: int) -> Any:
+            self.size += 1
+            return np.ones(self.size)
+
+    mine = PluggedEmbedder("mine", PlugIn("Mine", Grows, HERE))
+    assert len(mine.embed_audio(SPEECH[1])) == 5
+    with pytest.raises(PlugInError, match="a vector of 6 numbers, and one of 5 before"):
+        mine.embed_audio(SPEECH[1])
+    with pytest.raises(PlugInError, match="Mine says: There is no embed_text in Grows"):
+        mine.embed_text("rain")
+
+
+def test_visitors_wait_for_each_other() -> None:
+    """Who stops meanwhile does not wait on."""
+    started = threading.Event()
+
+    def slow(waveform: np.ndarray, sample_rate: int, target: Any) -> Any:
+        started.set()
+        plug_in.time.sleep(0.4)
+        return waveform, sample_rate
+
+    mine = converter(slow)
+    with ThreadPoolExecutor() as pool:
+        first = pool.submit(mine, SPEECH, "low")
+        started.wait()
+        job = Job(60)
+        job.stop()
+        with running(job), pytest.raises(StoppedError):
+            mine(SPEECH, "low")
+        second = pool.submit(mine, SPEECH, "high")
+        assert [first.result().voice, second.result().voice] == ["low", "high"]
+
+
+def starts_others(waveform: np.ndarray, sample_rate: int, target: Any) -> Any:
+    import multiprocessing
+    import os
+
+    with multiprocessing.get_context("fork").Pool(1) as pool:
+        waveform = pool.map(abs, [waveform])[0]
+    os.fork()
+    return waveform, sample_rate
+
+
+class Unreadable:
+    def __reduce__(self) -> Any:
+        return eval, ("1 / 0",)
+
+
+class Returns:
+    voices = Unreadable()
+
+
+@pytest.mark.slow
+def test_process_of_its_own_may_start_others() -> None:
+    """And answers each call once."""
+    mine = PlugIn("Mine", partial(Converter, starts_others), HERE, isolated=True)
+    for _ in range(2):
+        assert len(mine.call("__call__", SPEECH[1], RATE, "low")[0]) == RATE
+        assert mine.attribute("voices") == ("low", "high")
+
+
+@pytest.mark.slow
+def test_result_that_cannot_be_read_is_named() -> None:
+    mine = PlugIn("Mine", Returns, HERE, isolated=True)
+    with pytest.raises(PlugInError, match="returned what cannot be read outside of its process"):
+        mine.attribute("voices")
+
+
+REGISTER = """
+from earshot.systems.registry import system
+system("words", "{name}", "Mine", isolated={isolated})({factory})
+"""
+
+
+def test_file_finds_the_modules_beside_it_and_leaves_the_folder_of_the_app(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.path", sys.path.copy())
+    (tmp_path / "helper_of_mine.py").write_text("import os\nos.chdir('/')\nclass Mine: pass\n")
+    text = "from helper_of_mine import Mine" + REGISTER
+    (tmp_path / "mine.py").write_text(text.format(name="mine", isolated=False, factory="Mine"))
+    folder = Path.cwd()
+    board = load_board(tmp_path)
+    assert board.faults == [] and Path.cwd() == folder
+    assert board.offer("words").any("mine").label == "Mine"
+
+
+def test_plug_in_does_not_take_the_place_of_ours(tmp_path: Path, tiny_checkpoints: Path) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(REGISTER.format(name="words", isolated=False, factory="dict"))
+    board = load_board(PIPELINES, file)
+    assert board.faults == ["mine.py calls its system words, as one of ours is."]
+    assert "words" in board.offer("words", tiny_checkpoints).labels
+
+
+def test_lines_are_named_of_files_by_relative_paths(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "notes.txt").write_text("no Python")
+    (tmp_path / "mine.py").write_text("x = 1\n1 / 0\n")
+    monkeypatch.chdir(tmp_path)
+    assert load_board(Path("."), Path("notes.txt")).faults == [
+        "mine.py failed: ZeroDivisionError in mine.py, line 2.",
+        "notes.txt says: It is no Python file: the name of one ends in .py.",
+    ]
+
+
+def test_system_that_loads_slowly_is_loaded_once_and_holds_up_no_other(tmp_path: Path) -> None:
+    """Neither does it load a second time for a visitor who tries again meanwhile."""
+    (tmp_path / "mine.py").write_text(
+        "import time\nfrom pathlib import Path\ndef slow():\n"
+        f"    open({str(tmp_path / 'loads')!r}, 'a').write('x')\n    time.sleep(0.5)\n"
+        "    return object()\n"
+        + REGISTER.format(name="slow", isolated=False, factory="slow")
+        + REGISTER.format(name="fast", isolated=False, factory="dict").replace("dict", "lambda: 1")
+    )
+    offer = load_board(tmp_path).offer("words")
+    job = Job(60)
+
+    def load() -> Any:
+        with running(job):
+            return offer.any("slow")
+
+    with ThreadPoolExecutor() as pool:
+        first = pool.submit(load)
+        while not (tmp_path / "loads").exists():
+            plug_in.time.sleep(0.01)
+        offer.any("fast")
+        assert not first.done()
+        job.stop()
+        with pytest.raises(StoppedError):
+            first.result()
+        with pytest.raises(PlugInError, match="still busy with what it did not finish"):
+            offer.any("slow")
+    assert (tmp_path / "loads").read_text() == "x"

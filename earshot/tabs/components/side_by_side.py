@@ -187,12 +187,14 @@ class SideBySide(Section):
     ) -> Iterator[Update]:
         """Run the systems that were chosen, one after the other, and show each as it is there."""
         names = values[self.systems]
-        if not isinstance(names, list) or not 1 <= len(names) <= MAX_SYSTEMS:
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise InputError(CHOOSE)
+        if not 1 <= len(names) <= MAX_SYSTEMS:
             raise InputError(CHOOSE)
         source = self.source(values)
         takes: list[Take] = []
         faults: list[str] = []
-        for place, name in enumerate(names):
+        for place, name in enumerate(dict.fromkeys(names)):
             label = self._label(name)
             progress((place, len(names)), desc=f"Running {label}", unit="systems")
             try:

@@ -73,7 +73,7 @@ class Page:
     def read(self, values: object) -> Speaking:
         return Speaking("TF2")
 
-    def run(self, *names: str) -> list[Any]:
+    def run(self, *names: Any) -> list[Any]:
         return list(self.panel.run({**self.values, self.panel.systems: list(names)}, gr.Progress()))
 
 
@@ -121,9 +121,15 @@ def test_judges_measure_each_system() -> None:
 
 def test_what_is_missing_is_said() -> None:
     page = Page(Services())
-    for names in ([], ["ours"] * 5):
+    for names in ([], ["ours"] * 5, [["ours"]], [{}], [None]):
         with pytest.raises(InputError, match="Choose one to 4 systems first"):
             page.run(*names)
     page.values[page.panel.audio] = None
     with pytest.raises(InputError, match="nothing to convert yet"):
         page.run("ours")
+
+
+def test_system_that_is_chosen_twice_runs_once() -> None:
+    page = Page(Services())
+    last = page.run("theirs", "theirs", "ours", "theirs")[-1]
+    assert [take.label for take in last[page.panel.result].takes] == ["Theirs", "Ours"]
