@@ -12,6 +12,7 @@ import argparse
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from shlex import quote
 from typing import Any, Final
 
 from earshot.core.console import explained
@@ -44,7 +45,7 @@ def new(arguments: Sequence[str] | None = None) -> None:
                 new_file.write(text)
         except FileExistsError:
             raise InputError(f"{file} is there already. Choose another name.") from None
-        print(f"{file} holds a system that runs: earshot check-system {file}")
+        print(f"{file} holds a system that runs: earshot check-system {quote(str(file))}")
 
 
 def check(arguments: Sequence[str] | None = None) -> None:

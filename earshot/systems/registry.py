@@ -87,8 +87,16 @@ class System:
 
 def _call(factory: Callable[..., Any], checkpoints: Path, device: str) -> Any:
     values = {"checkpoints": checkpoints, "device": device}
-    parameters = inspect.signature(factory).parameters
-    return factory(**{name: values[name] for name in values if name in parameters})
+    parameters = inspect.signature(factory).parameters.values()
+    other = [p.name for p in parameters if _is_required(p) and p.name not in values]
+    if other:
+        raise InputError(f"It is made of device and checkpoints only, and needs {other[0]}.")
+    return factory(**{p.name: values[p.name] for p in parameters if p.name in values})
+
+
+def _is_required(parameter: inspect.Parameter) -> bool:
+    is_variable = parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+    return parameter.default is parameter.empty and not is_variable
 
 
 def _registered_again(file: Path, task: str, name: str, checkpoints: Path, device: str) -> Any:

@@ -451,3 +451,12 @@ def test_system_that_loads_slowly_is_loaded_once_and_holds_up_no_other(tmp_path:
         with pytest.raises(PlugInError, match="still busy with what it did not finish"):
             offer.any("slow")
     assert (tmp_path / "loads").read_text() == "x"
+
+
+def test_what_a_system_cannot_be_made_of_is_named(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "class Mine:\n    def __init__(self, device, weights, *, size=1, **more): pass\n"
+        + REGISTER.format(name="mine", isolated=False, factory="Mine")
+    )
+    with pytest.raises(PlugInError, match="made of device and checkpoints only, and needs weights"):
+        load_board(tmp_path).offer("words").any("mine")
