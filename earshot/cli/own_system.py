@@ -110,9 +110,10 @@ def _check_one(board: Board, task: str, name: str, device: str) -> int:
 def _conversions(system: Any) -> Iterator[tuple[str, Callable[[], str]]]:
     sample = ASSETS / "voices" / f"{VOICE}.ogg"
     voice = system.voices[0] if system.voices else VOICE
+    own_sample = None if system.voices else sample
     for file in _inputs("examples", "[!f]*.ogg"):
-        yield file.stem, lambda file=file: _speech_line(system(file, voice, None, file.stem))
-    if system.any_voice:
+        yield file.stem, lambda file=file: _speech_line(system(file, voice, own_sample, file.stem))
+    if system.any_voice and system.voices:
         file = _inputs("examples", "[!f]*.ogg")[0]
         yield "in the voice of a recording", lambda: _speech_line(system(file, "", sample))
 
@@ -130,10 +131,18 @@ def _words(system: Any) -> Iterator[tuple[str, Callable[[], str]]]:
     from earshot.media.audio.load import load  # late, for it loads SciPy
 
     encode = system.embed_audio if system.has_vectors else system.encode
-    for file in _inputs("words", "*.ogg"):
-        yield file.stem, lambda file=file: _vector_line(encode(load(file).waveform))
+    waveforms = {file.stem: load(file).waveform for file in _inputs("words", "*.ogg")}
+    for name, waveform in waveforms.items():
+        yield name, lambda waveform=waveform: _vector_line(encode(waveform))
+    if not system.has_vectors:
+        yield "distances", lambda: _distance_line(system, list(waveforms.values()))
     if system.has_text:
         yield "“rain”", lambda: _vector_line(system.embed_text("rain"))
+
+
+def _distance_line(system: Any, waveforms: Sequence[Any]) -> str:
+    words = [system.encode(waveform) for waveform in waveforms]
+    return ", ".join(f"{distance:.3g}" for distance in system.distances(words[0], words))
 
 
 def _sounds(search: Any) -> Iterator[tuple[str, Callable[[], str]]]:

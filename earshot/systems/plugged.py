@@ -94,6 +94,8 @@ class PluggedConverter:
             sound = recording.waveform, recording.sample_rate
             return self._plug_in.call("voice_from", *sound), ()
         if not self.voices:
+            if self.any_voice:
+                raise PlugInError(f"{self.label} speaks in the voices of recordings only.")
             return voice, ()
         return self.voices[0], (f"{self.label} has no such voice, and speaks as {self.voices[0]}.",)
 

@@ -71,3 +71,45 @@ def test_name_of_ours_is_refused(tmp_path: Path) -> None:
     own_system.new(["voice_conversion", str(file)])
     with pytest.raises(SystemExit, match="calls its system continuous, as one of ours is"):
         own_system.check([str(file)])
+
+
+OTHERS = """
+from earshot.systems.registry import system
+
+@system("voice_conversion", "anybody")
+class Anybody:
+    def voice_from(self, waveform, sample_rate):
+        return [len(waveform)]
+
+    def __call__(self, waveform, sample_rate, target):
+        return waveform * (target[0] > 0), sample_rate
+
+@system("words", "apart")
+class Apart:
+    def encode(self, waveform, sample_rate):
+        return len(waveform)
+
+    def distances(self, queries, words):
+        return DISTANCES
+"""
+
+
+@pytest.mark.parametrize(
+    ("distances", "sentence"),
+    [
+        ("[[abs(q - w) for w in words] for q in queries]", "  distances: 0, "),
+        ("5", "  distances: apart returned int, and no distances (1, N)."),
+    ],
+)
+def test_systems_of_other_kinds_are_checked_as_they_are_used(
+    distances: str, sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One of voices of recordings is given one, and what compares words compares some."""
+    file = tmp_path / "mine.py"
+    file.write_text(OTHERS.replace("DISTANCES", distances))
+    if distances == "5":
+        with pytest.raises(SystemExit, match="1 of the checks failed"):
+            own_system.check([str(file)])
+    else:
+        own_system.check([str(file)])
+    assert sentence in capsys.readouterr().out

@@ -182,6 +182,8 @@ def test_voice_of_a_recording_is_the_target() -> None:
     spoken = mine(SPEECH, "TF2", SPEECH)
     assert spoken.voice == "TF2" and spoken.notices == ()
     assert np.abs(spoken.speech.waveform).max() == pytest.approx(0.01, rel=0.2)
+    with pytest.raises(PlugInError, match="Mine speaks in the voices of recordings only"):
+        mine(SPEECH, "own")
 
 
 def test_unknown_voice_is_the_systems_first() -> None:
