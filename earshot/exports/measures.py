@@ -16,6 +16,7 @@ from earshot.media.text.table import Row as Cells
 FILE: Final = "measures.csv"
 LEVEL: Final = "95 %"
 SECONDS = "seconds"
+MIN_TARGETS: Final = 5  # from which they say something of others; fewer are those that are meant
 TOLERANCE: Final = 0.3  # LU between sounds that count as equally loud
 PRECISION, RIGHT = "average_precision", "first_right"  # of a ranking
 LOUDNESS = "lufs"  # of a result, which says nothing of how good it is
@@ -134,10 +135,12 @@ class Summary(NamedTuple):
     def note(self) -> str:
         """Explain the intervals in a sentence."""
         counts = [(self.inputs, "input"), (self.targets, "target")]
-        clusters = " and ".join(f"{n} {noun}{'s' * (n > 1)}" for n, noun in counts)
+        inputs, targets = (f"{n} {noun}{'s' * (n > 1)}" for n, noun in counts)
         if all(math.isnan(mean.low) for mean in self.means.values()):
-            return f"Means of {clusters}, which are too few for intervals."
-        return f"Means, with {LEVEL} intervals clustered by {clusters}."
+            return f"Means of {inputs} and {targets}, which are too few for intervals."
+        if self.targets < MIN_TARGETS:
+            return f"Means, with {LEVEL} intervals clustered by {inputs}, for {targets}."
+        return f"Means, with {LEVEL} intervals clustered by {inputs} and {targets}."
 
 
 def summarise(measures: Sequence[Measure], order: Sequence[str] = ()) -> Summary:
@@ -149,8 +152,10 @@ def summarise(measures: Sequence[Measure], order: Sequence[str] = ()) -> Summary
     kinds = {name: KINDS.get(name, Kind(name, True, 3)) for name in _measured(measures)}
     systems = dict.fromkeys([*order, *(each.system for each in measures)])
     valued = [each for each in measures if each.value is not None and each.measure in kinds]
+    targets = {each.target for each in valued}
+    clusters = {name: name if len(targets) >= MIN_TARGETS else "" for name in targets}
     table: Any = pd.DataFrame(
-        [(each.system, each.measure, each.input, each.target, each.value) for each in valued],
+        [(e.system, e.measure, e.input, clusters[e.target], e.value) for e in valued],
         columns=["system", "measure", "rater", "stimulus", "answer"],  # those that it clusters by
     )
     means = {}
@@ -170,7 +175,7 @@ def summarise(measures: Sequence[Measure], order: Sequence[str] = ()) -> Summary
         failed,
         judges,
         len({each.input for each in valued}),
-        len({each.target for each in valued}),
+        len(targets),
         round(max(levels), 1) if alike else None,
     )
 

@@ -51,6 +51,15 @@ def test_interval_is_wider_where_inputs_differ() -> None:
     assert clustered.high - clustered.low > 1.5 * (alone.high - alone.low)
 
 
+def test_two_targets_are_those_that_are_meant() -> None:
+    """Two of them say nothing of others, and would leave one degree of freedom."""
+    values = np.random.default_rng(0).normal(0.7, 0.05, (20, 2))
+    summary = summarise(table(values))
+    mean = summary.means["ours", "similarity"]
+    assert mean.high - mean.low < 0.06
+    assert summary.note.endswith("clustered by 20 inputs, for 2 targets.")
+
+
 def test_interval_of_a_share_stays_within_it() -> None:
     mean = summarise(table(np.array([[1.0], [0.9], [1.0]]), measure="words_kept")).means
     assert 0 < mean["ours", "words_kept"].low < 0.97 < mean["ours", "words_kept"].high <= 1
