@@ -34,3 +34,22 @@ for name, label in LABELS.items():
     ) -> "earshot.systems.voice_conversion.Converter":
         """Load a model by its name; those of one checkpoint share its networks."""
         return earshot.VoiceConversion.from_pretrained(model, device, checkpoints)
+
+
+@system(
+    "voice_conversion",
+    "linear",
+    "LinearVC · a matrix",
+    needs=["linear-vc", "any-voice-vocoder"],
+    paper="Kamper et al. 2025, arXiv:2506.01510",
+    licence="CC BY-SA 4.0",
+    trained_on="two minutes of each voice, in closed form",
+)
+class Linear:
+    """A matrix a voice over the recogniser's states, to compare with."""
+
+    def __new__(cls, checkpoints: Path, device: str) -> "earshot.systems.voice_conversion.LinearVC":
+        """Load the matrices, and the vocoder."""
+        from earshot.systems.voice_conversion.linear import LinearVC  # late, for it loads torch
+
+        return LinearVC.load(checkpoints / "linear-vc", device)

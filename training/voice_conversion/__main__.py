@@ -55,7 +55,11 @@ class VoiceConversionTraining(System):
         add_judges(evaluate)
 
     def add_commands(self, stages: "Subparsers") -> None:
-        """Add the commands for a machine that is there for some minutes only."""
+        """Add the commands for a machine that is there for some minutes only, and the one that fits
+        linear-vc."""
+        fitting = stages.add_parser("linear", help="the data folder → checkpoints/linear-vc")
+        fitting.add_argument("--data", help="the data folder; $EARSHOT_DATA unless named")
+        fitting.set_defaults(run=_fit_linear)
         packing = stages.add_parser("pack", help="arrays in OUT → a small folder to carry")
         packing.add_argument("--to", type=Path, required=True)
         training = stages.add_parser("train-remote", help="a packed folder → OUT/checkpoints")
@@ -128,6 +132,13 @@ class VoiceConversionTraining(System):
         )
         if arguments.publish:
             publish(rows, CHECKPOINTS, page)
+
+
+def _fit_linear(arguments: Arguments) -> None:
+    from training.common.corpora import data_root
+    from training.voice_conversion.linear import fit_linear
+
+    fit_linear(data_root(arguments.data))
 
 
 def _pack(arguments: Arguments) -> None:

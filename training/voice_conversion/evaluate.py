@@ -16,6 +16,7 @@ from earshot.media.audio.features import log_mel
 from earshot.media.constants import SAMPLE_RATE
 from earshot.media.text.grammar import DIGITS, GRID, Grammar
 from earshot.systems.voice_conversion import AnyVoiceConversion, VQVAEConversion
+from earshot.systems.voice_conversion.linear import LinearVC
 from earshot.systems.voice_conversion.settings import ANY_VOICE, MODELS, VOCODERS
 from training.common.processes import Job, Row, rows_of
 from training.common.report import print_table, publish_table, write_card
@@ -40,6 +41,7 @@ from training.voice_conversion.systems import (
     Converter,
     CopySynthesis,
     KMeansUnits,
+    LinearConverter,
     Original,
     Representation,
     Speaker,
@@ -54,11 +56,13 @@ IN_FULL: Final = (
     "copy synthesis",
     "vqvae-512",
     "vqvae-512-paper",
+    "linear-vc",
     "continuous",
     "units-512",
 )
 VOCODER: Final = "vocoder"  # the checkpoint of copy synthesis
 UNITS: Final = ("vqvae", "kmeans")  # begin the names of models of units
+LINEAR: Final = "linear-vc"  # the checkpoint of a matrix a voice
 EVALUATION: Final = "evaluation"  # the checkpoint of the networks that judge
 PARTS: Final = ("any-voice-inverter", "any-voice-vocoder")  # checkpoints that any-voice loads
 BASELINES: Final = ("MFCC", "original")
@@ -91,6 +95,8 @@ def evaluate(
     plain = [MFCC(normalized=False), MFCC(normalized=True), KMeansUnits(evaluator.models.centroids)]
     jobs: list[Job] = [partial(evaluator.representation, each) for each in plain]
     systems: list[System] = [(None, Original()), *_vqvae_systems(folders)]
+    linear = [LinearVC.load(folder, "cpu") for folder in folders if folder.name == LINEAR]
+    systems += [(None, LinearConverter(system)) for system in linear]
     for networks in [AnyVoiceConversion.load(f) for f in folders if f.name == ANY_VOICE]:
         systems += _any_voice_systems(networks)
         jobs.append(partial(unseen_voices, data, networks))
@@ -286,7 +292,8 @@ def publish(rows: list[dict[str, Any]], checkpoints: Path, page: Path) -> None:
 
 def _models(checkpoints: Path) -> list[str]:
     """List the checkpoints that convert, as in the table."""
-    return [*sorted(folder.name for folder in checkpoints.glob("vqvae-*")), ANY_VOICE]
+    linear = [LINEAR] if (checkpoints / LINEAR).exists() else []
+    return [*sorted(folder.name for folder in checkpoints.glob("vqvae-*")), *linear, ANY_VOICE]
 
 
 def _is_of(row: dict[str, Any], name: str) -> bool:

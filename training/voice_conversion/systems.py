@@ -9,6 +9,7 @@ from earshot.media.audio import features
 from earshot.media.audio.pitch import track_pitch
 from earshot.media.constants import FRAME_SECONDS, SAMPLE_RATE
 from earshot.systems.voice_conversion import AnyVoiceConversion, VQVAEConversion
+from earshot.systems.voice_conversion.linear import LinearVC
 from earshot.systems.voice_conversion.settings import MUTED
 from training.judges.evaluator import nearest, normalized_mfcc
 from training.voice_conversion.speech import TARGET_VOICES
@@ -163,6 +164,22 @@ class AnyVoiceConverter(Speaker):
         _, units, _ = self._pipeline.encode((SAMPLE_RATE, waveform))
         spoken = [self._pipeline.decode(units, v, self._vocoder, self._intonation) for v in voices]
         return [speech.waveform for speech in spoken]
+
+    def pair(self, pair: Pair) -> np.ndarray:
+        return self.convert(pair.source_waveform, (pair.target,))[0]
+
+
+class LinearConverter(Speaker):
+    """The matrices of linear-vc."""
+
+    name = "linear-vc, neural"
+    voices = TARGET_VOICES
+
+    def __init__(self, system: LinearVC) -> None:
+        self._system = system
+
+    def convert(self, waveform: np.ndarray, voices: tuple[str, ...]) -> list[np.ndarray]:
+        return [self._system(waveform, SAMPLE_RATE, voice)[0] for voice in voices]
 
     def pair(self, pair: Pair) -> np.ndarray:
         return self.convert(pair.source_waveform, (pair.target,))[0]

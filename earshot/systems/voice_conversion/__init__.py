@@ -10,6 +10,7 @@ __getattr__, __dir__, __all__ = lazy_loader.attach(
     submod_attrs={
         "any_voice": ["AnyVoiceConversion"],
         "converter": ["Content", "Conversion", "Converter", "Voice"],
+        "linear": ["LinearVC"],
         "settings": ["MUTED"],
         "system": ["VoiceConversion"],
         "units": ["Units"],
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from earshot.systems.voice_conversion.converter import Content as Content
     from earshot.systems.voice_conversion.converter import Conversion as Conversion
     from earshot.systems.voice_conversion.converter import Converter as Converter
+    from earshot.systems.voice_conversion.linear import LinearVC as LinearVC
     from earshot.systems.voice_conversion.settings import MUTED as MUTED
     from earshot.systems.voice_conversion.system import VoiceConversion as VoiceConversion
     from earshot.systems.voice_conversion.units import Units as Units
