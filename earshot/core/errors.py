@@ -16,3 +16,7 @@ class InputError(ValueError):
 
 class StoppedError(InputError):
     """Work that was stopped before its end: by the visitor, or by its deadline."""
+
+
+class PlugInError(InputError):
+    """A fault of a plug-in; the message has its name, and where in its file the fault lies."""

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple, Protocol
 import numpy as np
 
 from earshot.core import cancellation
-from earshot.core.errors import InputError
+from earshot.core.errors import InputError, PlugInError, StoppedError
 from earshot.media.audio.load import load
 from earshot.media.samples import SILENT_PEAK
 from earshot.sound_index.address import UnreachableError
@@ -108,7 +108,7 @@ def entries_of(
                     if entry is None:
                         entry, notices = _embed_and_keep(encoder, file, digest, cache)
                 hashes[path] = digest
-        except UnreachableError:
+        except (UnreachableError, StoppedError, PlugInError):  # of no file alone
             raise
         except InputError as error:
             yield Embedded(path, None, error.message)

@@ -136,8 +136,8 @@ class SoundIndex:
         opened is skipped, and kept if the index held it. ``cache``: a folder
         in which each embedding is saved at once, so that an interrupted call can be resumed.
         hashes: of the content of files, which need not be read for it; the others are added. If
-        ``progress`` raises, or a bucket cannot be read (UnreachableError), the index stays
-        unchanged.
+        ``progress`` raises, a bucket cannot be read (UnreachableError), or a plug-in fails
+        (PlugInError), the index stays unchanged.
         """
         entries = {entry.sound.path: entry for entry in self.library.entries}
         added, unchanged, skipped, noticed = 0, 0, [], []

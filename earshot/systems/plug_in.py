@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from earshot.core import cancellation
-from earshot.core.errors import InputError, StoppedError
+from earshot.core.errors import InputError, PlugInError, StoppedError
 
 MAX_SECONDS: Final = 120.0  # of a call
 MAX_LOAD_SECONDS: Final = 600.0  # until a system is loaded, which may be large
@@ -34,10 +34,6 @@ POLL: Final = 0.1  # seconds between two looks at time, memory and whether the v
 PAGE_BYTES: Final = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
 logger = logging.getLogger("earshot")
-
-
-class PlugInError(InputError):
-    """A fault of a plug-in; the message has its name, and where in its file the fault lies."""
 
 
 class PlugIn:

@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 import soxr
 
-from earshot.core.errors import InputError
+from earshot.core.errors import InputError, PlugInError
 from earshot.media.audio.features import log_mel
 from earshot.media.audio.load import Audio, load
 from earshot.media.audio.speech import Speech
@@ -20,7 +20,7 @@ from earshot.media.constants import SAMPLE_RATE, VIDEO_RATE
 from earshot.media.samples import SILENT_PEAK
 from earshot.media.video import Frame
 from earshot.sound_index.embedding import AudioEmbedding
-from earshot.systems.plug_in import PlugIn, PlugInError
+from earshot.systems.plug_in import PlugIn
 
 MAX_SECONDS: Final = 60.0  # of a recording
 MAX_RESULT_SECONDS: Final = 180.0

@@ -20,10 +20,10 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
-from earshot.core.errors import InputError
+from earshot.core.errors import InputError, PlugInError
 from earshot.core.loading import once
 from earshot.core.paths import CHECKPOINTS, PIPELINES
-from earshot.systems.plug_in import MAX_LOAD_SECONDS, PlugIn, PlugInError
+from earshot.systems.plug_in import MAX_LOAD_SECONDS, PlugIn
 
 TASKS: Final = ("voice_conversion", "words", "sound_search", "lip_to_speech")
 NAME: Final = re.compile(r"[\w][\w .+()·-]{0,63}")  # also of folders of results

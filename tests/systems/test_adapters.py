@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 import soundfile
 
-from earshot.core.errors import InputError
+from earshot.core.errors import InputError, PlugInError
+from earshot.sound_index.index import SoundIndex
 from earshot.systems import adapters
 from earshot.systems.adapters import Precomputed, Remote, Transformers
-from earshot.systems.plug_in import PlugIn, PlugInError
+from earshot.systems.plug_in import PlugIn
 from earshot.systems.plugged import PluggedConverter, PluggedSoundEncoder
 from tests.systems.voice_conversion.test_speecht5 import WIDTH, save_tiny_speecht5
 from tests.systems.words.test_averaged_states import save as save_speech_model
@@ -151,3 +152,24 @@ def test_remote_answer_names_no_file_of_this_machine(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="answers without a sound"):
         remote(TONE, RATE, "low")
     assert (tmp_path / "private.wav").exists()
+
+
+def test_plug_in_that_fails_leaves_no_library_without_its_sounds(tmp_path: Path) -> None:
+    """It would be searched by all visitors until the app is started again."""
+
+    class FailsLater(Bands):
+        left = 2
+
+        def embed_audio(self, waveform: np.ndarray, sample_rate: int) -> np.ndarray:
+            self.left -= 1
+            if self.left < 0:
+                raise RuntimeError
+            return super().embed_audio(waveform, sample_rate)
+
+    for gain in (1, 2, 3):
+        write(tmp_path / f"{gain}.wav", gain)
+    encoder: Any = PluggedSoundEncoder("mine", PlugIn("Mine", FailsLater, HERE))
+    index = SoundIndex.empty(encoder)
+    with pytest.raises(PlugInError, match="Mine failed: RuntimeError in test_adapters.py"):
+        index.add(sorted(tmp_path.glob("*.wav")))
+    assert not index.sounds

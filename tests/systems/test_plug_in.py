@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from earshot.core.cancellation import Job, running
-from earshot.core.errors import InputError, StoppedError
+from earshot.core.errors import InputError, PlugInError, StoppedError
 from earshot.core.paths import PIPELINES
 from earshot.systems import plug_in
-from earshot.systems.plug_in import PlugIn, PlugInError
+from earshot.systems.plug_in import PlugIn
 from earshot.systems.plugged import PluggedConverter, PluggedEmbedder, PluggedLipReader
 from earshot.systems.registry import load_board
 
