@@ -155,7 +155,8 @@ class Comparison:
             if twice := [name for name in names if names.count(name) > 1]:
                 raise InputError(f"Two files would be called {twice[0]}: rename one.")
         for system in self.systems:
-            if system in (SOURCE, TARGET, *NO_SYSTEMS) or file_name(system) != system:
+            is_file = system.endswith((".csv", ".json", ".md", ".yaml"))  # as what is written
+            if system in (SOURCE, TARGET, *NO_SYSTEMS) or is_file or file_name(system) != system:
                 raise InputError(f"A system that is compared cannot be called “{system}”.")
         if not TEST_NAME.fullmatch(self.out.resolve().name):
             raise InputError(

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
+from unicodedata import normalize
 
 import numpy as np
 
@@ -39,9 +40,9 @@ class Precomputed:
         """Read the folder. Raises FileNotFoundError where there is none with sounds."""
         self.folder = Path(folder).expanduser()
         self._paths = {
-            path.relative_to(self.folder).with_suffix("").as_posix(): path
+            normalize("NFC", path.relative_to(self.folder).with_suffix("").as_posix()): path
             for path in sorted(self.folder.rglob("*"))
-            if path.suffix.lower() in SOUNDS
+            if path.suffix.lower() in SOUNDS and not path.name.startswith(".")
         }
         if not self._paths:
             raise FileNotFoundError(f"{folder} is no folder with sounds in it")
@@ -54,7 +55,7 @@ class Precomputed:
         none.
         """
         for key in (f"{target}/{name}", f"{name}__{target}", name):
-            if path := self._paths.get(key):
+            if path := self._paths.get(normalize("NFC", key)):
                 sound = load(path, MAX_RATE, MAX_SECONDS)
                 return sound.waveform, sound.sample_rate
         some = ", ".join(sorted({Path(key).name for key in self._paths})[:MAX_NAMES])

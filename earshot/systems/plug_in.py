@@ -132,7 +132,8 @@ class CallError(Exception):
         """
         details = "".join(traceback.format_exception(error))
         if isinstance(error, InputError):
-            return cls(f"says: {error}", details)
+            with suppress(Exception):  # one of its own kind may not say anything
+                return cls(f"says: {error}", details)
         return cls(f"failed: {describe(error, file)}.", details)
 
 

@@ -177,7 +177,8 @@ class PluggedLipReader:
     def of(self, video: Iterable[Frame]) -> tuple[PluggedSpeech, str, float]:
         """Speak what is said in the frames of a video."""
         times, images = zip(*video, strict=True)
-        fps = (len(times) - 1) / (times[-1] - times[0]) if len(times) > 1 else VIDEO_RATE
+        seconds = times[-1] - times[0]
+        fps = (len(times) - 1) / seconds if seconds > 0 else VIDEO_RATE
         return self(np.stack(images), float(fps))
 
     def __call__(self, frames: np.ndarray, fps: float) -> tuple[PluggedSpeech, str, float]:

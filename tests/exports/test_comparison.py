@@ -174,8 +174,9 @@ def test_names_stay_apart_and_strangers_files_untouched(tmp_path: Path) -> None:
         Comparison(tmp_path / "out", "t", systems, items, targets).run()
     with pytest.raises(InputError, match="Two files would be called one"):
         Comparison(tmp_path / "new", "t", systems, [*items, *items], targets).run()
-    with pytest.raises(InputError, match="cannot be called “source”"):
-        Comparison(tmp_path / "new", "t", {"source": louder(1.0)}, items, targets).run()
+    for name in ("source", "measures.csv"):
+        with pytest.raises(InputError, match=f"cannot be called “{name}”"):
+            Comparison(tmp_path / "new", "t", {name: louder(1.0)}, items, targets).run()
     with pytest.raises(InputError, match="letters, digits"):
         Comparison(tmp_path / "a b", "t", systems, items, targets).run()
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["thesis.txt"]

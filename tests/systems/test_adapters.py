@@ -37,12 +37,17 @@ def test_precomputed_results_are_known_by_name_and_voice(tmp_path: Path) -> None
     write(tmp_path / "one.wav", 1)
     write(tmp_path / "TF2" / "two.flac", 2)
     write(tmp_path / "three__SM1.wav", 3)
+    write(tmp_path / "scho\u0308n.wav", 3)  # as disks of Macs write it
+    write(tmp_path / "__MACOSX" / "._one.wav", 3)  # and their archives
     mine = Precomputed(tmp_path)
+    assert peak(mine.result_for("sch\u00f6n", "TF2")) == pytest.approx(0.3, abs=0.01)
     assert mine.voices == ["SM1", "TF2"]
     assert peak(mine.result_for("one", "TF2")) == pytest.approx(0.1, abs=0.01)
     assert peak(mine.result_for("two", "TF2")) == pytest.approx(0.2, abs=0.01)
     assert peak(mine.result_for("three", "SM1")) == pytest.approx(0.3, abs=0.01)
-    with pytest.raises(InputError, match="no result for “../one”, only for one, three__SM1, two"):
+    with pytest.raises(
+        InputError, match="no result for “../one”, only for one, schön, three__SM1, two"
+    ):
         mine.result_for("../one")
     with pytest.raises(FileNotFoundError, match="no folder with sounds"):
         Precomputed(tmp_path / "nowhere")

@@ -14,6 +14,7 @@ import pytest
 from earshot.core.cancellation import Job, running
 from earshot.core.errors import InputError, PlugInError, StoppedError
 from earshot.core.paths import PIPELINES
+from earshot.media.video import Frame
 from earshot.systems import plug_in
 from earshot.systems.plug_in import PlugIn
 from earshot.systems.plugged import PluggedConverter, PluggedEmbedder, PluggedLipReader
@@ -99,6 +100,13 @@ def test_words_of_a_fault_stay_in_the_log(caplog: pytest.LogCaptureFixture) -> N
     assert "secret" not in str(caught.value) and "secret" in caplog.text
     with pytest.raises(PlugInError, match="Mine says: Speak up."):
         converter(partial(fail, InputError("Speak up.")))(SPEECH, "low")
+    with pytest.raises(PlugInError, match="Mine failed: MuteError in test_plug_in.py"):
+        converter(partial(fail, MuteError("")))(SPEECH, "low")
+
+
+class MuteError(InputError):
+    def __str__(self) -> str:
+        raise RuntimeError
 
 
 def endless(*_: Any) -> Any:
@@ -216,6 +224,8 @@ def test_lip_reader_may_write_what_it_reads() -> None:
 
     spoken, text, confidence = PluggedLipReader("mine", PlugIn("Mine", Lips, HERE))(FRAMES, 25.0)
     assert (text, confidence, spoken.notices) == ("place blue", 1.0, ())
+    frames = [Frame(0.0, FRAMES[0])] * 25  # which may have one time
+    assert PluggedLipReader("mine", PlugIn("Mine", Lips, HERE)).of(frames)[1] == "place blue"
 
 
 def test_file_that_fails_is_named(tmp_path: Path) -> None:
