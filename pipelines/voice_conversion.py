@@ -41,15 +41,13 @@ for name, label in LABELS.items():
     "linear",
     "LinearVC · a matrix",
     needs=["linear-vc", "any-voice-vocoder"],
+    plug_in=True,
     paper="Kamper et al. 2025, arXiv:2506.01510",
     licence="CC BY-SA 4.0",
     trained_on="two minutes of each voice, in closed form",
 )
-class Linear:
-    """A matrix a voice over the recogniser's states, to compare with."""
+def linear(checkpoints: Path, device: str) -> "earshot.systems.voice_conversion.linear.LinearVC":
+    """Load a matrix a voice over the recogniser's states, and the vocoder."""
+    from earshot.systems.voice_conversion.linear import LinearVC  # late, for it loads torch
 
-    def __new__(cls, checkpoints: Path, device: str) -> "earshot.systems.voice_conversion.LinearVC":
-        """Load the matrices, and the vocoder."""
-        from earshot.systems.voice_conversion.linear import LinearVC  # late, for it loads torch
-
-        return LinearVC.load(checkpoints / "linear-vc", device)
+    return LinearVC.load(checkpoints / "linear-vc", device)

@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import MutableMapping
+from collections.abc import MutableMapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -30,7 +30,6 @@ from earshot.core.uploads import LimitUploads
 from earshot.media import workers
 from earshot.pretrained import accelerator  # noqa: F401  (before torch, as ZeroGPU needs it)
 from earshot.pretrained.hub import HubPermission
-from earshot.pretrained.judges import judges
 from earshot.sound_index.address import index_of
 from earshot.sound_index.files import folder_of
 from earshot.study.library import Permission
@@ -69,7 +68,7 @@ from earshot.tabs.shared.sessions import temporary_folder
 from earshot.tabs.shared.tool_server import manual_route, offer_tools
 
 if TYPE_CHECKING:
-    pass
+    from earshot.pretrained.judges import Judge
 
 UPLOAD: Final = "100mb"
 MAX_SESSIONS: Final = 1_000  # of visitors, whose work is kept
@@ -249,7 +248,7 @@ def main() -> None:
             transcriber=transcriber(chosen.transcripts, chosen.device),
             hub=HubPermission.of(chosen.no_hub, os.environ),
             device=chosen.device,
-            judges=judges() if chosen.judges else (),
+            judges=installed_judges() if chosen.judges else (),
         )
         page = build(
             services,
@@ -262,6 +261,13 @@ def main() -> None:
             delete_after=chosen.delete_after,
         )
         launch(page, chosen, processes=processes)
+
+
+def installed_judges() -> "Sequence[Judge]":
+    """List the judges that measure systems side by side."""
+    from earshot.pretrained.judges import judges  # late, for it loads SciPy
+
+    return judges()
 
 
 def _warm_up(health: Health, opened: threading.Event) -> None:

@@ -40,8 +40,9 @@ class System:
     name: by which programs ask for it; label: what a menu calls it; factory: makes it, given those
     of ``checkpoints``, a folder of them, and ``device`` that it has parameters for; needs: names of
     checkpoints without which it is not offered; file: that registered it; card: what a card says of
-    it, such as paper, licence and what it was trained on; isolated: whether it runs in a process of
-    its own; hub: whether it is downloaded from the Hugging Face hub when it is first asked for.
+    it, such as paper, licence and what it was trained on; is_plug_in: whether it is no system of
+    this library; isolated: whether it runs in a process of its own; hub: whether it is downloaded
+    from the Hugging Face hub when it is first asked for.
     """
 
     task: str
@@ -51,13 +52,9 @@ class System:
     needs: tuple[str, ...] = ()
     file: Path = PIPELINES
     card: Mapping[str, str] = field(default_factory=dict)
+    is_plug_in: bool = False
     isolated: bool = False
     hub: bool = False
-
-    @property
-    def is_plug_in(self) -> bool:
-        """Whether it is no system of this library, loaded from a checkpoint by a function."""
-        return not self.needs or inspect.isclass(self.factory)
 
     def installed(self, checkpoints: Path) -> bool:
         """Whether the folder has all checkpoints that the system needs."""
@@ -114,6 +111,7 @@ def system(
     name: str,
     label: str = "",
     needs: Sequence[str] = (),
+    plug_in: bool | None = None,
     isolated: bool = False,
     hub: bool = False,
     **card: str,
@@ -121,7 +119,8 @@ def system(
     """Register what is decorated as a system of a task, one of TASKS: a class, or a function that
     loads one. It stays as it is, and is registered only while the app loads its file.
 
-    needs, isolated, hub: as in System; card: what its card says, such as ``paper="…"``,
+    needs, isolated, hub: as in System; plug_in: whether it is no system of this library, without
+    it what needs no checkpoints; card: what its card says, such as ``paper="…"``,
     ``licence="…"``, ``trained_on="…"``. Raises ValueError for a task that does not exist, and for a
     name that cannot be that of a folder, too.
     """
@@ -134,7 +133,8 @@ def system(
         systems = _registered.get()
         if systems is not None:
             labelled = task, name, label or name, factory, tuple(needs), _file.get(), card
-            systems.append(System(*labelled, isolated=isolated, hub=hub))
+            is_plug_in = not needs if plug_in is None else plug_in
+            systems.append(System(*labelled, is_plug_in, isolated, hub))
         return factory
 
     return register
@@ -170,7 +170,8 @@ class Board:
         def load(name: str) -> Any:
             return named[name].load(checkpoints, device, guards.get(name))
 
-        return Offer(load, labels, plugged, downloads)
+        cards = {name: named[name].card for name in plugged}
+        return Offer(load, labels, plugged, downloads, cards)
 
 
 def load_board(*places: Path) -> Board:
@@ -225,7 +226,8 @@ class Offer(Generic[T]):
     first asked for, and shared by all visitors.
 
     labels: what a menu calls each of ours, by its name; plugged: the same of plug-ins; downloads:
-    the names of those that are downloaded when they are asked for. An offer without any of ours is
+    the names of those that are downloaded when they are asked for; cards: what cards say of
+    plug-ins, by their names. An offer without any of ours is
     false.
     """
 
@@ -235,9 +237,11 @@ class Offer(Generic[T]):
         labels: Mapping[str, str],
         plugged: Mapping[str, str] | None = None,
         downloads: Collection[str] = (),
+        cards: Mapping[str, Mapping[str, str]] | None = None,
     ) -> None:
         """Offer the systems of these labels. load: loads one by its name."""
         self.labels, self.plugged, self.downloads = labels, plugged or {}, downloads
+        self.cards = cards or {}
         self._load = once(load)
 
     def __call__(self, name: str | None = None) -> T:

@@ -5,6 +5,7 @@ layer's states over a word, by default of the one at three quarters of the depth
 from earshot.systems.adapters import Transformers
 from earshot.systems.registry import system
 
+PAPER = "a mean of states: Sanabria, Tang and Goldwater 2022, arXiv:2210.16043"
 MODELS = {
     "facebook/hubert-base-ls960": ("HuBERT base · downloads 0.4 GB", "Apache-2.0"),
     "microsoft/wavlm-base-plus": ("WavLM base+ · downloads 0.4 GB", "CC BY-SA 3.0"),
@@ -14,7 +15,7 @@ MODELS = {
 
 for identifier, (label, licence) in MODELS.items():
 
-    @system("words", identifier.rpartition("/")[2], label, hub=True, licence=licence)
+    @system("words", identifier.rpartition("/")[2], label, hub=True, licence=licence, paper=PAPER)
     def speech_model(device: str, name: str = identifier) -> Transformers:
         """Load a model by its id."""
         return Transformers(name, device)

@@ -16,5 +16,5 @@ def labels(task: str) -> Mapping[str, str]:
 def replace_system(patch: pytest.MonkeyPatch, task: str, factory: Callable[..., Any]) -> None:
     """Let pages that are built now offer, for a task, what the factory makes, and nothing else."""
     others = [system for system in load_board().systems if system.task != task]
-    systems = [*others, System(task, task, task, factory, ("g2p",))]
+    systems = [*others, System(task, task, task, factory)]
     patch.setattr("earshot.app.site.load_board", lambda *_: Board(systems))

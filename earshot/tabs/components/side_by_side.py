@@ -15,9 +15,10 @@ from markupsafe import Markup
 from earshot.core.errors import InputError, StoppedError
 from earshot.study.design.folder import DraftItem
 from earshot.systems.registry import Offer
+from earshot.tabs.components.blind_vote import BlindVote
 from earshot.tabs.components.lanes import Lane
 from earshot.tabs.components.timeline import File, SoundLanes, TimelineSpec, timeline, wav
-from earshot.tabs.shared.events import LONG_QUEUE, Update, Values, say
+from earshot.tabs.shared.events import LONG_QUEUE, Update, Values
 from earshot.tabs.shared.html import render
 from earshot.tabs.shared.parts import Section
 from earshot.tabs.shared.services import Services
@@ -30,9 +31,6 @@ CHOOSE: Final = f"Choose one to {MAX_SYSTEMS} systems first."
 ADD_ALL: Final = "Make a listening test of these"
 TABLE: Final = "components/side_by_side.html"
 HOW: Final = "1 to 4 switch between the systems, where the playhead is; all are as loud."
-OWN: Final = """<p class="hint">{how} A system of your own is a file in <code>pipelines/</code>.</p>
-{faults}"""
-
 logger = logging.getLogger("earshot")
 
 
@@ -89,6 +87,16 @@ class Comparison:
     takes: Sequence[Take]
     faults: Sequence[str] = ()
 
+    @property
+    def ending(self) -> str:
+        """Return the ending of a file with the sound of a take."""
+        return "mp4" if self.source.silent else "wav"
+
+    @property
+    def stimulus(self) -> str:
+        """Return a name of the source."""
+        return DraftItem("", b"", self.source.content, {}).stimulus
+
     def timeline(self) -> TimelineSpec:
         """Lay out the source and each take on one time axis."""
         lanes = list(self.source.lanes)
@@ -96,12 +104,11 @@ class Comparison:
         for place, take in enumerate(self.takes, 1):
             sound = SoundLanes.of(take.speech)
             lanes += [*take.lanes, *sound.lanes(f"{place} · {take.label}")]
-            ending = "mp4" if self.source.silent else sound.suffix
-            tracks.append(File(take.label, f"{place}.{ending}", self._content(take)))
+            tracks.append(File(take.label, f"{place}.{self.ending}", self.content(take)))
         tracks += [self.source.track] if self.source.track else []
         return TimelineSpec("The source and each system on one time axis", lanes, tracks)
 
-    def _content(self, take: Take) -> bytes:
+    def content(self, take: Take) -> bytes:
         """Write the sound of a take, with the frames of the video where there are any."""
         if not self.source.silent:
             return wav(take.speech)
@@ -121,7 +128,7 @@ class Comparison:
         return [
             DraftItem(
                 " ".join([take.label, *take.settings.values()]),
-                self._content(take),
+                self.content(take),
                 self.source.content,
                 {"system": take.label, **take.settings},
                 video=self.source.silent is not None,
@@ -141,8 +148,7 @@ class SideBySide(Section):
         installed = [name for name in offer.plugged if name not in offer.downloads]
         first = [*list(offer.labels)[:1], *installed][:MAX_SYSTEMS]
         with gr.Accordion("Side by side", open=False, elem_id=f"{task}-side-by-side"):
-            faults = Markup("").join(say(fault, "error") for fault in services.plug_in_faults)
-            gr.HTML(OWN.format(how=HOW, faults=faults))
+            gr.HTML(about_systems(HOW, offer, services.plug_in_faults))
             self.systems = gr.Dropdown(
                 choices,
                 value=first,
@@ -158,6 +164,7 @@ class SideBySide(Section):
             self.message = gr.HTML()
             self.lanes = timeline(f"{task}-systems", hint)
             self.table = gr.HTML(elem_classes="side-by-side")
+            self.blind = BlindVote(task, self.result)
 
     def wire(self, inputs: Sequence[Component]) -> None:
         """Connect the panel. inputs: that ``source`` and ``take`` read."""
@@ -216,6 +223,17 @@ class SideBySide(Section):
 
     def _label(self, name: str) -> str:
         return {**self.offer.labels, **self.offer.plugged}.get(name, name)
+
+
+def about_systems(hint: str, offer: Offer[Any], faults: Sequence[str]) -> Markup:
+    """Write a hint, what is wrong with files of systems, and what cards say of plug-ins, as
+    HTML."""
+    cards = {
+        offer.plugged[name]: {key.replace("_", " "): text for key, text in card.items() if text}
+        for name, card in offer.cards.items()
+    }
+    cards = {label: card for label, card in cards.items() if card}
+    return render("components/systems.html", hint=hint, cards=cards, faults=faults)
 
 
 def at_one_loudness(takes: Sequence[Take]) -> list[Take]:

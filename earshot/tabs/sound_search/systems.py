@@ -8,6 +8,7 @@ import gradio as gr
 from gradio.components import Component
 
 from earshot.core.errors import InputError
+from earshot.tabs.components.side_by_side import about_systems
 from earshot.tabs.shared.events import LONG_QUEUE, Update, say
 from earshot.tabs.shared.html import render
 from earshot.tabs.shared.parts import Section
@@ -22,8 +23,7 @@ if TYPE_CHECKING:
 
 MAX_SECONDS: Final = 3600.0  # of embedding the library, of which a download may be a part
 NO_QUERY: Final = "Search for something first: the same query is then ranked by both."
-HINT: Final = """<p class="hint">The same query ranked by another system. A system of your own is a
-file in <code>pipelines/</code>.</p>"""
+HINT: Final = "The same query ranked by another system."
 RANKS: Final = 10
 
 
@@ -35,7 +35,7 @@ class SystemSection(Section):
         self.systems = systems
         plugged = systems.offer.choices
         with gr.Accordion("Side by side", open=False):
-            gr.HTML(HINT + "".join(say(fault, "error") for fault in services.plug_in_faults))
+            gr.HTML(about_systems(HINT, systems.offer, services.plug_in_faults))
             self.name = gr.Dropdown(
                 [(OURS, ""), *plugged], value=plugged[0][1] if plugged else "", label="System"
             )

@@ -20,6 +20,7 @@ from earshot.study.design import Item, Test
 from earshot.study.library import VOTE, TestLibrary
 from earshot.systems.registry import Offer
 from earshot.systems.voice_conversion import settings
+from earshot.tabs.components.blind_vote import standing
 from earshot.tabs.components.lanes import UnitCells
 from earshot.tabs.components.side_by_side import SideBySide, Source, Take
 from earshot.tabs.components.timeline import SoundLanes
@@ -69,7 +70,6 @@ VOTE_LABELS: Final = {
     "vqvae-512": "512 units of the VQ-VAE",
 }
 NO_VOTE: Final = "Vote first: what you heard is told then."
-NO_INTERVAL: Final = "an interval takes a second voter"
 NO_SOURCE: Final = "There is nothing to convert yet. Record or upload speech, or try an example."
 NO_TAKES: Final = "Your speech by each system appears here, on one time axis."
 
@@ -171,26 +171,14 @@ def _voted(tests: TestLibrary, rater: Any, order: Any) -> tuple[Item, Test]:
 
 def _standing(tests: TestLibrary, test: Test, item: Item) -> str:
     """Write the systems that were heard, and the share of votes for the better one, as HTML."""
-    # Late, for they load statsmodels.
-    from earshot.study.analysis.estimates import estimate_row
-    from earshot.study.analysis.paired_comparisons import both_ways, mean_votes
+    from earshot.study.analysis.paired_comparisons import (
+        both_ways,  # late, for it loads statsmodels
+    )
 
     pair = list(item.systems)
     votes = both_ways(tests.store.ratings(test))
     votes = votes[(votes["system"] == pair[0]) & (votes["other"] == pair[1])]
-    estimate = estimate_row(mean_votes(votes, pair)[pair[0], pair[1]], (0, 1))
-    share, low, high = (estimate[end] for end in ("value", "low", "high"))
-    names = [VOTE_LABELS.get(system, system) for system in pair]
-    better = names[0]
-    if share < 0.5:
-        share, low, high, better = 1 - share, 1 - high, 1 - low, names[1]
-    within = NO_INTERVAL
-    if low == low:  # no NaN
-        within = f"95 % interval {low:.0%} to {high:.0%}"
-    return (
-        f"A was <b>{names[0]}</b>, B was <b>{names[1]}</b>. So far <b>{better}</b> is preferred in "
-        f"<b>{share:.0%}</b> of <b>{len(votes)}</b> votes on this pair ({within})."
-    )
+    return standing(votes, pair, [VOTE_LABELS.get(system, system) for system in pair])
 
 
 class ConversionSideBySide(SideBySide):

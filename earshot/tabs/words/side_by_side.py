@@ -13,7 +13,8 @@ from markupsafe import Markup
 from earshot.core.errors import InputError
 from earshot.systems.registry import Offer
 from earshot.tabs.components.map import Chart, Point, show, sound_map
-from earshot.tabs.shared.events import LONG_QUEUE, Update, say
+from earshot.tabs.components.side_by_side import about_systems
+from earshot.tabs.shared.events import LONG_QUEUE, Update
 from earshot.tabs.shared.html import render
 from earshot.tabs.shared.parts import Section
 from earshot.tabs.shared.services import Services
@@ -26,10 +27,10 @@ if TYPE_CHECKING:
 
 MAX_COMPARED: Final = 300  # recordings, which a slow system takes a minute for
 MAX_LISTED: Final = 12  # words of which only one system is right
-HINT: Final = """<p class="hint">Recordings of the library by another system, and by ours. A
-pretrained speech model, never trained on single words, gives the mean of a layer's states
-(<a href="https://arxiv.org/abs/2210.16043" target="_blank">Sanabria, Tang and Goldwater</a>). A
-system of your own is a file in <code>pipelines/</code>.</p>"""
+HINT: Final = (
+    "Recordings of the library by another system, and by ours. A pretrained speech model, never "
+    "trained on single words, gives the mean of a layer's states."
+)
 MAX_SECONDS: Final = 3600.0  # of a comparison, of which a download may be a part
 NO_SYSTEM: Final = "Choose a system first."
 
@@ -141,7 +142,7 @@ class SideBySideSection(Section):
         """Lay it out. offer: the systems of the tab."""
         self.library, self.offer = library, offer
         with gr.Accordion("Side by side", open=False):
-            gr.HTML(HINT + "".join(say(fault, "error") for fault in services.plug_in_faults))
+            gr.HTML(about_systems(HINT, offer, services.plug_in_faults))
             first = offer.choices[0][1] if offer.plugged else None
             self.system = gr.Dropdown(offer.choices, value=first, label="System")
             with gr.Row(elem_classes="rates-button"):

@@ -232,16 +232,20 @@ def test_form_writes_the_yaml(tmp_path: Path) -> None:
 
 
 def test_zips_are_queued_one_by_one(tests: TestLibrary) -> None:
+    """Those of results, and those of pages of samples."""
     page = site.build(Services(device="cpu", tests=tests), Path("/nowhere"))
-    (pack,) = [
+    makers = [
         fn
         for fn in page.fns.values()
         if any(isinstance(out, gr.DownloadButton) for out in fn.outputs) and len(fn.outputs) == 2
     ]
     launch.limit_queue(page, 20)
-    assert pack.queue
-    page._queue.create_event_queue_for_fn(pack)
-    assert page._queue.event_queue_per_concurrency_id[pack.concurrency_id].concurrency_limit == 1
+    assert len(makers) == 2
+    for fn in makers:
+        assert fn.queue
+        page._queue.create_event_queue_for_fn(fn)
+        queue = page._queue.event_queue_per_concurrency_id[fn.concurrency_id]
+        assert queue.concurrency_limit == 1
 
 
 def test_open_without_publishing_is_impossible(tests: TestLibrary) -> None:

@@ -1,6 +1,7 @@
 """Systems side by side on one source: what is heard, what fails, what can be tested."""
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import gradio as gr
@@ -17,6 +18,8 @@ from earshot.systems.plug_in import PlugIn
 from earshot.systems.plugged import PluggedConverter
 from earshot.systems.registry import Offer
 from earshot.systems.voice_conversion.units import Units
+from earshot.tabs.components.blind_vote import Ballot, Votes
+from earshot.tabs.components.side_by_side import about_systems
 from earshot.tabs.shared.services import Services
 from earshot.tabs.voice_conversion.panels import ConversionSideBySide
 from earshot.tabs.voice_conversion.speaking import Speaking
@@ -117,6 +120,62 @@ def test_judges_measure_each_system() -> None:
     last = page.run("ours", "theirs")[-1]
     assert [take.measures for take in last[page.panel.result].takes] == 2 * [{"Words kept": "50%"}]
     assert "Words kept" in last[page.panel.table] and ">50%<" in last[page.panel.table]
+
+
+def visitor(name: str) -> Any:
+    return SimpleNamespace(session_hash=name)
+
+
+def test_blind_vote_is_between_the_systems_that_were_run() -> None:
+    """Its score is per pair, with an interval from the second voter on."""
+    page = Page(Services())
+    comparison = page.run("ours", "theirs")[-1][page.panel.result]
+    blind = page.panel.blind
+    lines = []
+    for name in ("one", "two", "three"):
+        shown = blind.draw(comparison)
+        ballot = shown[blind.ballot]
+        assert set(ballot.pair) == {"Ours", "Theirs"}
+        assert "Ours" not in str(shown[blind.lanes]) and "Theirs" not in str(shown[blind.lanes])
+        answer = "A is clearer" if ballot.pair[0] == "Theirs" else "B is clearer"
+        update = blind.vote(answer, ballot, visitor(name))
+        assert update[blind.ballot] is None
+        lines.append(update[blind.score])
+    assert "an interval takes a second voter" in lines[0]
+    assert "<b>Theirs</b> is preferred in <b>100%</b> of <b>3</b> votes" in lines[2]
+    assert "95 % interval" in lines[2]
+
+
+def test_votes_begin_anew_with_another_set_of_systems() -> None:
+    votes = Votes()
+    for systems in ({"a", "b"}, {"a", "b", "c"}):
+        ballot = Ballot(("a", "b"), frozenset(systems), "s")
+        votes.add(ballot, 1.0, "one")
+        assert len(votes.of(ballot)) == 1
+    turned = Ballot(("b", "a"), frozenset({"a", "b"}), "s")
+    votes.add(turned, 1.0, "two")
+    assert votes.of(turned)["answer"].tolist() in ([0.0, 1.0], [1.0, 0.0])
+
+
+def test_vote_needs_two_systems_and_a_ballot() -> None:
+    page = Page(Services())
+    blind = page.panel.blind
+    for comparison in (None, page.run("ours")[-1][page.panel.result]):
+        with pytest.raises(InputError, match="Run two systems or more first"):
+            blind.draw(comparison)
+    with pytest.raises(InputError, match="Press “Vote blind” first"):
+        blind.vote("A is clearer", None, visitor("one"))
+    with pytest.raises(InputError, match="There is no answer"):
+        blind.vote("<b>", Ballot(("a", "b"), frozenset("ab"), "s"), visitor("one"))
+
+
+def test_cards_of_plug_ins_are_shown() -> None:
+    """What is empty is left out, and text stays text."""
+    cards = {"mine": {"paper": "<b>Ours</b> 2026", "trained_on": "CMU", "licence": ""}, "x": {}}
+    offer: Any = Offer(lambda _: None, {}, {"mine": "Mine", "x": "X"}, (), cards)
+    html = about_systems("Hint.", offer, ["a.py failed."])
+    assert "<b>Mine</b> · paper: &lt;b&gt;Ours&lt;/b&gt; 2026 · trained on: CMU</li>" in html
+    assert "licence" not in html and "<b>X</b>" not in html and "a.py failed." in html
 
 
 def test_what_is_missing_is_said() -> None:
