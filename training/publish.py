@@ -85,6 +85,7 @@ class Kind(NamedTuple):
 # By the beginning of a checkpoint's name; the first that fits.
 KINDS: Final = {
     "any-voice": Kind("audio-to-audio", (*SPEECH, "librispeech"), HELD_OUT, ("wer", "mcd")),
+    "linear": Kind("audio-to-audio", (*SPEECH, "librispeech"), HELD_OUT, ("wer", "mcd")),
     "vqvae": Kind("audio-to-audio", SPEECH, HELD_OUT, ("wer", "abx_across", "bitrate", "mcd")),
     "vocoder-lips": Kind("audio-to-audio", FACES, HELD_OUT, ()),
     "vocoder": Kind(

@@ -46,9 +46,9 @@ def encode_audio(
             container.metadata["comment"] = comment
         flags = {} if comment else {"flags": "+bitexact"}
         stream = container.add_stream(codec, rate=sample_rate, layout="mono", options=flags)
+        assert isinstance(stream, av.AudioStream)
         if bit_rate:
             stream.bit_rate = bit_rate
-        assert isinstance(stream, av.AudioStream)
         frame = av.AudioFrame.from_ndarray(to_int16(waveform)[None], format="s16", layout="mono")
         frame.sample_rate, frame.pts = sample_rate, 0
         for packet in [*stream.encode(frame), *stream.encode(None)]:

@@ -13,14 +13,13 @@ from gradio.components import Component
 from markupsafe import escape
 
 from earshot.core.errors import InputError
+from earshot.tabs.components.comparison import Comparison
 from earshot.tabs.components.timeline import File, TimelineSpec, nothing, timeline
 from earshot.tabs.shared.events import Update, queued
 from earshot.tabs.shared.parts import Section
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from earshot.tabs.components.side_by_side import Comparison
 
 ANSWERS: Final = {"A is clearer": 1.0, "No difference": 0.5, "B is clearer": 0.0}
 MAX_SETS: Final = 50  # of systems, whose votes are kept; the first make room
@@ -121,7 +120,7 @@ class BlindVote(Section):
         for button in self.answers:
             self.on(button.click, self.vote, [button, self.ballot], outputs, **queued())
 
-    def draw(self, comparison: "Comparison | None") -> Update:
+    def draw(self, comparison: Comparison | None) -> Update:
         """Draw two systems, and show them as A and B."""
         if comparison is None or len(comparison.takes) < 2:
             raise InputError(NO_PAIR)

@@ -17,8 +17,9 @@ from earshot.core.errors import InputError
 from earshot.core.paths import ASSETS
 from earshot.media.text.grammar import GRID
 from earshot.media.video import frames
+from earshot.tabs.components.comparison import Source, Take
 from earshot.tabs.components.lanes import VideoStrip, Word, WordLane
-from earshot.tabs.components.side_by_side import SideBySide, Source, Take
+from earshot.tabs.components.side_by_side import SideBySide
 from earshot.tabs.components.timeline import timeline
 from earshot.tabs.components.voice_cards import VOICES
 from earshot.tabs.lip_to_speech.events import (

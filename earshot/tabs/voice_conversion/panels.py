@@ -21,8 +21,9 @@ from earshot.study.library import VOTE, TestLibrary
 from earshot.systems.registry import Offer
 from earshot.systems.voice_conversion import settings
 from earshot.tabs.components.blind_vote import standing
+from earshot.tabs.components.comparison import Source, Take
 from earshot.tabs.components.lanes import UnitCells
-from earshot.tabs.components.side_by_side import SideBySide, Source, Take
+from earshot.tabs.components.side_by_side import SideBySide
 from earshot.tabs.components.timeline import SoundLanes
 from earshot.tabs.shared.events import LAST, Update, Values, queued, reporting, say, stoppable
 from earshot.tabs.shared.gradio_internals import event_data

@@ -133,10 +133,11 @@ def test_blind_vote_is_between_the_systems_that_were_run() -> None:
     blind = page.panel.blind
     lines = []
     for name in ("one", "two", "three"):
-        shown = blind.draw(comparison)
-        ballot = shown[blind.ballot]
+        drawn = blind.draw(comparison)
+        ballot = drawn[blind.ballot]
         assert set(ballot.pair) == {"Ours", "Theirs"}
-        assert "Ours" not in str(shown[blind.lanes]) and "Theirs" not in str(shown[blind.lanes])
+        lanes = str(drawn[blind.lanes].value)
+        assert "Ours" not in lanes and "Theirs" not in lanes
         answer = "A is clearer" if ballot.pair[0] == "Theirs" else "B is clearer"
         update = blind.vote(answer, ballot, visitor(name))
         assert update[blind.ballot] is None
