@@ -16,7 +16,6 @@ from unicodedata import normalize
 import numpy as np
 
 from earshot.core.errors import InputError
-from earshot.media.audio.load import load, wav_bytes
 from earshot.media.constants import SAMPLE_RATE
 from earshot.pretrained.hub import fetch, fetch_from_dataset
 
@@ -27,6 +26,13 @@ MAX_NAMES: Final = 5  # that a message repeats
 SPEECH_MODELS: Final = ("hubert", "wavlm", "wav2vec2", "moonshine")  # model types of transformers
 SPEECHT5_VOCODER: Final = "microsoft/speecht5_hifigan"
 XVECTORS: Final = ("Matthijs/cmu-arctic-xvectors", "spkrec-xvect.zip")
+
+
+def _load(audio: Any, sample_rate: int) -> Any:
+    """Load a sound, no longer than MAX_SECONDS, at a rate in Hz."""
+    from earshot.media.audio.load import load  # late, for it loads SciPy
+
+    return load(audio, sample_rate, MAX_SECONDS)
 
 
 class Precomputed:
@@ -56,7 +62,7 @@ class Precomputed:
         """
         for key in (f"{target}/{name}", f"{name}__{target}", name):
             if path := self._paths.get(normalize("NFC", key)):
-                sound = load(path, MAX_RATE, MAX_SECONDS)
+                sound = _load(path, MAX_RATE)
                 return sound.waveform, sound.sample_rate
         some = ", ".join(sorted({Path(key).name for key in self._paths})[:MAX_NAMES])
         raise InputError(f"There is no result for “{name or 'a recording'}”, only for {some} ….")
@@ -98,6 +104,8 @@ class Remote:
         from gradio_client.exceptions import AppError
         from httpx import HTTPError
 
+        from earshot.media.audio.load import wav_bytes
+
         with tempfile.NamedTemporaryFile(suffix=".wav") as file:
             file.write(wav_bytes(waveform, sample_rate))
             file.flush()
@@ -120,7 +128,7 @@ class Remote:
         if not files:
             raise InputError(f"{self.source} answers without a sound.")
         try:
-            sound = load(files[0], MAX_RATE, MAX_SECONDS)
+            sound = _load(files[0], MAX_RATE)
         finally:
             for part in files:
                 Path(part).unlink(missing_ok=True)
@@ -194,7 +202,7 @@ class _SpeechModel:
         self._encoder = SpeechEncoder.from_pretrained(str(folder), device).at(layers)
 
     def embed_audio(self, waveform: np.ndarray, sample_rate: int) -> np.ndarray:
-        speech = load((sample_rate, waveform), SAMPLE_RATE)
+        speech = _load((sample_rate, waveform), SAMPLE_RATE)
         return self._encoder.states(speech.waveform).mean(axis=0)
 
 
@@ -217,5 +225,5 @@ class _Clap:
         return self._encoder.embed_text([text])[0]
 
     def _embedding(self, waveform: np.ndarray, sample_rate: int) -> Any:
-        sound = load((sample_rate, waveform), self._encoder.sample_rate)
+        sound = _load((sample_rate, waveform), self._encoder.sample_rate)
         return self._encoder.embed_audio(self._encoder.segments(sound.waveform))
