@@ -196,7 +196,7 @@ def test_4k_video_is_read(tiny: LipToSpeech, ada: list[np.ndarray], tmp_path: Pa
     assert len(reading.mouth.crops) == SHORT
 
 
-class Film(NamedTuple):
+class RenderedVideo(NamedTuple):
     """A rendered speaker: what is heard, the pictures, and how many of them a second."""
 
     waveform: np.ndarray
@@ -204,19 +204,19 @@ class Film(NamedTuple):
     rate: int
 
 
-def film_of_ada(rate: int) -> Film:
+def video_of_ada(rate: int) -> RenderedVideo:
     video = render(SPEAKERS[0], SENTENCES["ada"], rate=rate)
-    return Film(video.waveform, [frame.image for frame in video.frames()], rate)
+    return RenderedVideo(video.waveform, [frame.image for frame in video.frames()], rate)
 
 
 @pytest.fixture(scope="module")
-def rendered() -> Film:
-    return film_of_ada(VIDEO_RATE)
+def rendered() -> RenderedVideo:
+    return video_of_ada(VIDEO_RATE)
 
 
 @pytest.fixture(scope="module")
-def fast() -> Film:
-    return film_of_ada(60)
+def fast() -> RenderedVideo:
+    return video_of_ada(60)
 
 
 @pytest.fixture(scope="module")
@@ -226,29 +226,29 @@ def trained() -> LipToSpeech:
 
 @pytest.fixture(scope="module")
 def original(
-    trained: LipToSpeech, rendered: Film, tmp_path_factory: pytest.TempPathFactory
+    trained: LipToSpeech, rendered: RenderedVideo, tmp_path_factory: pytest.TempPathFactory
 ) -> float:
     return stoi(trained, rendered, tmp_path_factory.mktemp("videos"))
 
 
 def stoi(
     pipeline: LipToSpeech,
-    film: Film,
+    rendering: RenderedVideo,
     folder: Path,
     change: Callable = lambda image: image,
 ) -> float:
     """STOI of what a pipeline reads from a rendered video, given the video's audio."""
-    path = write_pictures(folder / "video.mp4", map(change, film.images), film.rate)
+    path = write_pictures(folder / "video.mp4", map(change, rendering.images), rendering.rate)
     speech = pipeline(path).speech
-    length = min(len(speech.waveform), len(film.waveform))
-    return intelligibility(speech.waveform[:length], film.waveform[:length])[0]
+    length = min(len(speech.waveform), len(rendering.waveform))
+    return intelligibility(speech.waveform[:length], rendering.waveform[:length])[0]
 
 
 @pytest.mark.parametrize("rate", [15, 30, 60])
 def test_stoi_stays_at_other_frame_rates(
-    trained: LipToSpeech, fast: Film, original: float, tmp_path: Path, rate: int
+    trained: LipToSpeech, fast: RenderedVideo, original: float, tmp_path: Path, rate: int
 ) -> None:
-    other = Film(fast.waveform, fast.images[:: fast.rate // rate], rate)
+    other = RenderedVideo(fast.waveform, fast.images[:: fast.rate // rate], rate)
     assert stoi(trained, other, tmp_path) == pytest.approx(original, abs=0.05)
 
 
@@ -264,7 +264,7 @@ def test_stoi_stays_at_other_frame_rates(
 )
 def test_stoi_stays_in_other_light(
     trained: LipToSpeech,
-    rendered: Film,
+    rendered: RenderedVideo,
     original: float,
     tmp_path: Path,
     change: Callable,
