@@ -1,0 +1,1 @@
+"""Where speech comes from: a mark in its sound, and signed metadata beside it."""
