@@ -4,6 +4,7 @@ files and JSON.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import gradio as gr
@@ -239,7 +240,8 @@ class LipEvents:
         progress(0.7, desc="Speaking")
         speech = pipeline.speak(reading, chosen.of(reading), vocoder)
         audio = _audio(video, speech.speech.sample_rate, pipeline.MAX_SECONDS)
-        return VisitorVideo(speech, silent.finish(), landmarks(reading.mouth), audio, prompt)
+        name = Path(video or "").stem
+        return VisitorVideo(speech, silent.finish(), landmarks(reading.mouth), audio, prompt, name)
 
     def spoken(self, video: VisitorVideo, chosen: Chosen, vocoder: str) -> "LipSpeech":
         """Speak the words of a video in a voice."""

@@ -103,14 +103,15 @@ class LipResult:
 class VisitorVideo:
     """A visitor's video after reading. speech: the last that was made of it; silent: its frames,
     MP4; landmarks: JSON; audio: its own audio track (T,) at the rate of the speech, if it has one;
-    prompt: the sentence that was to be said, where it is known; compared: whether the visitor asked
-    for the audio."""
+    prompt: the sentence that was to be said, where it is known; name: of its file, without the
+    ending; compared: whether the visitor asked for the audio."""
 
     speech: "LipSpeech"
     silent: bytes
     landmarks: bytes
     audio: np.ndarray | None
     prompt: str = ""
+    name: str = ""
     compared: bool = False
 
     def respoken(self, speech: "LipSpeech") -> "VisitorVideo":

@@ -136,6 +136,11 @@ def shipped_examples() -> dict[bytes, Path]:
     return {sha256(path.read_bytes()).digest(): path for path in files}
 
 
+def example_for_input(path: Path) -> str:
+    """Copy a shipped example to where the value of an input may lie, under its own name → path."""
+    return processing_utils.save_bytes_to_cache(path.read_bytes(), path.name, get_upload_folder())
+
+
 def content_addressed(path: Path) -> bool:
     """Whether Gradio keeps the file under the hash of its content, where visitors share it."""
     return len(path.parent.name) == 64 and set(path.parent.name) <= set("0123456789abcdef")

@@ -1,6 +1,7 @@
 """Voice conversion: speech → units, which can be edited → the same words in another voice."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
@@ -21,6 +22,7 @@ from earshot.tabs.shared.events import (
     reporting,
     stoppable,
 )
+from earshot.tabs.shared.gradio_internals import example_for_input
 from earshot.tabs.shared.parts import chips, how_it_works, main_button, missing_model, sound_input
 from earshot.tabs.shared.services import OWN, Services
 from earshot.tabs.voice_conversion.events import (
@@ -170,7 +172,7 @@ def _layout(tab: gr.Blocks, offer: "Offer[Converter]", services: Services) -> No
     )
     triggers: list[Callable] = [convert.click, audio.stop_recording, audio.upload]
     for chip, path in examples:
-        triggers.append(chip.click(path.read_bytes, outputs=audio, **HIDDEN).then)
+        triggers.append(chip.click(partial(example_for_input, path), outputs=audio, **HIDDEN).then)
     if live:
         # What is said next to their own voice changes when it was made.
         changes = [part.change for part in (voice, other, share, model, intonation, own.message)]

@@ -9,17 +9,20 @@ import numpy as np
 import pytest
 
 from earshot.core.errors import InputError
+from earshot.core.paths import ASSETS
 from earshot.media.audio import features
 from earshot.media.audio.load import loudness, wav_bytes
 from earshot.media.audio.speech import Speech
 from earshot.media.constants import SAMPLE_RATE
 from earshot.pretrained.judges import SIMILARITY, WORDS, Judge
+from earshot.systems.adapters import Precomputed
 from earshot.systems.plug_in import PlugIn
 from earshot.systems.plugged import PluggedConverter
 from earshot.systems.registry import Offer
 from earshot.systems.voice_conversion.units import Units
 from earshot.tabs.components.blind_vote import Ballot, Votes
 from earshot.tabs.components.side_by_side import about_systems
+from earshot.tabs.shared.gradio_internals import example_for_input
 from earshot.tabs.shared.services import Services
 from earshot.tabs.voice_conversion.panels import ConversionSideBySide
 from earshot.tabs.voice_conversion.speaking import Speaking
@@ -61,13 +64,13 @@ class Page:
     """The panel with its values."""
 
     def __init__(self, services: Services) -> None:
-        plug_ins = {
+        self.plug_ins: dict[str, Any] = {
             "ours": Ours(),
             "theirs": PluggedConverter("theirs", PlugIn("Theirs", Theirs, Path("t.py"))),
         }
         labels, plugged = {"ours": "Ours"}, {"theirs": "Theirs", "broken": "Broken"}
         with gr.Blocks() as self.blocks:
-            offer = Offer(lambda name: plug_ins.get(name) or fails(), labels, plugged)
+            offer = Offer(lambda name: self.plug_ins.get(name) or fails(), labels, plugged)
             self.panel = ConversionSideBySide(offer, services, gr.Audio(), gr.State())
         self.panel.speaking = self  # type: ignore[assignment]
         recording = wav_bytes(TONE, SAMPLE_RATE)
@@ -193,3 +196,16 @@ def test_system_that_is_chosen_twice_runs_once() -> None:
     page = Page(Services())
     last = page.run("theirs", "theirs", "ours", "theirs")[-1]
     assert [take.label for take in last[page.panel.result].takes] == ["Theirs", "Ours"]
+
+
+def test_examples_are_known_by_name(tmp_path: Path) -> None:
+    """To a system whose results were made before."""
+    example = ASSETS / "examples" / "child-train.ogg"
+    (tmp_path / "child-train.wav").write_bytes(wav_bytes(TONE, SAMPLE_RATE))
+    page = Page(Services())
+    mine = PluggedConverter("mine", PlugIn("Mine", lambda: Precomputed(tmp_path), Path("t.py")))
+    page.plug_ins["theirs"] = mine
+    value: Any = gr.Audio().postprocess(example_for_input(example))
+    page.values[page.panel.audio] = value.path
+    last = page.run("theirs")[-1]
+    assert [take.label for take in last[page.panel.result].takes] == ["Mine"]
