@@ -17,8 +17,9 @@ from typing import Any, Final
 
 from earshot.core.console import explained
 from earshot.core.errors import InputError
-from earshot.core.paths import ASSETS, PIPELINES
-from earshot.systems.registry import NAME, TASKS, Board, load_board
+from earshot.core.paths import ASSETS, CHECKPOINTS, PIPELINES
+from earshot.systems.plug_in import PlugIn
+from earshot.systems.registry import NAME, TASKS, System, load_board
 
 COUNT: Final = 3  # of the inputs that a system is checked on
 VOICE: Final = "TF2"  # whose sample a voice is made of
@@ -61,12 +62,10 @@ def check(arguments: Sequence[str] | None = None) -> None:
         every = load_board(PIPELINES, file)
         if faults := [fault for fault in every.faults if fault.startswith(file.name)]:
             raise InputError(" ".join(faults))
-        board = Board([system for system in every.systems if system.file == file])
-        if not board.systems:
+        systems = [system for system in every.systems if system.file == file]
+        if not systems:
             raise InputError(f"{options.file} registers no system: decorate one with @system.")
-        failures = sum(
-            _check_one(board, system.task, system.name, options.device) for system in board.systems
-        )
+        failures = sum(_check_one(system, options.device) for system in systems)
         if failures:
             sys.exit(f"{failures} of the checks failed.")
         print("It can be used: put the file into pipelines/, or name its folder by --pipelines.")
@@ -84,27 +83,46 @@ def _label(name: str) -> str:
     return name.replace("-", " ").capitalize()
 
 
-def _check_one(board: Board, task: str, name: str, device: str) -> int:
+def _check_one(system: System, device: str) -> int:
     """Run a system on COUNT inputs, and print a line for each; how many failed."""
-    print(f"{name}, for {task}:")
+    print(f"{system.name}, for {system.task}:")
     failures = 0
-    offer = board.offer(task, device=device)
     try:
-        if name not in offer.plugged:
+        if not system.is_plug_in:
             raise InputError(
                 "It names a checkpoint of Earshot's own kind, which is not checked here."
             )
-        system = offer.any(name)
+        plug_in = system.plug_in(CHECKPOINTS, device)
+        loaded = system.load(CHECKPOINTS, device, plug_in)
+        names = plug_in.attribute("inputs", ()) if plug_in.has("result_for") else ()
     except InputError as error:
         print(f"  {error}")
         return 1
-    for title, run in CHECKS[task](system):
+    results = _results(system.task, plug_in, names)
+    for title, run in results if names else CHECKS[system.task](loaded):
         try:
             line = run()
         except InputError as error:
             line, failures = str(error), failures + 1
         print(f"  {title}: {line}")
     return failures
+
+
+def _results(
+    task: str, plug_in: PlugIn, names: Sequence[str]
+) -> Iterator[tuple[str, Callable[[], str]]]:
+    """Read results that were made before, of the first inputs that there are some for."""
+    from earshot.systems.plugged import PluggedEmbedder, PluggedSpeech, checked_speech  # late, too
+
+    def line(name: str) -> str:
+        result = plug_in.call("result_for", name, "")
+        if task in ("words", "sound_search"):
+            return _vector_line(PluggedEmbedder(name, plug_in).vector(result))
+        speech, notices = checked_speech(plug_in.label, result, None, 0.0)
+        return _speech_line(PluggedSpeech(speech, "", None, notices))
+
+    for name in names[:COUNT]:
+        yield name, lambda name=name: line(name)
 
 
 def _conversions(system: Any) -> Iterator[tuple[str, Callable[[], str]]]:
@@ -130,10 +148,9 @@ def _speech_line(spoken: Any) -> str:
 def _words(system: Any) -> Iterator[tuple[str, Callable[[], str]]]:
     from earshot.media.audio.load import load  # late, for it loads SciPy
 
-    encode = system.embed_audio if system.has_vectors else system.encode
     waveforms = {file.stem: load(file).waveform for file in _inputs("words", "*.ogg")}
     for name, waveform in waveforms.items():
-        yield name, lambda waveform=waveform: _vector_line(encode(waveform))
+        yield name, lambda waveform=waveform: _vector_line(system.encode(waveform))
     if not system.has_vectors:
         yield "distances", lambda: _distance_line(system, list(waveforms.values()))
     if system.has_text:

@@ -71,7 +71,7 @@ def plugged_lip_reader(system: "PluggedLipReader") -> "Convert":
     from earshot.media.video import frames  # late, for it loads FFmpeg
 
     def convert(file: Path, target: Path | str | None) -> tuple[np.ndarray, int]:
-        speech = system.of(frames(file, MAX_VIDEO_SECONDS))[0].speech
+        speech = system.of(frames(file, MAX_VIDEO_SECONDS), file.stem)[0].speech
         return speech.waveform, speech.sample_rate
 
     return convert
@@ -102,9 +102,7 @@ class PluggedWordEncoder:
     def encode(self, file: Path) -> np.ndarray:
         from earshot.systems.words.spoken_word import find_word  # late, for it loads torch
 
-        system = self._system
-        encode = system.embed_audio if system.has_vectors else system.encode
-        return encode(find_word(file, None).waveform)
+        return self._system.encode(find_word(file, None).waveform, file.stem)
 
     def embed_text(self, text: str) -> np.ndarray:
         return self._system.embed_text(text)
@@ -123,9 +121,10 @@ class SoundEncoder:
 
     def encode(self, file: Path) -> np.ndarray:
         from earshot.media.audio.load import load  # late, for it loads SciPy
+        from earshot.sound_index.embedding import embed, named
 
         waveform = load(file, self._encoder.sample_rate, MAX_SECONDS).waveform
-        return self._encoder.embed_audio(self._encoder.segments(waveform)).vectors
+        return embed(named(self._encoder, file), waveform)[0]
 
     def embed_text(self, text: str) -> np.ndarray:
         return self._encoder.embed_text([text])[0]

@@ -7,11 +7,12 @@ Each is named in a file of ``pipelines/``:
 
 import json
 import tempfile
-from collections.abc import Callable, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Final
 from unicodedata import normalize
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -20,6 +21,9 @@ from earshot.media.constants import SAMPLE_RATE
 from earshot.pretrained.hub import fetch, fetch_from_dataset
 
 SOUNDS: Final = (".wav", ".flac", ".aif", ".aiff", ".ogg", ".opus", ".mp3", ".m4a")
+VECTOR: Final = ".npy"  # of a recording
+TEXTS: Final = "texts.npz"  # vectors of texts, by the texts
+VIDEOS: Final = (".mp4", ".webm", ".mov", ".mkv")  # whose sound is taken of an answer
 MAX_RATE: Final = 48_000  # Hz, of a result
 MAX_SECONDS: Final = 180.0  # of a result
 MAX_NAMES: Final = 5  # that a message repeats
@@ -36,42 +40,82 @@ def _load(audio: Any, sample_rate: int) -> Any:
 
 
 class Precomputed:
-    """A folder of results by the names of their inputs: what ``a/b/in.wav`` became is ``in.wav``.
+    """A folder of results by the names of their inputs: what ``a/b/in.wav`` became is ``in.wav``, a
+    sound, or for words and sound search ``in.npy``, a vector (D,).
 
     For several voices, each has a folder of its name in it, ``VOICE/in.wav``, or the results are
-    named ``in__VOICE.wav``.
+    named ``in__VOICE.wav``. Vectors of written words, or sentences, are in ``texts.npz``, an array
+    each, by the text.
     """
 
     def __init__(self, folder: str | Path) -> None:
-        """Read the folder. Raises FileNotFoundError where there is none with sounds."""
+        """Read the folder. Raises FileNotFoundError where there is none with results."""
         self.folder = Path(folder).expanduser()
-        self._paths = {
-            normalize("NFC", path.relative_to(self.folder).with_suffix("").as_posix()): path
-            for path in sorted(self.folder.rglob("*"))
-            if path.suffix.lower() in SOUNDS and not path.name.startswith(".")
-        }
+        self._paths = self._read()
         if not self._paths:
-            raise FileNotFoundError(f"{folder} is no folder with sounds in it")
+            raise FileNotFoundError(f"{folder} is no folder with sounds, or vectors, in it")
         names = {key.rpartition("/")[0] for key in self._paths}
         names |= {key.rpartition("__")[2] for key in self._paths if "__" in key}
         self.voices: Sequence[str] = sorted(names - {""})
+        if (self.folder / TEXTS).exists():
+            texts = _array(self.folder / TEXTS)
+            self._texts = {_key(text).casefold(): vector for text, vector in texts.items()}
+            self.embed_text = self._vector_of_text  # which others have not
 
-    def result_for(self, name: str, target: Any = "") -> tuple[np.ndarray, int]:
-        """Read the result for an input, by its name, in a voice. Raises InputError where there is
-        none.
+    def _read(self) -> dict[str, Path]:
+        return {
+            _key(path.relative_to(self.folder).with_suffix("").as_posix()): path
+            for path in sorted(self.folder.rglob("*"))
+            if path.suffix.lower() in (*SOUNDS, VECTOR) and not path.name.startswith(".")
+        }
+
+    @property
+    def inputs(self) -> Sequence[str]:
+        """List the names that result_for takes, with their voices."""
+        return [*self._paths]
+
+    def result_for(self, name: str, target: Any = "") -> Any:
+        """Read the result for an input, by its name, in a voice: a waveform and its rate, or a
+        vector. Raises InputError where there is none.
         """
-        for key in (f"{target}/{name}", f"{name}__{target}", name):
-            if path := self._paths.get(normalize("NFC", key)):
+        keys = [_key(key) for key in (f"{target}/{name}", f"{name}__{target}", name)]
+        if not any(key in self._paths for key in keys):
+            self._paths = self._read()  # it may have been made meanwhile
+        for key in keys:
+            if path := self._paths.get(key):
+                if path.suffix.lower() == VECTOR:
+                    return _array(path)
                 sound = _load(path, MAX_RATE)
                 return sound.waveform, sound.sample_rate
         some = ", ".join(sorted({Path(key).name for key in self._paths})[:MAX_NAMES])
         raise InputError(f"There is no result for “{name or 'a recording'}”, only for {some} ….")
 
+    def _vector_of_text(self, text: str) -> np.ndarray:
+        if (vector := self._texts.get(_key(text).casefold())) is None:
+            some = ", ".join([*self._texts][:MAX_NAMES])
+            raise InputError(f"There is no vector for “{text}”, only for {some} ….")
+        return vector
+
+
+def _array(path: Path) -> Any:
+    """Read an array, or several by name. Raises InputError for what is none."""
+    try:
+        array = np.load(path, allow_pickle=False)
+        return array if isinstance(array, np.ndarray) else dict(array)
+    except (OSError, ValueError, EOFError, BadZipFile) as error:
+        raise InputError(f"{path.name} cannot be read as an array of numbers.") from error
+
+
+def _key(name: str) -> str:
+    """Write a name as all disks do."""
+    return normalize("NFC", name)
+
 
 class Remote:
-    """A system of voice conversion that runs elsewhere: an endpoint of a Space or any Gradio app.
+    """A system that runs elsewhere: an endpoint of a Space or any Gradio app, which returns a sound
+    for speech, or for a video of lips; for words and sound search a vector, a list of numbers.
 
-    The recording is sent there: it leaves this machine.
+    What a visitor gives is sent there: it leaves this machine.
     """
 
     def __init__(
@@ -79,13 +123,17 @@ class Remote:
         source: str,
         api_name: str = "/predict",
         voices: Sequence[str] = (),
-        arguments: Callable[[Any, Any], Sequence[Any]] = lambda sound, voice: (sound, voice),
+        arguments: Callable[[Any, Any], Sequence[Any]] | None = None,
+        text_api_name: str = "",
     ) -> None:
         """Name it. source: "user/space", or an address; voices: that it is asked for; arguments:
-        what its endpoint takes, of the sound's file and a voice.
+        what its endpoint takes, of the file and a voice, without it both, or the file where there
+        is no voice; text_api_name: an endpoint that embeds a text.
         """
         self.source, self.api_name, self.voices = source, api_name, voices
-        self._arguments = arguments
+        self._arguments = arguments or (lambda file, voice: (file, voice) if voice else (file,))
+        if text_api_name:
+            self.embed_text = partial(self._vector, text_api_name)  # which others have not
 
     @cached_property
     def _client(self) -> Any:
@@ -95,35 +143,21 @@ class Remote:
         return Client(self.source, verbose=False, download_files=self._folder.name)
 
     def __call__(
-        self, waveform: np.ndarray, sample_rate: int, target: Any
+        self, recording: np.ndarray, rate: float, target: Any = ""
     ) -> tuple[np.ndarray, int]:
-        """Convert by the endpoint: the first sound of its answer. Raises InputError where it cannot
-        be reached, refuses, or answers without one.
+        """Convert speech (T,) to a voice, or speak what is read in images (N, H, W, 3), by the
+        endpoint: the first sound of its answer. Raises InputError where it cannot be reached,
+        refuses, or answers without one.
         """
-        from gradio_client import handle_file
-        from gradio_client.exceptions import AppError
-        from httpx import HTTPError
-
-        from earshot.media.audio.load import wav_bytes
-
-        with tempfile.NamedTemporaryFile(suffix=".wav") as file:
-            file.write(wav_bytes(waveform, sample_rate))
-            file.flush()
-            try:
-                values = self._arguments(handle_file(file.name), target)
-                answer = self._client.predict(*values, api_name=self.api_name)
-            except AppError as error:
-                raise InputError(f"{self.source} refuses: {error}") from error
-            except (OSError, ValueError, HTTPError) as error:
-                raise InputError(
-                    f"{self.source} cannot be reached, or has no such endpoint."
-                ) from error
+        answer = self._answer(recording, rate, target)
         # Of what was downloaded: other paths are only words of the answer.
         folder = Path(self._folder.name).resolve()
         files = [
             part
             for part in _parts(answer)
-            if Path(part).suffix.lower() in SOUNDS and Path(part).resolve().is_relative_to(folder)
+            if isinstance(part, str)
+            and Path(part).suffix.lower() in (*SOUNDS, *VIDEOS)
+            and Path(part).resolve().is_relative_to(folder)
         ]
         if not files:
             raise InputError(f"{self.source} answers without a sound.")
@@ -134,18 +168,64 @@ class Remote:
                 Path(part).unlink(missing_ok=True)
         return sound.waveform, sound.sample_rate
 
+    def embed_audio(self, waveform: np.ndarray, sample_rate: int) -> np.ndarray:
+        """Embed a sound (T,) by the endpoint: the first list of numbers of its answer."""
+        return _first_numbers(self._answer(waveform, sample_rate, ""), self.source)
 
-def _parts(answer: Any) -> list[str]:
-    """List the paths in an answer."""
-    if isinstance(answer, dict):
-        answer = [answer.get("path") or answer.get("value")]
-    if isinstance(answer, str):
-        return [answer]
-    return [path for part in answer or () for path in _parts(part)] if _several(answer) else []
+    def _vector(self, api_name: str, text: str) -> np.ndarray:
+        return _first_numbers(self._predict([text], api_name), self.source)
+
+    def _answer(self, recording: np.ndarray, rate: float, target: Any) -> Any:
+        """Send a sound, or images as a video, and a voice."""
+        from gradio_client import handle_file
+
+        is_sound = recording.ndim == 1
+        with tempfile.NamedTemporaryFile(suffix=".wav" if is_sound else ".mp4") as file:
+            file.write(_wav(recording, int(rate)) if is_sound else _mp4(recording, rate))
+            file.flush()
+            return self._predict(self._arguments(handle_file(file.name), target), self.api_name)
+
+    def _predict(self, values: Sequence[Any], api_name: str) -> Any:
+        from gradio_client.exceptions import AppError
+        from httpx import HTTPError
+
+        try:
+            return self._client.predict(*values, api_name=api_name)
+        except AppError as error:
+            raise InputError(f"{self.source} refuses: {error}") from error
+        except (OSError, ValueError, HTTPError) as error:
+            raise InputError(
+                f"{self.source} cannot be reached, or has no such endpoint."
+            ) from error
 
 
-def _several(answer: Any) -> bool:
-    return isinstance(answer, list | tuple)
+def _wav(waveform: np.ndarray, sample_rate: int) -> bytes:
+    from earshot.media.audio.load import wav_bytes  # late, for it loads SciPy
+
+    return wav_bytes(waveform, sample_rate)
+
+
+def _mp4(images: np.ndarray, fps: float) -> bytes:
+    from earshot.media.encode import encode_video  # late, for it loads av
+    from earshot.media.video import Frame
+
+    return encode_video(Frame(place / fps, image) for place, image in enumerate(images))
+
+
+def _parts(answer: Any) -> Iterator[Any]:
+    """List an answer, and what is in its lists and dictionaries."""
+    yield answer
+    if isinstance(answer, dict | list | tuple):
+        for part in answer.values() if isinstance(answer, dict) else answer:
+            yield from _parts(part)
+
+
+def _first_numbers(answer: Any, source: str) -> np.ndarray:
+    """Take the first list of numbers in an answer. Raises InputError where there is none."""
+    for part in _parts(answer):
+        if isinstance(part, list) and part and all(isinstance(x, int | float) for x in part):
+            return np.array(part, np.float64)
+    raise InputError(f"{source} answers without a list of numbers.")
 
 
 class Transformers:

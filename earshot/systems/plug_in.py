@@ -133,7 +133,7 @@ class CallError(Exception):
         details = "".join(traceback.format_exception(error))
         if isinstance(error, InputError):
             with suppress(Exception):  # one of its own kind may not say anything
-                return cls(f"says: {error}", details)
+                return cls(f"says: {error}", details if error.__cause__ else str(error))
         return cls(f"failed: {describe(error, file)}.", details)
 
 

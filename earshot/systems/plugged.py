@@ -4,6 +4,7 @@ system's name.
 
 import time
 from collections.abc import Callable, Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import islice
@@ -123,19 +124,28 @@ class PluggedEmbedder:
         self._plug_in = plug_in
         self.has_text: bool = plug_in.has("embed_text")
         self.has_vectors: bool = not plug_in.has("distances")
+        self._by_name: bool = plug_in.has("result_for")
         self._size = 0  # of its vectors, as the first was
 
-    def embed_audio(self, waveform: np.ndarray, sample_rate: int = SAMPLE_RATE) -> np.ndarray:
-        """Embed a sound (T,) as a unit vector (D,)."""
+    def embed_audio(
+        self, waveform: np.ndarray, sample_rate: int = SAMPLE_RATE, name: str = ""
+    ) -> np.ndarray:
+        """Embed a sound (T,) as a unit vector (D,). name: of the recording's file."""
+        if self._by_name:
+            return self.vector(self._plug_in.call("result_for", name, ""))
         return self.vector(self._plug_in.call("embed_audio", waveform, sample_rate))
 
     def embed_text(self, text: str) -> np.ndarray:
         """Embed a text as a unit vector (D,)."""
         return self.vector(self._plug_in.call("embed_text", text))
 
-    def encode(self, waveform: np.ndarray, sample_rate: int = SAMPLE_RATE) -> Any:
-        """Encode a word (T,) as what ``distances`` takes."""
-        return self._plug_in.call("encode", waveform, sample_rate)
+    def encode(self, waveform: np.ndarray, name: str = "") -> Any:
+        """Encode a word (T,) at 16 kHz, as its vector, or as what ``distances`` takes. name: of the
+        recording's file.
+        """
+        if self.has_vectors:
+            return self.embed_audio(waveform, SAMPLE_RATE, name)
+        return self._plug_in.call("encode", waveform, SAMPLE_RATE)
 
     def distances(self, query: Any, words: Sequence[Any]) -> np.ndarray:
         """Measure how far what encode returned for one word is from that of N others: (N,)."""
@@ -172,21 +182,26 @@ class PluggedLipReader:
         """Load the plug-in, and read what it can do."""
         self.name, self.label = name, plug_in.label
         self._plug_in = plug_in
-        self._captions: bool = plug_in.has("caption")
+        self._captions, self._by_name = plug_in.has("caption"), plug_in.has("result_for")
 
-    def of(self, video: Iterable[Frame]) -> tuple[PluggedSpeech, str, float]:
-        """Speak what is said in the frames of a video."""
+    def of(self, video: Iterable[Frame], name: str = "") -> tuple[PluggedSpeech, str, float]:
+        """Speak what is said in the frames of a video. name: of its file."""
         times, images = zip(*video, strict=True)
         seconds = times[-1] - times[0]
         fps = (len(times) - 1) / seconds if seconds > 0 else VIDEO_RATE
-        return self(np.stack(images), float(fps))
+        return self(np.stack(images), float(fps), name)
 
-    def __call__(self, frames: np.ndarray, fps: float) -> tuple[PluggedSpeech, str, float]:
+    def __call__(
+        self, frames: np.ndarray, fps: float, name: str = ""
+    ) -> tuple[PluggedSpeech, str, float]:
         """Speak what is said in images, uint8 (N, H, W, 3), so many a second: the speech, and where
         the system writes it, the caption and how sure that is, from 0 to 1; else "" and 0.
         """
         began = time.perf_counter()
-        result = self._plug_in.call("__call__", frames, fps)
+        if self._by_name:
+            result = self._plug_in.call("result_for", name, "")
+        else:
+            result = self._plug_in.call("__call__", frames, fps)
         seconds = time.perf_counter() - began
         speech, faults = checked_speech(self.label, result, len(frames) / fps, seconds)
         text, confidence = "", 0.0
@@ -216,12 +231,21 @@ class PluggedSoundEncoder:
     own_threshold: float = -1.0
 
     def __init__(self, name: str, plug_in: PlugIn) -> None:
-        """Load the plug-in, and find by a second of noise how long its vectors are."""
+        """Load the plug-in, and find by a second of noise, or its first result, how long its
+        vectors are."""
         self.name, self._embedder, self._plug_in = name, PluggedEmbedder(name, plug_in), plug_in
         self._has_seconds: bool = plug_in.has("embed_seconds")
+        self._recording = ""
         noise = np.random.default_rng(0).normal(0, 0.1, self.sample_rate).astype(np.float32)
-        self.dimension = len(self._embedder.embed_audio(noise, self.sample_rate))
+        some = next(iter(plug_in.attribute("inputs", ())), "")
+        self.dimension = len(self._embedder.embed_audio(noise, self.sample_rate, some))
         self.fingerprint = sha256(f"{name} ".encode() + plug_in.file.read_bytes()).hexdigest()
+
+    def for_recording(self, name: str) -> "PluggedSoundEncoder":
+        """Return the encoder for a recording whose file has this name."""
+        encoder = copy(self)
+        encoder._recording = name
+        return encoder
 
     def segments(self, waveform: np.ndarray) -> np.ndarray:
         """Cut equal segments of at most SEGMENT_SECONDS, of a second at least: (T,) → (N, T')."""
@@ -231,7 +255,8 @@ class PluggedSoundEncoder:
 
     def embed_audio(self, segments: np.ndarray) -> AudioEmbedding:
         """Embed segments (N, T'), and their seconds: as the segment, where the system has none."""
-        vectors = np.stack([self._embedder.embed_audio(s, self.sample_rate) for s in segments])
+        embed, rate = self._embedder.embed_audio, self.sample_rate
+        vectors = np.stack([embed(segment, rate, self._recording) for segment in segments])
         seconds = -(-segments.shape[1] // self.sample_rate)
         if self._has_seconds:
             return AudioEmbedding(vectors, np.stack([self._seconds(s, seconds) for s in segments]))
@@ -266,10 +291,10 @@ ADAPTERS: Final[dict[str, Callable[[str, PlugIn], Any]]] = {
 
 
 def checked_speech(
-    label: str, result: Any, seconds: float, compute_seconds: float
+    label: str, result: Any, seconds: float | None, compute_seconds: float
 ) -> tuple[Speech, tuple[str, ...]]:
-    """Check the sound that a plug-in returned for an input of so many seconds: the speech, and
-    sentences about what is not as it should be but can be used.
+    """Check the sound that a plug-in returned for an input of so many seconds, if that is known:
+    the speech, and sentences about what is not as it should be but can be used.
 
     Raises PlugInError for what is no sound.
     """
@@ -300,7 +325,7 @@ def checked_speech(
         raise PlugInError(f"{label} returned {_kind(result[1])} for the sample rate.") from None
     if float(np.abs(sound.waveform).max()) < SILENT_PEAK:
         notices.append(f"{label} returned silence.")
-    if not 1 / MAX_STRETCH <= sound.seconds / seconds <= MAX_STRETCH:
+    if seconds and not 1 / MAX_STRETCH <= sound.seconds / seconds <= MAX_STRETCH:
         notices.append(f"{label} returned {sound.seconds:.1f} s for {seconds:.1f} s of input.")
     mono = soxr.resample(sound.waveform, sound.sample_rate, SAMPLE_RATE)
     speech = Speech(sound.waveform, sound.sample_rate, log_mel(mono), compute_seconds)

@@ -45,10 +45,16 @@ class HasUnits(Protocol):
 
 
 class KnowsRecordings(Protocol):
-    """A system whose results were made before, and are known by the names of their inputs."""
+    """A system of any task whose results were made before, and are known by the names of their
+    inputs. inputs: names that there are results for.
+    """
 
-    def result_for(self, name: str, target: Any) -> Sound:
-        """Return the result for an input, by the name of its file without its ending."""
+    inputs: Sequence[str]
+
+    def result_for(self, name: str, target: Any) -> Sound | np.ndarray:
+        """Return the result for an input, by the name of its file without its ending: a sound, or
+        for words and sound search a vector (D,). target: a voice, "" where the task has none.
+        """
         ...
 
 

@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from earshot.cli import own_system
+from earshot.media.audio.load import wav_bytes
 from earshot.systems.registry import TASKS, load_board
 
 
@@ -113,3 +115,29 @@ def test_systems_of_other_kinds_are_checked_as_they_are_used(
     else:
         own_system.check([str(file)])
     assert sentence in capsys.readouterr().out
+
+
+BEFORE = """
+from earshot.systems.adapters import Precomputed
+from earshot.systems.registry import system
+
+for task, folder in (("voice_conversion", "speech"), ("words", "vectors")):
+    system(task, "before")(lambda folder=folder: Precomputed({folder!r} + "/" + folder))
+"""
+
+
+def test_results_made_before_are_checked_by_their_own_names(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for folder in ("speech", "vectors"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "speech" / "anything__TF2.wav").write_bytes(wav_bytes(np.ones(9000) / 3, 9000))
+    np.save(tmp_path / "vectors" / "any.npy", np.ones(5))
+    file = tmp_path / "mine.py"
+    file.write_text(BEFORE.replace("{folder!r}", repr(str(tmp_path))))
+    own_system.check([str(file)])
+    out = capsys.readouterr().out
+    assert "anything__TF2: 1.0 s at 48000 Hz" in out and "any: 5 numbers" in out
+    np.save(tmp_path / "vectors" / "any.npy", np.full(5, np.nan))
+    with pytest.raises(SystemExit, match="1 of the checks failed"):
+        own_system.check([str(file)])

@@ -11,16 +11,24 @@ import pytest
 import soundfile
 
 from earshot.core.errors import InputError, PlugInError
+from earshot.media.video import frames
 from earshot.sound_index.index import SoundIndex
 from earshot.systems import adapters
 from earshot.systems.adapters import Precomputed, Remote, Transformers
 from earshot.systems.plug_in import PlugIn
-from earshot.systems.plugged import PluggedConverter, PluggedSoundEncoder
+from earshot.systems.plugged import (
+    PluggedConverter,
+    PluggedEmbedder,
+    PluggedLipReader,
+    PluggedSoundEncoder,
+)
+from earshot.systems.sound_search import SoundSearch
 from tests.systems.voice_conversion.test_speecht5 import WIDTH, save_tiny_speecht5
 from tests.systems.words.test_averaged_states import save as save_speech_model
 
 RATE = 16_000
 TONE = (0.1 * np.sin(2 * np.pi * 200 * np.arange(RATE) / RATE)).astype(np.float32)
+VIDEO = np.zeros((25, 64, 64, 3), np.uint8)
 HERE = Path(__file__)
 
 
@@ -59,8 +67,8 @@ def test_precomputed_results_are_known_by_name_and_voice(tmp_path: Path) -> None
 
 
 @pytest.fixture(scope="module")
-def elsewhere() -> Iterator[str]:
-    """A Gradio app that makes speech twice as loud, and refuses a voice."""
+def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A Gradio app that makes speech twice as loud, and refuses a voice; reads lips; embeds."""
 
     def convert(path: str, voice: str) -> tuple[str, tuple[int, np.ndarray]]:
         if voice == "nobody":
@@ -68,11 +76,24 @@ def elsewhere() -> Iterator[str]:
         samples = np.asarray(soundfile.read(path)[0])
         return "done", (RATE, (2 * samples * 32767).astype(np.int16))
 
+    def read(path: str) -> str:
+        assert len([*frames(path, 2)]) == len(VIDEO)
+        return str(speech)
+
+    def embed(path: str) -> dict:
+        return {"about": ["words"], "vector": [0.5, len(soundfile.read(path)[0])]}
+
+    speech = tmp_path_factory.mktemp("speech") / "read.wav"
+    write(speech, 1)
     with gr.Blocks() as app:
         inputs = [gr.Audio(type="filepath"), gr.Textbox()]
         gr.Button().click(convert, inputs, [gr.Textbox(), gr.Audio()], api_name="convert")
         gr.Button().click(lambda text: text, inputs[1], gr.Textbox(), api_name="echo")
-    yield app.launch(prevent_thread_lock=True, quiet=True)[1]
+        video, embedding, text = gr.Video(), gr.JSON(), gr.Textbox()
+        gr.Button().click(read, video, gr.Audio(), api_name="read")
+        gr.Button().click(embed, inputs[0], embedding, api_name="embed")
+        gr.Button().click(lambda text: [len(text), 1], text, embedding, api_name="spell")
+    yield app.launch(prevent_thread_lock=True, quiet=True, allowed_paths=[str(speech.parent)])[1]
     app.close()
 
 
@@ -178,3 +199,51 @@ def test_plug_in_that_fails_leaves_no_library_without_its_sounds(tmp_path: Path)
     with pytest.raises(PlugInError, match="Mine failed: RuntimeError in test_adapters.py"):
         index.add(sorted(tmp_path.glob("*.wav")))
     assert not index.sounds
+
+
+def test_precomputed_vectors_and_lips_are_known_by_name(tmp_path: Path) -> None:
+    """Words, sounds and videos, too; what was made since is found."""
+    (tmp_path / "v").mkdir()
+    np.save(tmp_path / "v" / "dog.npy", np.array([3.0, 4.0]))
+    texts: dict[str, Any] = {"A dog barks": np.array([1.0, 0.0])}
+    np.savez(tmp_path / "v" / "texts.npz", **texts)
+    plug_in = PlugIn("Mine", lambda: Precomputed(tmp_path / "v"), HERE)
+    words = PluggedEmbedder("mine", plug_in)
+    assert words.encode(TONE, "dog").tolist() == pytest.approx([0.6, 0.8])
+    assert words.has_text and words.embed_text("a dog barks").tolist() == [1, 0]
+    with pytest.raises(PlugInError, match="no vector for “a cat”, only for a dog barks"):
+        words.embed_text("a cat")
+    with pytest.raises(PlugInError, match="no result for “cat”, only for dog"):
+        words.encode(TONE, "cat")
+    np.save(tmp_path / "v" / "cat.npy", np.array([1.0, 0.0]))
+    (tmp_path / "v" / "bad.npy").write_text("no array")
+    write(tmp_path / "dog.wav", 1)
+    write(tmp_path / "cat.wav", 2)
+    encoder = PluggedSoundEncoder("mine", plug_in)
+    index = SoundIndex.empty(encoder)
+    index.add([tmp_path / "dog.wav", tmp_path / "cat.wav"])
+    search = SoundSearch(encoder)
+    assert [hit.sound.name for hit in search(index, "a dog barks").hits] == ["cat.wav", "dog.wav"]
+    assert search.query(like=tmp_path / "dog.wav")[0].tolist() == pytest.approx([0.6, 0.8])
+    with pytest.raises(PlugInError, match="bad.npy cannot be read as an array"):
+        words.encode(TONE, "bad")
+
+    write(tmp_path / "lips" / "ada.wav", 1)
+    lips = PlugIn("Mine", lambda: Precomputed(tmp_path / "lips"), HERE)
+    spoken, text, _ = PluggedLipReader("mine", lips)(VIDEO, 25, "ada")
+    assert len(spoken.speech.waveform) == 48_000 and not text
+    with pytest.raises(PlugInError, match="no result for “a recording”, only for ada"):
+        PluggedLipReader("mine", lips)(VIDEO, 25)
+
+
+@pytest.mark.slow
+def test_remote_system_reads_lips_and_embeds(elsewhere: str) -> None:
+    remote = Remote(elsewhere, "/read")
+    samples, rate = remote(VIDEO, 25.0)
+    assert len(samples) / rate == pytest.approx(1, abs=0.1)
+    remote = Remote(elsewhere, "/embed", text_api_name="/spell")
+    assert remote.embed_audio(TONE, RATE).tolist() == [0.5, len(TONE)]
+    assert remote.embed_text("abc").tolist() == [3, 1]
+    assert not hasattr(Remote(elsewhere, "/embed"), "embed_text")
+    with pytest.raises(InputError, match="answers without a list of numbers"):
+        Remote(elsewhere, "/echo", arguments=lambda *_: ["words"]).embed_audio(TONE, RATE)

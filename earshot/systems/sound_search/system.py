@@ -13,7 +13,7 @@ import numpy as np
 from earshot.core.errors import InputError
 from earshot.media.audio.load import Audio, load
 from earshot.media.samples import SILENT_PEAK
-from earshot.sound_index.embedding import SoundEncoder, embed
+from earshot.sound_index.embedding import SoundEncoder, embed, named
 from earshot.sound_index.index import SoundIndex
 from earshot.sound_index.library import Library, Ranking
 from earshot.sound_index.nearest import place_on_map
@@ -189,7 +189,8 @@ class SoundSearch:
         recording = load(like, self.encoder.sample_rate, self.MAX_SECONDS)
         if np.abs(recording.waveform).max() < SILENT_PEAK:
             raise InputError("The recording is silent.", "Check the microphone, or take another.")
-        vectors, _ = embed(self.encoder, recording.waveform)
+        path = like if isinstance(like, str | Path) else ""
+        vectors, _ = embed(named(self.encoder, path), recording.waveform)
         mean = vectors.mean(axis=0)
         return mean / np.linalg.norm(mean), recording.notices
 

@@ -293,7 +293,8 @@ class LipSideBySide(SideBySide):
             with tempfile.NamedTemporaryFile(suffix=".mp4") as file:
                 file.write(video.silent)
                 file.flush()
-                spoken, text, confidence = system.of(frames(file.name, MAX_VIDEO_SECONDS))
+                images = frames(file.name, MAX_VIDEO_SECONDS)
+                spoken, text, confidence = system.of(images, video.name)
             seconds = len(spoken.speech.waveform) / spoken.speech.sample_rate
             words = [Word(text, confidence, 0.0, seconds)] if text else []
             lane = WordLane(f"{system.label} reads", tuple(words), seconds)

@@ -64,11 +64,11 @@ class SystemComparison:
 
         rows = spread(library)
         words = [library.words[row] for row in rows]
-        encode = system.embed_audio if system.has_vectors else system.encode
         encoded = []
         for done, word in enumerate(words):
             progress(done, len(words))
-            encoded.append(encode(find_word(word.path, None).waveform))
+            assert word.path
+            encoded.append(system.encode(find_word(word.path, None).waveform, word.path.stem))
         ours = np.asarray(library.vectors[rows])
         if system.has_vectors:
             theirs = np.stack(encoded)

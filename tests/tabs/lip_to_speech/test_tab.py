@@ -18,11 +18,13 @@ from gradio_client.exceptions import AppError
 
 from earshot.app import launch
 from earshot.core.errors import InputError
+from earshot.media.audio.load import wav_bytes
 from earshot.media.encode import MADE_BY
 from earshot.media.text.grammar import GRID
 from earshot.media.video import frames
 from earshot.media.workers import stream
 from earshot.pretrained.voice import Voice
+from earshot.systems.adapters import Precomputed
 from earshot.systems.lip_to_speech import LipToSpeech
 from earshot.systems.plug_in import PlugIn
 from earshot.systems.plugged import PluggedLipReader
@@ -338,19 +340,22 @@ class Hum:
         return "hum", 0.5
 
 
-def test_systems_speak_side_by_side(pipeline: LipToSpeech, visit: LipVisit) -> None:
-    """Each is the video with its speech, in a listening test too."""
+def test_systems_speak_side_by_side(pipeline: LipToSpeech, visit: LipVisit, tmp_path: Path) -> None:
+    """Each is the video with its speech, in a listening test too; one may know it by its name."""
     plugged = PluggedLipReader("hum", PlugIn("Hum", Hum, Path(__file__)))
-    systems = {"lips": pipeline, "hum": plugged}
+    (tmp_path / "ada.wav").write_bytes(wav_bytes(np.ones(48_000) / 2, 16_000))
+    before = PluggedLipReader("m", PlugIn("M", lambda: Precomputed(tmp_path), Path(__file__)))
+    systems = {"lips": pipeline, "hum": plugged, "mine": before}
     with gr.Blocks():
         parts = [gr.Textbox(FACE), gr.Slider(), gr.Slider(), gr.State(), gr.Textbox()]
-        offer: Any = Offer(systems.__getitem__, {"lips": "Ours"}, {"hum": "Hum"})
+        offer: Any = Offer(systems.__getitem__, {"lips": "Ours"}, {"hum": "Hum", "mine": "M"})
         panel = LipSideBySide(offer, Services(), gr.State(), parts)
     values: Any = dict(zip(parts, [FACE, 0, 0, None, "neural"], strict=True))
-    values |= {panel.systems: ["lips", "hum"], panel.visit: visit}
+    values |= {panel.systems: ["lips", "hum", "mine"], panel.visit: visit}
     comparison = [*panel.run(values, PROGRESS)][-1][panel.result]
     timeline = comparison.timeline()
-    assert [(t.name, t.is_video) for t in timeline.tracks] == [("Ours", True), ("Hum", True)]
+    assert [track.name for track in timeline.tracks] == ["Ours", "Hum", "M"]
+    assert all(track.is_video for track in timeline.tracks)
     assert "Hum reads" in [lane.label for lane in timeline.lanes]
     assert comparison.faults == () and comparison.takes[1].notices == ()
     assert all(item.video for item in comparison.draft_items())

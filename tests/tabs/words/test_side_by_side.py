@@ -32,7 +32,7 @@ def test_comparison_has_every_recording_once(
     library: Any = FakeLibrary(tmp_path)
     library.vectors[:] = 1 / np.sqrt(library.vectors.shape[1])  # every word is alike to ours
     steps: list[int] = []
-    system: Any = SimpleNamespace(embed_audio=spectrum, has_vectors=True)
+    system: Any = SimpleNamespace(encode=lambda word, name: spectrum(word), has_vectors=True)
     comparison = SystemComparison.of(system, library, lambda done, total: steps.append(done))
     assert len(comparison.words) == len(SPOKEN) * len(VOICES) == len(steps)
     assert comparison.right.all() and not comparison.our_right.all()
