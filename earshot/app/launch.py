@@ -23,6 +23,7 @@ from earshot.app.options import options
 from earshot.app.site import FOLDERS, SOUNDS, Site, build, transcriber
 from earshot.core.connections import believed_proxies, limit_connections
 from earshot.core.console import explained
+from earshot.core.errors import InputError
 from earshot.core.http import CutStalledBodies, LimitBodies, SafeHeaders, ServeOnly
 from earshot.core.limits import LOCAL, PaceCalls, TakeTurns, address_of
 from earshot.core.paths import CHECKPOINTS
@@ -234,7 +235,7 @@ def main() -> None:
         permission = Permission.of(chosen.studies_key, os.environ)
         try:
             tests = listening_tests.opened(Path(chosen.studies), chosen.database, permission)
-        except UNAVAILABLE as error:
+        except (*UNAVAILABLE, InputError) as error:
             print(f"{NO_TESTS} ({str(error).splitlines()[0]})", file=sys.stderr)
             tests = None
         # Its own process loads the first live conversion on another core while the page is built.
@@ -260,7 +261,11 @@ def main() -> None:
             index_backend=chosen.index_backend,
             delete_after=chosen.delete_after,
         )
-        launch(page, chosen, processes=processes)
+        try:
+            launch(page, chosen, processes=processes)
+        finally:
+            if tests:
+                tests.store.dispose()
 
 
 def installed_judges() -> "Sequence[Judge]":

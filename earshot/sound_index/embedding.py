@@ -86,8 +86,8 @@ def entries_of(
     """Embed files: yield the entry of each, or None and why it cannot be used. Arguments as of
     ``SoundIndex.add``.
 
-    A file that the library holds keeps its id, and what is known of it. One that cannot be opened,
-    for a while perhaps, keeps its entry, which comes with the reason.
+    A file that the library holds keeps its id, and without captions its description. One that
+    cannot be opened, for a while perhaps, keeps its entry, which comes with the reason.
     """
     files = list(dict.fromkeys(Path(os.path.abspath(path)) for path in paths))
     embedded: dict[str, Entry] = {}  # by the hash of the content; with a cache, that holds them
@@ -126,7 +126,8 @@ def entries_of(
         else:
             sound_id, description = _new_id(library, digest, path.name, taken), Description()
             taken.add(sound_id)
-        description = (captions or {}).get(path, description)
+        if captions is not None:  # what they do not name any more, nobody describes
+            description = captions.get(path, Description())
         fields = {**description._asdict(), "seconds": entry.sound.seconds, "content_hash": digest}
         sound = Sound(sound_id, path, path.name, **fields)
         yield Embedded(path, replace(entry, sound=sound), notices=notices)

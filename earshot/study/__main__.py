@@ -1,6 +1,6 @@
 """python -m earshot.study COMMAND: a listening test from start to figures.
 
-Commands: new, check, freeze, simulate, serve, invite, export, analyse, compare, import.
+Commands: new, check, freeze, simulate, serve, invite, backup, export, analyse, compare, import.
 
 TEST is a folder with test.yaml, or a YAML file of webMUSHRA's.
 """
@@ -31,6 +31,7 @@ from earshot.study.storage.store import Store
 
 REHEARSAL = "simulated"  # the folder of what simulated raters answer
 REHEARSAL_DATABASE = "rehearsal.db"  # of simulated raters' answers, in that folder
+COPY = "To copy the answers themselves: python -m earshot study backup {test} FILE"
 ANSWERS = "answers.db"  # where `serve` keeps them, in the folder that it serves
 
 
@@ -86,6 +87,14 @@ def invite(options: argparse.Namespace) -> None:
     print(*rater_links.invitation_links(options.address, test.name, key, options.raters), sep="\n")
 
 
+def back_up(options: argparse.Namespace) -> None:
+    """Write all answers into one file, also while the test is served."""
+    test = spec.load(options.test)
+    check_new([options.file], options.overwrite)
+    _store(test, options.database).back_up(options.file)
+    print(options.file)
+
+
 def results(options: argparse.Namespace) -> None:
     """Write everything, or its analysis, to a folder."""
     test = spec.load(options.test)
@@ -103,6 +112,7 @@ def results(options: argparse.Namespace) -> None:
         with replacing(archive) as file:
             dataset.zipped(test, store, file)
         print(archive)
+        print(COPY.format(test=options.test), file=sys.stderr)
         return
     notes = list(filter(None, [preregistration.describe_changes(test)]))
     _report(test, store.ratings(test), folder, conduct=store.conduct(test), notes=notes)
@@ -244,6 +254,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     command.add_argument("--address", default="http://127.0.0.1:8000", help="where it is served")
     command.add_argument("--database", metavar="URL", help=f"default: TEST/{ANSWERS}")
     command.set_defaults(run=invite)
+    command = commands.add_parser(
+        "backup", help="copy the answers into one file, also while served"
+    )
+    command.add_argument("test", type=Path)
+    command.add_argument("file", type=Path, help=f"of SQLite's, as {ANSWERS} is")
+    command.add_argument("--database", metavar="URL", help=f"default: TEST/{ANSWERS}")
+    command.set_defaults(run=back_up)
     for name, what in [
         ("export", "all answers, tables, and a zip to publish"),
         ("analyse", "the report"),
@@ -265,7 +282,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     command.add_argument("--scale", choices=SCALES, default=SCALES[0], help="of P.835: %(default)s")
     command.add_argument("--out", type=Path, help="folder, default: FILE-results")
     command.set_defaults(run=analyse_ratings)
-    for name in ("simulate", "export", "analyse", "compare", "import"):
+    for name in ("backup", "simulate", "export", "analyse", "compare", "import"):
         command = commands.choices[name]
         command.add_argument(
             "--overwrite", action="store_true", help="replace results that are there"

@@ -32,7 +32,7 @@ def freeze(test: Test) -> Path:
         raise InputError(FROZEN.format(file=file))
     from earshot.study.analysis.report.method import plan  # loads statsmodels
 
-    content = {"plan": [*plan(test)], "test": stated(test)}
+    content = {"plan": [*plan(test)], "test": stated(test), "samples": copies.sample_hashes(test)}
     head = {
         "frozen": datetime.now(UTC).isoformat(timespec="seconds"),
         "sha256": _hash(content),
@@ -69,7 +69,8 @@ def describe_changes(test: Test) -> str:
     try:
         record = json.loads((test.folder / FILE).read_text(encoding="utf-8"))
         before, when, hashed = record["test"], record["frozen"], record["sha256"]
-        whole = _hash({"plan": record["plan"], "test": before}) == hashed
+        parts = {name: record[name] for name in ("plan", "test", "samples") if name in record}
+        whole = _hash(parts) == hashed
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"{FILE} cannot be read: bring it back as it was written.") from error
     if not whole:
@@ -77,13 +78,16 @@ def describe_changes(test: Test) -> str:
     now = stated(test)
     names = sorted(now.keys() | before.keys())
     changed = [name for name in names if now.get(name) != before.get(name)]
+    same_files = now["sounds"].keys() == before["sounds"].keys()
+    if same_files and not copies.other_sounds(test, before["sounds"], parts.get("samples", {})):
+        changed = [name for name in changed if name != "sounds"]  # tags may be written into them
     since = f"changed since: {', '.join(changed)}" if changed else "nothing was changed since"
     return f"Frozen on {when[:10]} (SHA-256 {hashed[:12]}…); {since}."
 
 
 def stated(test: Test) -> dict[str, Any]:
     """Describe all that may not change unnoticed, as JSON has it."""
-    content = described(test) | {"sounds": copies.sound_hashes(test)["files"]}
+    content = described(test) | {"sounds": copies.file_hashes(test)}
     return json.loads(json.dumps(content, ensure_ascii=False))
 
 

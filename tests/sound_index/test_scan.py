@@ -142,6 +142,25 @@ def test_captions_with_short_row_are_read(tmp_path: Path) -> None:
     assert read_captions(tmp_path / CAPTIONS) == {"low.wav": Description()}
 
 
+@pytest.mark.parametrize("backend", ["memory", "disk"])
+def test_deleted_captions_are_shown_no_more(
+    folder: Path, encoder: FakeEncoder, backend: str
+) -> None:
+    """jellyfin/jellyfin#12233, InstaZDLL/WaveFlow#366: a tag that was removed is still shown."""
+    out, table = folder.with_name("sounds.index"), folder / CAPTIONS
+    table.write_text("file,kind,caption\nlow.wav,hum,A wrong one\nhigh.wav,hum,A high one\n")
+
+    def captions() -> set[str]:
+        scan(folder, out, encoder, backend=backend)
+        return {sound.caption for sound in SoundIndex.open(out, encoder).sounds} - {""}
+
+    assert captions() == {"A wrong one", "A high one"}
+    table.write_text("file,kind,caption\nhigh.wav,hum,A high one\n")
+    assert captions() == {"A high one"}
+    table.unlink()
+    assert captions() == set()
+
+
 def test_captions_describe_licence_and_tags(tmp_path: Path) -> None:
     (tmp_path / CAPTIONS).write_text(
         "file,kind,caption,licence,tags\nlow.wav,hum,A hum | hum,CC BY 4.0,night | field |night\n"

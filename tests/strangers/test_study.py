@@ -1,6 +1,8 @@
 """Files and answers of listening tests as public reports of other programs describe them: each kind
 with the report that it comes from, and the value that is right."""
 
+import os
+import shutil
 import sys
 import unicodedata
 import zipfile
@@ -10,8 +12,11 @@ from typing import Literal
 import numpy as np
 import pytest
 import soundfile
+from fastapi.testclient import TestClient
 
+from benchmarks.support.listening import Rater
 from earshot.core.errors import InputError
+from earshot.study import preregistration
 from earshot.study.__main__ import main
 from earshot.study.design import folder, spec
 from earshot.study.design.form import Form
@@ -19,6 +24,7 @@ from earshot.study.design.scales import UNWRITTEN
 from earshot.study.design.spec import SpecError
 from earshot.study.sounds import stimuli
 from earshot.study.storage.store import Store
+from earshot.study.web.server import app, library
 from tests.support.stimuli import RATE, make_folder, noise
 from tests.support.studies import any_answer, enrol
 
@@ -311,3 +317,56 @@ def test_drafted_consent_is_still_unwritten(tmp_path: Path) -> None:
     test_folder = make_folder(tmp_path / "mine")
     (test_folder / "test.yaml").write_text(folder.describe(test_folder, Form("ab")))
     assert spec.load(test_folder).unwritten == [UNWRITTEN]
+
+
+def test_ended_server_leaves_one_file(tmp_path: Path) -> None:
+    """sepinf-inc/IPED#21, oliexdev/openScale#1289: a copied SQLite file lacks what is in its
+    -wal."""
+    source = make_folder(tmp_path / "mine")
+    with TestClient(app(library(source))) as client:
+        Rater(client, "mine")
+    assert not (tmp_path / "mine" / "answers.db-wal").exists()
+    shutil.copyfile(source / "answers.db", tmp_path / "copy.db")
+    assert Store(f"sqlite:///{tmp_path / 'copy.db'}").raters("mine") == 1
+
+
+@pytest.mark.parametrize("suffix", [".wav", ".flac"])
+def test_tags_change_no_sound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str) -> None:
+    """OV2/RapidCRC-Unicode#186, dhowden/tag#94: a tag editor changes the bytes of a file whose
+    sound is the same."""
+    source = make_folder(tmp_path / "mine")
+    for path in source.rglob("*.wav"):
+        samples, rate = soundfile.read(path, dtype="int16")
+        path.unlink()
+        soundfile.write(path.with_suffix(suffix), samples, rate)
+    yaml = (source / "test.yaml").read_text()
+    (source / "test.yaml").write_text(yaml.replace(".wav", suffix))
+    run(monkeypatch, "freeze", source)
+    test, store = spec.load(source), Store(f"sqlite:///{source / 'answers.db'}")
+    store.open(test)
+    enrol(store, test)
+    sound = next(iter(test.trials[0].sounds.values()))
+    samples, rate = soundfile.read(sound, dtype="int16")
+
+    def write(samples: np.ndarray) -> None:
+        with soundfile.SoundFile(sound, "w", rate, samples[0].size) as file:
+            file.title, file.comment = "Take 3", "chosen by Anna"
+            file.write(samples)
+
+    write(samples)
+    run(monkeypatch, "check", source)
+    assert preregistration.describe_changes(test).endswith("nothing was changed since.")
+    write(samples[:-1])
+    with pytest.raises(SystemExit, match=f"not those that raters have answered .*{sound.name}"):
+        run(monkeypatch, "check", source)
+    assert preregistration.describe_changes(test).endswith("changed since: sounds.")
+
+
+def test_files_of_1970_are_packed(tmp_path: Path) -> None:
+    """digitalandrew/wairz#14, python/cpython#78278: “ZIP does not support timestamps before 1980”,
+    where images are built reproducibly."""
+    source = make_folder(tmp_path / "mine")
+    for path in source.rglob("*"):
+        os.utime(path, (0, 0))
+    folder.write_zip(source, tmp_path / "mine.zip")
+    assert "test.yaml" in zipfile.ZipFile(tmp_path / "mine.zip").namelist()

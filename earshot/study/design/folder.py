@@ -158,7 +158,8 @@ def describe(folder: Path, form: Form, names: Collection[str] | None = None) -> 
 
 def write_zip(folder: Path, file: Path) -> None:
     """Write the folder as a zip file."""
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+    # Files may be older than 1980, where the times of zips begin.
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, strict_timestamps=False) as archive:
         for path in sorted(folder.rglob("*")):
             if path.is_file():
                 archive.write(path, path.relative_to(folder))

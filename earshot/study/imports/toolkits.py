@@ -50,6 +50,10 @@ CLIPS: Final = "{system}/{stimulus}"
 MAX_ADDRESS: Final = 2000  # characters of a clip's address
 
 TITLE: Final = "session_test_id"
+SEVERAL: Final = (
+    "This file has ratings of several tests (session_test_id: {tests}): keep the rows of one in it."
+)
+MAX_TESTS: Final = 5  # that a message names
 ITEM: Final = "trial_id"
 UUID: Final = "session_uuid"
 # What only the file of one kind of page has.
@@ -252,12 +256,13 @@ def _read_webmushra(sheet: Sheet) -> tuple[Design, list[Rating], list[str]]:
         )
     numbered = UUID in columns
     about = [UUID] if numbered else columns[1 : columns.index(ITEM)]
-    names, again = Names(), Counter[tuple[str, ...]]()
+    names, again, tests = Names(), Counter[tuple[str, ...]](), dict[str, None]()
     design = MUSHRA if {*SLIDERS} <= {*columns} else ACR
     design = ABX if {*PAIR} <= {*columns} else design
     ratings: list[Rating] = []
     for row in rows:
         cells = row.cells
+        tests[cells.get(TITLE, "")] = None
         person = tuple(cells[name] for name in about)
         if numbered:
             check_id(row, UUID)
@@ -279,6 +284,8 @@ def _read_webmushra(sheet: Sheet) -> tuple[Design, list[Rating], list[str]]:
         if not system:
             raise InputError(f"Row {row.line} names no stimulus.")
         ratings.append(Rating(rater, cells[ITEM], system, answer, other, time, line=row.line))
+    if len(tests) > 1:  # whose trials and raters may be called alike
+        raise InputError(SEVERAL.format(tests=", ".join(list(tests)[:MAX_TESTS])))
     notes = []
     if undecided := sum(each.answer == UNDECIDED for each in ratings if design is ABX):
         notes.append(

@@ -22,10 +22,11 @@ import soundfile
 
 from earshot.core.errors import InputError
 from earshot.core.files import write as write_file
+from earshot.media.workers import stream
 from earshot.study.design import Test
 from earshot.study.design.folder import VIDEOS
 from earshot.study.design.model import PREPARED
-from earshot.study.sounds.pictures import Picture
+from earshot.study.sounds.pictures import Picture, read_picture
 
 MARK: Final = "checked.json"
 OURS: Final = re.compile(r"[0-9a-f]{16}\.(flac|wav|mp4|webm)")  # what we write, or once wrote
@@ -39,6 +40,7 @@ EXCHANGED: Final = (
     "The sounds of this test are not those that raters have answered ({names}): bring them back, "
     "or give the changed test another name."
 )
+MAX_SECONDS: Final = 600.0  # of a sound
 MAX_FILES: Final = 20_000  # whose hashes are remembered while they do not change
 MAX_NAMES: Final = 3  # of files that a message repeats
 
@@ -190,15 +192,41 @@ def _packed(samples: np.ndarray) -> bytes:
     return samples.astype("<i4").view(np.uint8).reshape(-1, 4)[:, :3].tobytes()
 
 
-def sound_hashes(test: Test) -> dict[str, Any]:
-    """Describe what raters hear: {"loudness": LUFS or None, "files": {path: SHA-256}}, with paths
-    relative to the test's folder. Files that are not there are left out."""
+def file_hashes(test: Test) -> dict[str, str]:
+    """Hash the files of a test's sounds, by their paths relative to its folder. Those that are not
+    there are left out."""
+    return {name: _file_hash(*_state_of(path)) for name, path in _sound_files(test).items()}
+
+
+def sample_hashes(test: Test) -> dict[str, str]:
+    """Hash what is heard and seen of each of these files, whatever tags it has and however it is
+    packed; nothing for what cannot be decoded."""
+    return {name: _sample_hash(*_state_of(path)) for name, path in _sound_files(test).items()}
+
+
+def describe_sounds(test: Test) -> dict[str, Any]:
+    """Describe what raters hear: {"loudness": LUFS or None, "files": hashes, "samples": hashes}."""
+    files, samples = file_hashes(test), sample_hashes(test)
+    return {"loudness": test.loudness, "files": files, "samples": samples}
+
+
+def other_sounds(test: Test, files: Mapping[str, str], samples: Mapping[str, str]) -> list[str]:
+    """List the files in which something else is heard or seen than in those with these hashes;
+    only what has other bytes is decoded."""
+    return [
+        name
+        for name, path in _sound_files(test).items()
+        if name in files and files[name] != _file_hash(*_state_of(path))
+        if not samples.get(name) or samples[name] != _sample_hash(*_state_of(path))
+    ]
+
+
+def _sound_files(test: Test) -> dict[str, Path]:
     sounds = {path for trial in test.trials for path in trial.sounds.values()}
     sounds |= {trial.reference for trial in test.trials if trial.reference}
     prepared = test.folder / PREPARED  # from the others
     files = sorted(path for path in sounds if path.is_file() and path.parent != prepared)
-    hashes = {path.relative_to(test.folder).as_posix(): _hash(path) for path in files}
-    return {"loudness": test.loudness, "files": hashes}
+    return {path.relative_to(test.folder).as_posix(): path for path in files}
 
 
 def sound_difference(test: Test, before: Mapping[str, Any] | None) -> str | None:
@@ -207,23 +235,35 @@ def sound_difference(test: Test, before: Mapping[str, Any] | None) -> str | None
     """
     if not before:
         return None
-    now = sound_hashes(test)
-    names = [
-        name for name, hashed in now["files"].items() if before["files"].get(name, hashed) != hashed
-    ]
-    if not names and now["loudness"] == before["loudness"]:
+    names = other_sounds(test, before["files"], before.get("samples", {}))
+    if not names and test.loudness == before["loudness"]:
         return None
     more = " …" * (len(names) > MAX_NAMES)
     listing = ", ".join(names[:MAX_NAMES]) + more or f"loudness {before['loudness']} before"
     return EXCHANGED.format(names=listing)
 
 
-def _hash(path: Path) -> str:
+def _state_of(path: Path) -> tuple[Path, int, int]:
     status = path.stat()
-    return _hash_of(path, status.st_size, status.st_mtime_ns)
+    return path, status.st_size, status.st_mtime_ns
 
 
 @lru_cache(MAX_FILES)
-def _hash_of(path: Path, size: int, changed: int) -> str:
+def _file_hash(path: Path, size: int, changed: int) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@lru_cache(MAX_FILES)
+def _sample_hash(path: Path, size: int, changed: int) -> str:
+    digest, about = hashlib.sha256(), []
+    try:
+        for header, block in stream("audio", path, max_seconds=MAX_SECONDS, mono=False):
+            assert block is not None
+            digest.update(block.T.tobytes())
+            about = [header["sample_rate"], len(block)]
+        picture = read_picture(path)
+    except InputError:
+        return ""
+    digest.update(json.dumps([*about, picture and picture[0].name]).encode())
+    return digest.hexdigest()

@@ -2,27 +2,43 @@
 to date: a file in migrations/versions for each change.
 """
 
+import contextlib
 import os
+import secrets
+import sqlite3
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from alembic import command
 from alembic.config import Config
-from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
 from sqlalchemy.exc import DBAPIError, TimeoutError
 from sqlalchemy.pool import QueuePool
+
+from earshot.core.errors import InputError
 
 # Seconds for others who write. Each of those who wait holds a thread of the server, and the page of
 # a rater who is refused sends again.
 WAIT = 10
 MEMORY = "sqlite://"
 MIGRATIONS = Path(__file__).parent / "migrations"
+# Pages of SQLite's log, a few for each answer, that are brought into the file as soon as there are
+# so many: whoever copies the file alone, of a server that runs, lacks the last answers at most.
+MAX_LOG = 64
+CLOSING = 1000  # milliseconds that the log is waited for at the end
 PRAGMAS = (
-    "journal_mode = WAL",  # readers wait for nobody
+    f"wal_autocheckpoint = {MAX_LOG}",
     "synchronous = FULL",  # a commit returns when it is on the disk
     "foreign_keys = ON",
     "secure_delete = ON",  # what is withdrawn is overwritten
 )
+LOG: Final = "journal_mode = WAL"  # readers wait for nobody; the file itself remembers it
+EMPTY: Final = (
+    "{file} has no table in it: it was copied without {file.name}-wal, which holds the answers. "
+    "Copy both, or write one file with python -m earshot study backup. If there were no answers, "
+    "delete it."
+)
+ELSEWHERE: Final = "The answers are not in a file of SQLite: copy them with pg_dump."
 UPGRADE_LOCK = 0x57D7  # any number that is nobody else's
 
 
@@ -34,6 +50,11 @@ def connect(url: str, upgrade: bool = True) -> Engine:
     reads first and then writes could fail otherwise.
     """
     url = _from_anywhere(url)
+    file = _file_of(url)
+    has_content = file is not None and file.exists() and file.stat().st_size > 0
+    if file and not has_content:
+        # SQLite gives its other files the same permissions: nobody else reads answers.
+        file.touch(mode=0o600)
     # No answers in errors, which are logged.
     if not url.startswith("sqlite"):
         engine = create_engine(url, hide_parameters=True, pool_pre_ping=True, pool_timeout=WAIT)
@@ -45,21 +66,73 @@ def connect(url: str, upgrade: bool = True) -> Engine:
         engine = create_engine(url, hide_parameters=True, **waiting)
         event.listen(engine, "connect", _set_up)
         event.listen(engine, "begin", _begin)
+    if has_content:
+        with engine.connect() as connection:
+            tables = connection.exec_driver_sql("SELECT count(*) FROM sqlite_master").scalar()
+        if not tables:
+            engine.dispose()
+            raise InputError(EMPTY.format(file=file))
     if upgrade:
         with engine.execution_options(write=True).begin() as connection:
             _upgrade(connection)
-    if engine.url.get_backend_name() == "sqlite" and (file := engine.url.database):
-        _hold_on_to(engine, Path(file))
+        if file:  # only now, so that the tables are in the file and never in the log alone
+            _execute(engine, f"PRAGMA {LOG}")
+    if file:
+        _hold_on_to(engine, file)
     return engine
+
+
+def dispose(engine: Engine) -> None:
+    """Bring SQLite's log into the file, which then holds all that is committed, and let go of it.
+    What is in memory stays."""
+    if _file_of(engine.url) is None:
+        return
+    with contextlib.suppress(sqlite3.Error, *UNAVAILABLE):  # else all is in the log, as before
+        _execute(engine, f"PRAGMA busy_timeout = {CLOSING}")
+        _execute(engine, "PRAGMA wal_checkpoint(TRUNCATE)")
+    engine.dispose()
+
+
+def back_up(engine: Engine, out: Path) -> None:
+    """Write all that is committed into a file, in one step and while others write.
+
+    Raises InputError for what is no file of SQLite, and where ``out`` is that file."""
+    file = _file_of(engine.url)
+    if file is None:
+        raise InputError(ELSEWHERE)
+    if out.resolve() == file.resolve():
+        raise InputError(f"{out} holds the answers themselves: name another file.")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    part = out.with_name(f".{secrets.token_hex(8)}.tmp")
+    try:
+        part.touch(mode=0o600)
+        _execute(engine, "VACUUM INTO ?", part)
+        part.replace(out)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _execute(engine: Engine, statement: str, *values: Path) -> None:
+    """Execute what SQLite allows in no transaction."""
+    with contextlib.closing(engine.raw_connection()) as connection:
+        connection.cursor().execute(statement, [str(value) for value in values])
+
+
+def _file_of(url: str | URL) -> Path | None:
+    """Find the file of a database of SQLite's; None for one in memory, and for another kind."""
+    parsed = make_url(url)
+    file = parsed.database
+    if parsed.get_backend_name() != "sqlite" or not file or file.startswith((":", "file:")):
+        return None
+    return Path(file).absolute()
 
 
 def _from_anywhere(url: str) -> str:
     """Write the URL of a file of SQLite with its whole path: others open it from other folders."""
-    parsed = make_url(url)
-    file = parsed.database
-    if parsed.get_backend_name() != "sqlite" or not file or file.startswith((":", "file:")):
+    file = _file_of(url)
+    if file is None:
         return url
-    return parsed.set(database=str(Path(file).absolute())).render_as_string(hide_password=False)
+    return make_url(url).set(database=str(file)).render_as_string(hide_password=False)
 
 
 class StoreRemovedError(RuntimeError):

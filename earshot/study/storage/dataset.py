@@ -187,7 +187,7 @@ def stimuli(
     """Make a row of each sound of each trial."""
     scored: Any = rated
     rated = scored[scored["scale"] == test.rated[0].name]  # one row of several of an answer
-    hashes, prepared = copies.sound_hashes(test)["files"], test.folder / PREPARED
+    hashes, prepared = copies.file_hashes(test), test.folder / PREPARED
     pairs = zip(rated["trial"], rated["system"], strict=True)
     counts = Counter((int(trial), system) for trial, system in pairs)
     counts += Counter(

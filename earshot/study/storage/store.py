@@ -8,6 +8,7 @@ import secrets
 import threading
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Final, Literal
 
 import pandas as pd
@@ -21,7 +22,7 @@ from earshot.study.design.model import UNDRAWN
 from earshot.study.sounds import copies
 from earshot.study.storage import answers, queries, raters, tables
 from earshot.study.storage.answers import ratings_table
-from earshot.study.storage.database import connect
+from earshot.study.storage.database import back_up, connect, dispose
 from earshot.study.storage.raters import SIMULATED, Conduct, Finish, Places, Rater, rater_id
 from earshot.study.storage.tables import ChangeRow, ItemRow, RaterRow, TestRow
 
@@ -72,12 +73,22 @@ class Store:
         self._writing = sessionmaker(self.engine.execution_options(write=True))
         self._drawing: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 
+    def dispose(self) -> None:
+        """Leave everything in the one file of SQLite's; the store can be used again."""
+        dispose(self.engine)
+
+    def back_up(self, out: Path) -> None:
+        """Write all answers into a file, while raters go on. Raises InputError for PostgreSQL."""
+        back_up(self.engine, out)
+
     def open(self, test: Test) -> str:
         """Let raters come → the key with which the organiser sees the results.
 
         Raises InputError where the store holds another test of that name, or where sounds are not
         those that raters have answered.
         """
+        if not self.raters(test.name):
+            copies.describe_sounds(test)  # which is remembered: the first rater waits for nothing
         with self._writing.begin() as session:
             row = queries.create_test(session, test)
             if changed := copies.sound_difference(test, row.sounds):
@@ -113,7 +124,7 @@ class Store:
                     known_sounds = queries.test_row(session, test).sounds is not None
                 row = RaterRow(panel=dict(panel or {}) or None, language=language)
                 row.device, row.claim = device, claim
-                sounds = None if known_sounds else copies.sound_hashes(test)
+                sounds = None if known_sounds else copies.describe_sounds(test)
                 self._add(test, token, number, sequence, row, sounds)
         return rater
 

@@ -2,7 +2,8 @@
 
 import os
 import socket
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,15 @@ def app(tests: TestLibrary) -> FastAPI:
         Middleware(CutStalledBodies),
         Middleware(LimitBodies),
     ]
-    served = FastAPI(title="Listening tests", openapi_url=None, middleware=limits)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        tests.store.dispose()  # here: a signal ends the process as soon as the server has ended
+
+    served = FastAPI(
+        title="Listening tests", openapi_url=None, middleware=limits, lifespan=lifespan
+    )
     for router in routers(tests):
         served.include_router(router)
     return served

@@ -66,6 +66,13 @@ def test_anonymous_participants_are_told_apart(tmp_path: Path) -> None:
     assert ratings.table.groupby("rater")["answer"].first().tolist() == [50, 60]
 
 
+def test_several_tests_in_one_table_are_refused(tmp_path: Path) -> None:
+    """webMUSHRA calls trials of both trial1, and may call their raters alike."""
+    rows = [[test, "", "trial1", name, 50, 10, ""] for test in "ab" for name in ("C1", "C2")]
+    with pytest.raises(InputError, match=r"several tests \(session_test_id: a, b\)"):
+        read_ratings(written(tmp_path / "mushra.csv", HEAD, *rows))
+
+
 def test_paired_comparison_of_webmushra_is_abx(tmp_path: Path) -> None:
     head = "session_test_id,email,trial_id,choice_reference,choice_non_reference,choice_answer"
     rows = [

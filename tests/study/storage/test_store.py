@@ -1,5 +1,8 @@
 """What the store keeps, gives back and forgets, in SQLite and in PostgreSQL."""
 
+import contextlib
+import shutil
+import sqlite3
 import threading
 from collections import Counter
 from collections.abc import Mapping
@@ -19,7 +22,7 @@ from earshot.study.design.spec import load
 from earshot.study.storage import store as module
 from earshot.study.storage import tables
 from earshot.study.storage.answers import RATING_COLUMNS
-from earshot.study.storage.database import StoreRemovedError
+from earshot.study.storage.database import MAX_LOG, StoreRemovedError
 from earshot.study.storage.export import lines
 from earshot.study.storage.raters import ABANDONED, NoPlaceError
 from earshot.study.storage.store import MAX_ANSWERS, Rater, StaleAnswerError, Store
@@ -350,3 +353,48 @@ def test_delete_leaves_only_other_tests(store: Store) -> None:
     store.delete("gone")
     assert store.raters("gone") == 0 and len(store.ratings(gone)) == 0
     assert store.raters("stays") == 1 and len(store.ratings(stays)) > 0
+
+
+def test_copied_file_holds_answers(tmp_path: Path) -> None:
+    """Of a store that is used it lacks the last answers at most, and none of one that was closed:
+    what is only in the log beside it is copied by nobody."""
+    test, store = make_test(stimuli=40), Store(f"sqlite:///{tmp_path / 'answers.db'}")
+    assert (tmp_path / "answers.db").stat().st_mode & 0o077 == 0
+    rater = enrol(store, test)
+
+    def copied() -> int:
+        shutil.copyfile(tmp_path / "answers.db", tmp_path / "copy.db")
+        return len(Store(f"sqlite:///{tmp_path / 'copy.db'}").ratings(test))
+
+    assert copied() == 0  # it has tables from the beginning
+    take(store, test, rater, 100)
+    assert copied() >= 100 - MAX_LOG
+    store.dispose()
+    assert copied() == 100
+    take(store, test, rater, 101)  # and may be used again
+
+
+def test_file_without_its_log_is_refused(tmp_path: Path) -> None:
+    """It would be taken for a new one, and other raters' answers begin in it."""
+    file = tmp_path / "answers.db"
+    with contextlib.closing(sqlite3.connect(file)) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")
+    with pytest.raises(InputError, match=r"copied without answers\.db-wal"):
+        Store(f"sqlite:///{file}")
+    file.write_bytes(b"")  # nothing was ever in it
+    assert Store(f"sqlite:///{file}").raters("mine") == 0
+
+
+def test_backup_is_whole_while_raters_go_on(tmp_path: Path) -> None:
+    test, store = make_test(), Store(f"sqlite:///{tmp_path / 'answers.db'}")
+    rater = enrol(store, test)
+    take(store, test, rater, 3)
+    store.back_up(tmp_path / "to" / "copy.db")
+    take(store, test, rater, 5)
+    copy = tmp_path / "to" / "copy.db"
+    assert len(Store(f"sqlite:///{copy}").ratings(test)) == 3
+    assert copy.stat().st_mode & 0o077 == 0
+    for wrong in (store, Store("sqlite://")):
+        with pytest.raises(InputError, match="name another file|pg_dump"):
+            wrong.back_up(tmp_path / "answers.db")
+    assert len(store.ratings(test)) == 5
