@@ -17,9 +17,11 @@ import threading
 import time
 import traceback
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from math import inf
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Final
@@ -34,6 +36,19 @@ POLL: Final = 0.1  # seconds between two looks at time, memory and whether the v
 PAGE_BYTES: Final = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
 logger = logging.getLogger("earshot")
+# Until when, of time.monotonic(), all calls have to end that are made here, and after how long.
+_limit: ContextVar[tuple[float, float]] = ContextVar("limit", default=(inf, inf))
+
+
+@contextmanager
+def limited(seconds: float) -> Iterator[None]:
+    """Give the calls of plug-ins that are made inside so many seconds in all, loading too: others
+    wait for what is done here."""
+    token = _limit.set((time.monotonic() + seconds, seconds))
+    try:
+        yield
+    finally:
+        _limit.reset(token)
 
 
 class PlugIn:
@@ -79,7 +94,7 @@ class PlugIn:
         return self._run("loaded", (), self._max_seconds)
 
     def _run(self, what: str, arguments: tuple[Any, ...], seconds: float) -> Any:
-        ends = time.monotonic() + seconds
+        ends = min(time.monotonic() + seconds, _limit.get()[0])
         while not self._lock.acquire(timeout=POLL):
             cancellation.check()
             if time.monotonic() > ends:
@@ -105,11 +120,13 @@ class PlugIn:
             self._lock.release()
 
     def _wait(self, seconds: float) -> None:
-        ends, before = time.monotonic() + seconds, self._runner.memory()
+        last, shorter = _limit.get()
+        ends, before = min(time.monotonic() + seconds, last), self._runner.memory()
         while not self._runner.wait(POLL):
             cancellation.check()
             if time.monotonic() > ends:
-                raise PlugInError(f"{self.label} gave no answer within {seconds:g} s.")
+                limit = min(seconds, shorter)
+                raise PlugInError(f"{self.label} gave no answer within {limit:g} s.")
             if self._runner.memory() - before > self._max_memory:
                 gigabytes = self._max_memory / 1024**3
                 raise PlugInError(f"{self.label} took more than {gigabytes:g} GB of memory.")

@@ -2,8 +2,10 @@
 
 import sys
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,7 @@ from earshot.core.errors import InputError, PlugInError, StoppedError
 from earshot.core.paths import PIPELINES
 from earshot.media.video import Frame
 from earshot.systems import plug_in
-from earshot.systems.plug_in import PlugIn
+from earshot.systems.plug_in import PlugIn, limited
 from earshot.systems.plugged import PluggedConverter, PluggedEmbedder, PluggedLipReader
 from earshot.systems.registry import load_board
 
@@ -154,6 +156,21 @@ def test_calls_that_never_end_are_given_up(
             plug_in.time.sleep(0.1)
     else:
         pytest.fail("it stays busy")
+
+
+def test_calls_are_short_where_others_wait() -> None:
+    """All that are made there have the seconds together, and so has who waits for another."""
+    mine = PlugIn("Mine", partial(Converter, endless), HERE)
+    with ThreadPoolExecutor() as pool, limited(0.3):
+        began = time.monotonic()
+        calls = [
+            pool.submit(copy_context().run, mine.call, "__call__", *SPEECH[::-1], "low")
+            for _ in range(2)
+        ]
+        sentences = [str(call.exception()) for call in calls]
+    assert time.monotonic() - began < 3
+    assert any("gave no answer within 0.3 s" in each for each in sentences), sentences
+    assert all("answer" in each or "busy" in each for each in sentences), sentences
 
 
 def test_stopped_job_stops_waiting() -> None:

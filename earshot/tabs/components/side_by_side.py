@@ -17,7 +17,7 @@ from earshot.systems.registry import Offer
 from earshot.tabs.components.blind_vote import BlindVote
 from earshot.tabs.components.comparison import Comparison, Source, Take, at_one_loudness
 from earshot.tabs.components.timeline import timeline
-from earshot.tabs.shared.events import LONG_QUEUE, Update, Values
+from earshot.tabs.shared.events import SYSTEMS_QUEUE, Update, Values
 from earshot.tabs.shared.html import render
 from earshot.tabs.shared.parts import Section
 from earshot.tabs.shared.services import Services
@@ -71,7 +71,7 @@ class SideBySide(Section):
             progress_on=self.lanes,
             start=self.start,
             stop=self.stop,
-            queue=LONG_QUEUE,
+            queue=SYSTEMS_QUEUE,
         )
 
     @abstractmethod

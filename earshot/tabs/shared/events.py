@@ -46,6 +46,7 @@ _stopping: WeakKeyDictionary[gr.Button, dict[Component, list[int]]] = WeakKeyDic
 QUICK_QUEUE: Final = "quick"  # less than a second: search, words, speaking again
 CONVERSION_QUEUE: Final = "conversion"  # a second or a few: conversion to one voice
 LONG_QUEUE: Final = "long"  # reading lips, adding sounds, fitting a voice
+SYSTEMS_QUEUE: Final = "systems"  # systems side by side: one that hangs holds up no other work
 OUR_FAULT: Final = "Something went wrong on our side. Please try again, or try another input."
 # On a phone a result lies below what was pressed.
 SHOW: Final = """() => {

@@ -13,6 +13,7 @@ from gradio.components import Component
 
 from earshot.core.errors import InputError
 from earshot.core.paths import ASSETS
+from earshot.systems.plug_in import limited
 from earshot.systems.sound_search.query import clean, parse
 from earshot.tabs.shared.events import Update, answering, offer, say
 from earshot.tabs.shared.gradio_internals import event_data
@@ -42,6 +43,7 @@ NO_AREA: Final = "There are no sounds in this area. Draw around some."
 PAGE: Final = 9  # sounds: the best next to the map, and the others in two columns
 MAX_RESULTS: Final = 99  # sounds of a search
 MAX_LISTED: Final = 21  # sounds of a list
+MAX_PLUG_IN_SECONDS: Final = 10.0  # of a search by a plug-in, for which others wait
 
 
 def write_finished(text: str, result: "SearchResult", fingerprint: str) -> None:
@@ -224,7 +226,13 @@ class SoundEvents:
     def run(
         self, search: Search, own: VisitorLibrary | None, progress: gr.Progress | None = None
     ) -> Update:
-        """Search, or list chosen sounds, and show the result."""
+        """Search, or list chosen sounds, and show the result, on a queue where others wait."""
+        with limited(MAX_PLUG_IN_SECONDS):
+            return self._run(search, own, progress)
+
+    def _run(
+        self, search: Search, own: VisitorLibrary | None, progress: gr.Progress | None
+    ) -> Update:
         from earshot.systems.sound_search import list_sounds  # late, for it loads torch
 
         if progress:

@@ -38,6 +38,7 @@ MAX_SECONDS: Final = 7200.0  # of these files together
 OURS: Final = "Ours"
 NO_SYSTEM: Final = "Choose a system first."
 UNREACHABLE: Final = "The sounds cannot be fetched now. Try again later, or take our model."
+ADDED_MEANWHILE: Final = "Sounds were added meanwhile. Try again."
 FILES_AT_ONCE: Final = 4  # added between two moments at which the visitor can stop
 # Formats that browsers play; others are converted to WAV.
 PLAYABLE: Final = (".wav", ".mp3", ".ogg", ".oga", ".opus", ".flac", ".m4a", ".webm", ".mp4")
@@ -65,6 +66,7 @@ class VisitorLibrary(IndexedCatalogue):
 
         super().__init__(SoundIndex.empty(search.encoder), own=True)
         self.cleared = 0  # how often
+        self._adding = threading.Lock()
         upload_folder().mkdir(parents=True, exist_ok=True)
         # Gradio serves files in its folder. The subfolder is deleted with this object.
         self._joint: tuple[object, JointCatalogue] | None = None
@@ -91,10 +93,17 @@ class VisitorLibrary(IndexedCatalogue):
         return self._joint[1]
 
     def embed_by(self, search: "SoundSearch", progress: gr.Progress | None = None) -> None:
-        """Embed the sounds anew where they were embedded by another model."""
+        """Embed the sounds anew where they were embedded by another model. Raises InputError where
+        others were added meanwhile.
+        """
         if search.encoder.fingerprint != self.index.encoder.fingerprint:
-            self.index = index = _embedded(self, search, progress)
-            self.stored = lambda: index.library
+            before = self.index.library
+            index = _embedded(self, search, progress)
+            with self._adding:
+                if self.index.library is not before:
+                    raise InputError(ADDED_MEANWHILE)
+                self.index = index
+                self.stored = lambda: index.library
 
     def add(self, files: Sequence[str]) -> Iterator[tuple[int, list[Remark], list[Remark]]]:
         """Add uploaded files in small steps. Yields after each step the number of files done,
@@ -132,7 +141,8 @@ class VisitorLibrary(IndexedCatalogue):
             about = {
                 copy: descriptions[file] for copy, file in copies.items() if file in descriptions
             }
-            report = self.index.add(copies, about)
+            with self._adding:
+                report = self.index.add(copies, about)
             skipped += ((path.name, reason) for path, reason in report.skipped)
             noticed += ((copies[path].name, notice) for path, notice in report.noticed)
             yield min(first + FILES_AT_ONCE, len(sounds)), skipped, [*dict.fromkeys(noticed)]

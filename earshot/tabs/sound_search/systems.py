@@ -9,7 +9,7 @@ from gradio.components import Component
 
 from earshot.core.errors import InputError
 from earshot.tabs.components.side_by_side import about_systems
-from earshot.tabs.shared.events import LONG_QUEUE, Update, say
+from earshot.tabs.shared.events import SYSTEMS_QUEUE, Update, say
 from earshot.tabs.shared.html import render
 from earshot.tabs.shared.parts import Section
 from earshot.tabs.shared.services import Services
@@ -50,7 +50,7 @@ class SystemSection(Section):
         self.events = events
         inputs: list[Component] = [self.name, events.result.search, events.components.own]
         outputs = events.components.outputs
-        how: dict[str, Any] = {"stop": self.stop, "queue": LONG_QUEUE, "seconds": MAX_SECONDS}
+        how: dict[str, Any] = {"stop": self.stop, "queue": SYSTEMS_QUEUE, "seconds": MAX_SECONDS}
         self.on_model(
             self.rank.click,
             self.compare,

@@ -14,7 +14,7 @@ from earshot.core.errors import InputError
 from earshot.systems.registry import Offer
 from earshot.tabs.components.map import Chart, Point, show, sound_map
 from earshot.tabs.components.side_by_side import about_systems
-from earshot.tabs.shared.events import LONG_QUEUE, Update
+from earshot.tabs.shared.events import SYSTEMS_QUEUE, Update
 from earshot.tabs.shared.html import render
 from earshot.tabs.shared.parts import Section
 from earshot.tabs.shared.services import Services
@@ -160,7 +160,7 @@ class SideBySideSection(Section):
                 progress_on=self.maps[0],
                 start=start,
                 stop=stop,
-                queue=LONG_QUEUE,
+                queue=SYSTEMS_QUEUE,
                 seconds=MAX_SECONDS,
             )
 
