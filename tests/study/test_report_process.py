@@ -5,14 +5,18 @@ import os
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from subprocess import PIPE
+from typing import ClassVar
 
 import pytest
 
 from earshot.core.errors import InputError
 from earshot.core.paths import ROOT
+from earshot.study.design import Test
 from earshot.study.report_process import MAX_MEMORY, NICE, ReportProcess, report_process
+from tests.support.studies import make_test
 
 
 def test_report_process_works_elsewhere_at_low_priority() -> None:
@@ -69,3 +73,19 @@ def test_analysis_that_takes_all_memory_ends() -> None:
     with pytest.raises(InputError, match="longer, or more memory"):
         report_process()(bytes, MAX_MEMORY)
     assert report_process()(abs, -1) == 1
+
+
+class Folder(type(Path())):
+    """A folder; while it is sent, others use the test that it is of."""
+
+    tests: ClassVar[list[Test]] = []
+
+    def __reduce__(self) -> tuple[type[Path], tuple[str]]:
+        assert self.tests[0].conditions and self.tests[0].rated
+        return Path, (str(self),)
+
+
+def test_test_is_sent_while_raters_use_it() -> None:
+    test = replace(make_test(), folder=Folder("folder"))
+    Folder.tests[:] = [test]
+    assert report_process()(operator.attrgetter("trials"), test) == test.trials

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar, Final, Literal, get_args
+from typing import Any, ClassVar, Final, Literal, get_args
 
 from earshot.study.design.designs import ANCHORS, SAME, Design, Labels, Scale
 from earshot.study.design.raters import Blocks, Panel, Question, RoomTest, Rules
@@ -116,6 +116,12 @@ class Test:
     break_every: int | None = None
     blocks: Blocks | None = None
     source: str = ""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return a copy of what it holds: others may compute a property of it while it is sent to
+        the process that makes reports.
+        """
+        return dict(vars(self))
 
     def of_kind(self, kind: Kind) -> tuple[Trial, ...]:
         """Return the trials of one kind."""
