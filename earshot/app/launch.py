@@ -31,6 +31,7 @@ from earshot.core.uploads import LimitUploads
 from earshot.media import workers
 from earshot.pretrained import accelerator  # noqa: F401  (before torch, as ZeroGPU needs it)
 from earshot.pretrained.hub import HubPermission
+from earshot.provenance import keys
 from earshot.sound_index.address import index_of
 from earshot.sound_index.files import folder_of
 from earshot.study.library import Permission
@@ -227,6 +228,7 @@ def limit_queue(page: gr.Blocks, size: int, allow_urls: bool = False) -> None:
 def main() -> None:
     chosen = options(sys.argv[1:], os.environ)
     with explained():
+        prepare_signing(chosen, os.environ)
         index = index_of(folder_of(chosen.sounds)) if chosen.sounds else SOUNDS
     # docker stop, systemd and Spaces end a program so: close the server and delete what it kept.
     # As Ctrl+C does, but also where a shell started it in the background, deaf to Ctrl+C.
@@ -266,6 +268,17 @@ def main() -> None:
         finally:
             if tests:
                 tests.store.dispose()
+
+
+def prepare_signing(chosen: argparse.Namespace, environment: MutableMapping[str, str]) -> None:
+    """Make the key that signs what is converted, where there is none; tell the processes of ours
+    about one that was named. Raises InputError for a key that cannot be used."""
+    named = {keys.KEY: chosen.signing_key, keys.CHAIN: chosen.signing_chain}
+    environment.update({name: value for name, value in named.items() if value})
+    try:
+        keys.installation()
+    except OSError as error:
+        print(f"Files are not signed: no key can be kept ({error}).", file=sys.stderr)
 
 
 def installed_judges() -> "Sequence[Judge]":

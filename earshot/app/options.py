@@ -103,6 +103,15 @@ def options(arguments: Sequence[str], environment: Mapping[str, str]) -> argpars
         metavar="TIME",
         help="deletes visitors' files within this time, such as 10m (default: 1h, in a booth 10m)",
     )
+    # Read from the environment where they are used, for every process of ours needs them.
+    parser.add_argument(
+        "--signing-key",
+        metavar="FILE",
+        help="signs what is converted, an ES256 key in PEM (default: one made at the first start)",
+    )
+    parser.add_argument(
+        "--signing-chain", metavar="FILE", help="certificates of that key, its own first, in PEM"
+    )
     preset: list[str] = []
     several = "sound-model", "proxy"
     plain = (

@@ -19,7 +19,8 @@ from earshot.core.errors import InputError
 from earshot.core.files import write
 from earshot.core.paths import CHECKPOINTS
 from earshot.media.audio.load import loudness, match_loudness
-from earshot.media.encode import FORMATS, encode_audio
+from earshot.media.encode import FORMATS
+from earshot.provenance.manifest import write_speech
 from earshot.systems.voice_conversion import settings
 from earshot.systems.voice_conversion.units import Units
 
@@ -171,7 +172,7 @@ def _is_units(path: Path) -> bool:
 def _write(job: Job, speech: "Speech") -> str:
     """Write speech → the name of the file."""
     assert job.out
-    write(job.out, encode_audio(speech.waveform, speech.sample_rate, job.out.suffix))
+    write_speech(job.out, speech)
     return str(job.out)
 
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Final
 from earshot.cli import files
 from earshot.cli.files import Job
 from earshot.core.console import explained
-from earshot.core.files import write
 from earshot.core.paths import CHECKPOINTS
-from earshot.media.encode import FORMATS, encode_audio
+from earshot.media.encode import FORMATS
+from earshot.provenance.manifest import write_speech
 
 if TYPE_CHECKING:
     from earshot.systems.lip_to_speech import LipReading
@@ -51,8 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             reading = pipeline.encode(job.path)
             if job.out:
                 speech = pipeline.speak(reading, voice or reading.voice, options.vocoder).speech
-                content = encode_audio(speech.waveform, speech.sample_rate, job.out.suffix)
-                write(job.out, content)
+                write_speech(job.out, speech)
             return _line(job.file, reading, options.json), reading.notices
 
         files.for_each(jobs, read)

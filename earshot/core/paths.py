@@ -1,8 +1,10 @@
-"""The folders in which the repository, or the wheel, keeps what is not code; and names as a disk
-has them.
+"""The folders in which the repository, or the wheel, keeps what is not code; the version that they
+are of; and names as a disk has them.
 """
 
+import tomllib
 import unicodedata
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Final
 
@@ -13,6 +15,15 @@ _DATA: Final = _PACKAGE if (_PACKAGE / "checkpoints").is_dir() else ROOT
 ASSETS: Final = _DATA / "assets"
 CHECKPOINTS: Final = _DATA / "checkpoints"
 PIPELINES: Final = _DATA / "pipelines"
+
+
+def release() -> str:
+    """Name the version of Earshot, installed or in its folder."""
+    try:
+        return version("earshot")
+    except PackageNotFoundError:
+        project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+        return str(project["project"]["version"])
 
 
 def as_stored(path: Path) -> Path:

@@ -26,9 +26,11 @@ from earshot.core.errors import InputError
 from earshot.exports import measures
 from earshot.exports.measures import LOUDNESS, SECONDS, Measure
 from earshot.media.audio.load import decode_mono, load, loudness, match_loudness, wav_bytes
+from earshot.media.audio.speech import Origin
 from earshot.media.constants import SAMPLE_RATE
 from earshot.media.samples import SILENT_PEAK
 from earshot.pretrained.judges import WORDS, Judge
+from earshot.provenance.manifest import sign
 from earshot.study.design.designs import DESIGNS
 from earshot.study.design.document import composed
 from earshot.study.design.folder import NO_SYSTEMS, describe
@@ -233,13 +235,11 @@ class Comparison:
         began = time.perf_counter()
         waveform, sample_rate = convert(source.value, target and target.value)
         seconds = time.perf_counter() - began
-        level = self._level(_checked(waveform), sample_rate)
-        files.write(self._path(system, name), wav_bytes(level, RATE, COMMENT))
-        lufs = loudness(level, RATE)
-        row = self._row(system, source, target)
+        level, row = self._level(_checked(waveform), sample_rate), self._row(system, source, target)
+        files.write(self._path(system, name), _wav(level, system))
         self.rows[system, name] = [
             Measure(*row, SECONDS, round(seconds, 4), "wall clock"),
-            Measure(*row, LOUDNESS, round(lufs, 2), "ITU-R BS.1770-4"),
+            Measure(*row, LOUDNESS, round(loudness(level, RATE), 2), "ITU-R BS.1770-4"),
         ]
 
     def _level(self, waveform: np.ndarray, sample_rate: int) -> np.ndarray:
@@ -327,7 +327,8 @@ class Comparison:
                 assert isinstance(source.value, Path)
                 picture = picture or encode_video(frames(source.value, MAX_SECONDS))
                 waveform = decode_mono(sound, MAX_SECONDS).waveform
-                files.write(video, add_audio(picture, waveform, RATE, COMMENT))
+                content = add_audio(picture, waveform, RATE, COMMENT)
+                files.write(video, sign(content, VIDEO, Origin(system, voice="")))
 
     def _equalise(self) -> None:
         """Bring all sounds down to the quietest, where its peaks allowed no more."""
@@ -338,9 +339,8 @@ class Comparison:
             return
         self._lufs = math.floor(10 * least) / 10
         for path in self.out.glob("*/*.wav"):
-            comment = "" if path.parent.name in (SOURCE, TARGET) else COMMENT
-            waveform = self._level(decode_mono(path, MAX_SECONDS).waveform, RATE)
-            files.write(path, wav_bytes(waveform, RATE, comment))
+            level = self._level(decode_mono(path, MAX_SECONDS).waveform, RATE)
+            files.write(path, _wav(level, path.parent.name))
         for own in self.rows.values():
             own[:] = [
                 replace(each, value=min(each.value or 0.0, self._lufs))
@@ -362,6 +362,13 @@ class Comparison:
         for judge in self.judges:
             if judge.missing:
                 yield f"{measures.KINDS[judge.measure].label}: not measured, for {judge.missing}."
+
+
+def _wav(waveform: np.ndarray, system: str) -> bytes:
+    """Write a sound as a WAV file, signed if a system made it."""
+    if system in (SOURCE, TARGET):
+        return wav_bytes(waveform, RATE)
+    return sign(wav_bytes(waveform, RATE, COMMENT), ".wav", Origin(system, voice=""))
 
 
 def _is_newer(file: Path, other: Path) -> bool:

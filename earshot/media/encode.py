@@ -9,9 +9,9 @@ import av
 import numpy as np
 
 from earshot.media.audio.load import to_int16, wav_bytes
+from earshot.media.audio.speech import MADE_BY
 from earshot.media.video import Frame
 
-MADE_BY: Final = "Converted by Earshot"  # the comment of every file of synthetic speech
 # Ending of a name → container and codec; WAV is written without FFmpeg.
 FORMATS: Final = {
     ".wav": ("wav", "pcm_s16le"),

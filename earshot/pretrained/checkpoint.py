@@ -151,6 +151,11 @@ def weight_bytes(folder: Path) -> bytes:
     return b"".join(path.read_bytes() for path in weight_files(folder))
 
 
+def weights_hash(folder: Path) -> str:
+    """Return the SHA-256 of the weights. Raises as weight_files does."""
+    return hashlib.sha256(weight_bytes(folder)).hexdigest()
+
+
 def _current_name(name: str, renamed: Mapping[str, str]) -> str:
     for old, new in renamed.items():
         if name.startswith(old):
@@ -183,7 +188,7 @@ def _check_hash(folder: Path) -> None:
     if not metrics.exists():
         return
     expected = json.loads(metrics.read_text(encoding="utf-8")).get("sha256")
-    if expected and hashlib.sha256(weight_bytes(folder)).hexdigest() != expected:
+    if expected and weights_hash(folder) != expected:
         raise OSError(f"The weights in {folder} do not have the hash of metrics.json")
 
 

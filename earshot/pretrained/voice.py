@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from earshot.core.errors import InputError
+from earshot.media.audio.speech import OWN, REFERENCE, SHIPPED
 from earshot.media.constants import LOG_F0_BELIEF, LOG_F0_VARIANCE
 
 # Cosine of the vectors of 3 s of speech each, for any-voice. Of 52 references of 14 s by one
@@ -16,13 +17,14 @@ ONE_VOICE = 0.45
 @dataclass(frozen=True, eq=False)
 class Voice:
     """A voice. vector: float32 (128,) of mean 0 and variance 1; mean and standard deviation of
-    log-F0 in log Hz.
+    log-F0 in log Hz; kind: whose it is, see earshot.media.audio.speech.Origin.
     """
 
     name: str
     vector: np.ndarray
     pitch_mean: float
     pitch_std: float
+    kind: str = SHIPPED
 
     def blend(self, other: "Voice", share: float) -> "Voice":
         """Blend a voice between this one (share 0) and another (share 1).
@@ -38,6 +40,7 @@ class Voice:
             (vector / max(float(vector.std()), 1e-6)).astype(np.float32),
             (1 - share) * self.pitch_mean + share * other.pitch_mean,
             (1 - share) * self.pitch_std + share * other.pitch_std,
+            max(self.kind, other.kind, key=(SHIPPED, OWN, REFERENCE).index),
         )
 
 

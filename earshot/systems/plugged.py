@@ -5,7 +5,7 @@ system's name.
 import time
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import islice
 from typing import Any, Final
@@ -16,10 +16,11 @@ import soxr
 from earshot.core.errors import InputError, PlugInError
 from earshot.media.audio.features import log_mel
 from earshot.media.audio.load import Audio, load
-from earshot.media.audio.speech import Speech
+from earshot.media.audio.speech import REFERENCE, SHIPPED, Origin, Speech
 from earshot.media.constants import SAMPLE_RATE, VIDEO_RATE
 from earshot.media.samples import SILENT_PEAK
 from earshot.media.video import Frame
+from earshot.provenance import manifest
 from earshot.sound_index.embedding import AudioEmbedding
 from earshot.systems.plug_in import PlugIn
 
@@ -80,6 +81,10 @@ class PluggedConverter:
             result = self._plug_in.call("__call__", sound[0].copy(), sound[1], target)
         seconds = time.perf_counter() - began
         speech, faults = checked_speech(self.label, result, source.seconds, seconds)
+        ingredient, about_source = manifest.of_input(audio)
+        kind = SHIPPED if isinstance(target, str) else REFERENCE
+        origin = Origin(self.label, voice=kind, ingredient=ingredient)
+        speech, faults = replace(speech, origin=origin), (*about_source, *faults)
         spoken_as = target if isinstance(target, str) else voice
         try:
             units = self._units(*sound)
@@ -328,7 +333,8 @@ def checked_speech(
     if seconds and not 1 / MAX_STRETCH <= sound.seconds / seconds <= MAX_STRETCH:
         notices.append(f"{label} returned {sound.seconds:.1f} s for {seconds:.1f} s of input.")
     mono = soxr.resample(sound.waveform, sound.sample_rate, SAMPLE_RATE)
-    speech = Speech(sound.waveform, sound.sample_rate, log_mel(mono), compute_seconds)
+    origin = Origin(label)
+    speech = Speech(sound.waveform, sound.sample_rate, log_mel(mono), compute_seconds, origin)
     return speech, tuple(notices)
 
 

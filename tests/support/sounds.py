@@ -5,7 +5,7 @@ from typing import Final
 
 import numpy as np
 
-from earshot.media.audio.load import wav_bytes
+from earshot.media.audio.load import decode_mono, wav_bytes
 from earshot.sound_index.index import SoundIndex
 from earshot.sound_index.sound import Description
 from earshot.systems.sound_search import SoundSearch
@@ -25,6 +25,11 @@ CAPTIONS: Final = {
     "hum.wav": ("humming", "Somebody hums."),
     "bubbles.wav": ("bubbles", "Bubbles rise in water."),
 }
+
+
+def samples_of(file: str | Path | bytes) -> bytes:
+    """The sound of a file, without its metadata, which has its time."""
+    return decode_mono(file, 60.0).waveform.tobytes()
 
 
 def wave(seed: int, seconds: float = 2.0) -> np.ndarray:

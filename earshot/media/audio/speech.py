@@ -1,10 +1,29 @@
 """Speech, as pipelines give it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
 from earshot.media.constants import SAMPLE_RATE
+
+MADE_BY: Final = "Converted by Earshot"  # the comment of every file of synthetic speech
+SHIPPED, OWN, REFERENCE, FACE = "shipped", "own", "reference", "face"
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What made speech. model: its name; weights: the SHA-256 of its checkpoint; voice: SHIPPED,
+    the visitor's OWN, that of a REFERENCE or one that a FACE suggests; preserved: what is as it
+    was in the source, such as words; ingredient: the signed metadata of the source, if it has any.
+    """
+
+    model: str
+    weights: str = ""
+    voice: str = SHIPPED
+    preserved: Sequence[str] = ("words",)
+    ingredient: bytes = b""
 
 
 @dataclass(frozen=True, eq=False)
@@ -12,13 +31,15 @@ class Speech:
     """A waveform with its spectrogram.
 
     waveform: float32 (T,); sample_rate in Hz; log_mel: (S, 80), natural logarithm of mel
-    magnitude, 10 ms a frame; compute_seconds: the time that making it took.
+    magnitude, 10 ms a frame; compute_seconds: the time that making it took; origin: of synthetic
+    speech, None for a recording.
     """
 
     waveform: np.ndarray
     sample_rate: int
     log_mel: np.ndarray
     compute_seconds: float
+    origin: Origin | None = None
 
 
 def muted(waveform: np.ndarray, silent: np.ndarray) -> np.ndarray:

@@ -15,6 +15,7 @@ import numpy as np
 
 from earshot.core.errors import InputError
 from earshot.media.workers.audio import decode_audio
+from earshot.media.workers.manifest import read_manifest
 from earshot.media.workers.picture import copy_picture
 from earshot.media.workers.processes import receive, send, send_array
 from earshot.media.workers.video import decode_video
@@ -27,12 +28,14 @@ GONE: Final = {
     "audio": "The recording is no longer there.",
     "video": "The video is no longer there.",
     "picture": "The video is no longer there.",
+    "manifest": "The file is no longer there.",
 }
 AGAIN: Final = "Record or upload it again."
 TASKS: Final[dict[str, Callable[..., Iterator[tuple[dict[str, Any], np.ndarray]]]]] = {
     "audio": decode_audio,
     "video": decode_video,
     "picture": copy_picture,
+    "manifest": read_manifest,
 }
 
 

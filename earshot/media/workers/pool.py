@@ -106,8 +106,8 @@ def stream(task: str, source: str | Path | bytes, **options: object) -> Iterator
     """Ask a worker what it makes of a file, message by message: a header and, if it has one, an
     array.
 
-    task: "audio", "video" or "picture"; options: as the modules of these names next to this one
-    take them.
+    task: "audio", "video", "picture" or "manifest"; options: as the modules of these names next to
+    this one take them.
     Raises InputError for a file that cannot be decoded, for whatever reason; RuntimeError if
     workers cannot be started at all.
     """

@@ -22,7 +22,7 @@ from earshot.core.errors import InputError
 from earshot.core.paths import CHECKPOINTS
 from earshot.media.audio import features
 from earshot.media.audio.load import match_loudness
-from earshot.media.audio.speech import Speech, muted
+from earshot.media.audio.speech import FACE, Origin, Speech, muted
 from earshot.media.constants import FRAMES_PER_SECOND, SAMPLE_RATE, VIDEO_RATE
 from earshot.media.video import Frame, frames
 from earshot.media.video.face import track_face
@@ -37,9 +37,11 @@ from earshot.pretrained.checkpoint import (
     load_weights,
     locate,
     read_config,
+    weights_hash,
 )
 from earshot.pretrained.voice import Voice
 from earshot.pretrained.windows import in_windows
+from earshot.provenance import manifest
 from earshot.systems.lip_to_speech.caption import Calibration, SpokenWord, caption
 from earshot.systems.lip_to_speech.weights import LipNetworks, averaged, current_config
 
@@ -69,7 +71,7 @@ class LipReading:
     """An encoded video, the same for every voice. mouth: the crops and their quality; states (N, C)
     and ctc_logits (N, W): encoder outputs; caption: the most likely sentence; confidence: the mean
     over its words, from 0 to 1; voice: the one suggested by the face; notices: how to record
-    better; compute_seconds: the time it took."""
+    better; compute_seconds: the time it took; ingredient: the video's signed metadata, if any."""
 
     mouth: MouthClip
     states: np.ndarray
@@ -79,6 +81,7 @@ class LipReading:
     voice: FaceVoice
     notices: tuple[str, ...]
     compute_seconds: float
+    ingredient: bytes = b""
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,6 +114,8 @@ class LipToSpeech:
     WINDOW: Final = 75  # frames of 40 ms per window of the network: the length of training clips
     OVERLAP: Final = 25
     HOPS: Final = round(FRAMES_PER_SECOND / VIDEO_RATE)  # mel frames per frame
+
+    weights: str = ""  # the SHA-256 of the checkpoint
 
     def __init__(
         self,
@@ -153,7 +158,9 @@ class LipToSpeech:
         load_weights(vocoder, vocoder_folder, place)
         named = config.get("any_voice")  # checkpoints of before name none
         any_voice = companion(folder, named) if named else None
-        return cls(config, networks, vocoder, any_voice, place)
+        lips = cls(config, networks, vocoder, any_voice, place)
+        lips.weights = weights_hash(folder)
+        return lips
 
     def __call__(
         self,
@@ -186,6 +193,7 @@ class LipToSpeech:
         log_probabilities = ctc_logits.float().log_softmax(dim=-1).cpu().numpy()
         words = caption(log_probabilities, self.calibration)
         confidence = float(np.mean([word.confidence for word in words])) if words else 0.0
+        ingredient, notices = manifest.of_input(video)
         return LipReading(
             mouth=mouth,
             states=states.cpu().numpy(),
@@ -193,8 +201,9 @@ class LipToSpeech:
             caption=words,
             confidence=confidence,
             voice=self._suggest_voice(mouth.portraits),
-            notices=self._notices(mouth, confidence),
+            notices=(*self._notices(mouth, confidence), *notices),
             compute_seconds=time.perf_counter() - began,
+            ingredient=ingredient,
         )
 
     @torch.inference_mode()
@@ -221,7 +230,9 @@ class LipToSpeech:
             predicted, waveform = self._converted(reading, chosen, vocoder)
         waveform = waveform / max(1.0, float(np.abs(waveform).max()))
         taken = time.perf_counter() - began
-        speech = Speech(waveform, SAMPLE_RATE, features.log_mel(waveform), taken)
+        kind = FACE if isinstance(chosen, FaceVoice) else chosen.kind
+        origin = Origin(self.name, self.weights, kind, ("words", "timing"), reading.ingredient)
+        speech = Speech(waveform, SAMPLE_RATE, features.log_mel(waveform), taken, origin)
         return LipSpeech(reading, chosen, predicted, speech, reading.compute_seconds + taken)
 
     def voice_of(self, voice: FaceVoice | Voice | str) -> FaceVoice | Voice:

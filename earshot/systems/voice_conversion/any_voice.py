@@ -21,13 +21,13 @@ from earshot.core.errors import InputError
 from earshot.media.audio import features
 from earshot.media.audio.load import Audio, load
 from earshot.media.audio.pitch import track_pitch
-from earshot.media.audio.speech import Speech, muted
+from earshot.media.audio.speech import OWN, REFERENCE, Speech, muted
 from earshot.media.audio.voice_activity import words
 from earshot.media.constants import FRAME_SECONDS, HOP_LENGTH, SAMPLE_RATE
 from earshot.models.any_voice.content import STRIDE
 from earshot.models.any_voice.voices import Voices
 from earshot.pretrained.any_voice import WINDOW, Networks
-from earshot.pretrained.checkpoint import choose_device
+from earshot.pretrained.checkpoint import choose_device, weights_hash
 from earshot.pretrained.voice import Voice, check_one_voice, pitch_statistics
 from earshot.systems.voice_conversion import settings
 from earshot.systems.voice_conversion.converter import (
@@ -81,7 +81,9 @@ class AnyVoiceConversion(Converter):
 
         Raises FileNotFoundError when there is none.
         """
-        return cls(Networks.load(folder, choose_device(device)), settings.CONTINUOUS)
+        conversion = cls(Networks.load(folder, choose_device(device)), settings.CONTINUOUS)
+        conversion.weights = weights_hash(folder)
+        return conversion
 
     def at(self, bottleneck: str) -> "AnyVoiceConversion":
         """Give the same networks another bottleneck. Raises InputError for an unknown one."""
@@ -167,16 +169,17 @@ class AnyVoiceConversion(Converter):
         return np.concatenate([waveform[round(a * rate) : round(b * rate)] for a, b in segments])
 
     @torch.inference_mode()
-    def voice(self, reference: np.ndarray, name: str = "your voice") -> Voice:
-        """Make the voice of a person's reference (T,). Raises InputError where two people speak."""
+    def voice(self, reference: np.ndarray, name: str = "your voice", kind: str = OWN) -> Voice:
+        """Make the voice of a person's reference (T,), of a kind of voice. Raises InputError where
+        two people speak."""
         pieces = range(0, len(reference) - self.PIECE + 1, self.PIECE)
         mels = [features.log_mel(reference[start : start + self.PIECE]) for start in pieces]
         check_one_voice(np.stack([self.networks.voice(mel) for mel in mels]))
         vector = self.networks.voice(features.log_mel(reference))
-        return Voice(name, vector, *pitch_statistics(track_pitch(reference)))
+        return Voice(name, vector, *pitch_statistics(track_pitch(reference)), kind)
 
     def voice_from(self, recording: Audio) -> Voice:
-        return self.voice(self.reference(recording), settings.OF_RECORDING)
+        return self.voice(self.reference(recording), settings.OF_RECORDING, REFERENCE)
 
     def fit(
         self, voice: Voice, reference: np.ndarray, on_progress: Callable[[float], object]

@@ -3,7 +3,7 @@
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -12,9 +12,10 @@ import torch
 from earshot.core.errors import InputError
 from earshot.media.audio.features import log_mel
 from earshot.media.audio.load import Audio, load, loudness, match_loudness
-from earshot.media.audio.speech import Speech
+from earshot.media.audio.speech import SHIPPED, Origin, Speech
 from earshot.media.constants import FRAMES_PER_SECOND, HOP_LENGTH, SAMPLE_RATE
 from earshot.pretrained.voice import Voice
+from earshot.provenance import manifest
 from earshot.systems.voice_conversion import settings
 from earshot.systems.voice_conversion.units import Intonation, Units
 
@@ -36,7 +37,8 @@ class Content:
 
     source: the speech at the level of the networks' input; encoder: the fingerprint of what encoded
     it; vectors: float32 (U, C); intonation: that of the source, None where the model predicts its
-    own; loudness: of the recording, in LUFS; notices: about the recording.
+    own; loudness: of the recording, in LUFS; notices: about the recording; ingredient: its signed
+    metadata, see earshot.media.audio.speech.Origin.
     """
 
     source: Speech
@@ -45,6 +47,7 @@ class Content:
     intonation: Intonation | None
     loudness: float
     notices: tuple[str, ...]
+    ingredient: bytes = b""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,12 +87,13 @@ class Conversion:
 class Converter(ABC):
     """Speech → units, which can be edited → speech in another voice.
 
-    fingerprint: of the codebook; encoder: of the networks that encode, which the models of one
-    checkpoint share; colors: of the units; vocoders, intonations: the choices of decode, the
-    default first; voices: names that it takes as a target.
+    weights: the SHA-256 of the checkpoint; fingerprint: of the codebook; encoder: of the networks
+    that encode, which the models of one checkpoint share; colors: of the units; vocoders,
+    intonations: the choices of decode, the default first; voices: names that it takes as a target.
     """
 
     name: str
+    weights: str = ""
     codebook_size: int
     unit_seconds: float
     fingerprint: str
@@ -125,9 +129,11 @@ class Converter(ABC):
         content = audio if isinstance(audio, Content) else self.encode_content(audio)
         units = self.units(content)
         converted = self.decode(units, target, vocoder, intonation)
+        origin = converted.origin and replace(converted.origin, ingredient=content.ingredient)
         if loudness == "source":
             level = match_loudness(converted.waveform, SAMPLE_RATE, content.loudness)
             converted = as_speech(level, began)
+        converted = replace(converted, origin=origin)
         bits, notices = self.bits_per_second(intonation), content.notices
         seconds = time.perf_counter() - began
         return Conversion(content.source, units, converted, notices, *bits, seconds)
@@ -146,8 +152,9 @@ class Converter(ABC):
         lufs = loudness(recording.waveform, SAMPLE_RATE)
         # Of a recording below the gate its own notice says that it is silent.
         covered = waveform.any() and is_covered(recording.waveform)
-        notices = (*recording.notices, NOISE_NOTICE) if covered else recording.notices
-        return Content(source, self.encoder, vectors, intonation, lufs, notices)
+        ingredient, notices = manifest.of_input(audio)
+        notices = (*recording.notices, *([NOISE_NOTICE] if covered else []), *notices)
+        return Content(source, self.encoder, vectors, intonation, lufs, notices, ingredient)
 
     def encode(self, audio: Audio) -> tuple[Speech, Units, tuple[str, ...]]:
         """Encode a recording: the speech at the level of the networks' input, its units, and
@@ -190,7 +197,10 @@ class Converter(ABC):
         """
         units.check(self.name, self.fingerprint, self.codebook_size, self.unit_seconds)
         vocoder, intonation = vocoder or self.vocoders[0], intonation or self.intonations[0]
-        return self._speak(units, target, vocoder, intonation)
+        speech = self._speak(units, target, vocoder, intonation)
+        voice = target.kind if isinstance(target, Voice) else SHIPPED
+        preserved = ("words", "timing", *(["intonation"] if intonation == "keep" else []))
+        return replace(speech, origin=Origin(self.name, self.weights, voice, preserved))
 
     @abstractmethod
     def _speak(self, units: Units, target: str | Voice, vocoder: str, intonation: str) -> Speech:

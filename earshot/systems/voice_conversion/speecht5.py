@@ -6,7 +6,7 @@ HiFi-GAN. Larger and slower than ours, and not shipped: whoever names it downloa
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
 from typing import Final
@@ -19,7 +19,7 @@ from transformers import SpeechT5ForSpeechToSpeech, SpeechT5HifiGan
 from earshot.core.errors import InputError
 from earshot.media.audio import features
 from earshot.media.audio.load import Audio, load
-from earshot.media.audio.speech import Speech
+from earshot.media.audio.speech import Origin, Speech
 from earshot.media.constants import SAMPLE_RATE
 from earshot.pretrained.accelerator import choose_device, lent
 from earshot.pretrained.hub import load_model, precision
@@ -79,7 +79,7 @@ class SpeechT5Conversion:
         converted = self._speak(recording.waveform, voice)
         return SpeechT5Result(
             _speech(recording.waveform, 0.0),
-            _speech(converted, time.perf_counter() - began),
+            replace(_speech(converted, time.perf_counter() - began), origin=Origin(self.NAME)),
             recording.notices,
         )
 

@@ -24,7 +24,13 @@ from earshot.models.vqvae import (
     KMeansConfig,
     VQVAEConfig,
 )
-from earshot.pretrained.checkpoint import choose_device, companion, load_weights, read_config
+from earshot.pretrained.checkpoint import (
+    choose_device,
+    companion,
+    load_weights,
+    read_config,
+    weights_hash,
+)
 from earshot.pretrained.voice import Voice
 from earshot.pretrained.windows import in_windows
 from earshot.systems.voice_conversion import settings
@@ -86,7 +92,9 @@ class VQVAEConversion(Converter):
         Raises FileNotFoundError when there is none.
         """
         place = choose_device(device)
-        return cls(*load_networks(folder, place), place, load_features(folder, place))
+        conversion = cls(*load_networks(folder, place), place, load_features(folder, place))
+        conversion.weights = weights_hash(folder)
+        return conversion
 
     def encode_waveform(self, waveform: np.ndarray) -> tuple[np.ndarray, None]:
         return self._encode(self._frames(waveform)).cpu().numpy(), None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from markupsafe import Markup
 
+from earshot.provenance.manifest import encode_video
 from earshot.study.design.folder import DraftItem
 from earshot.tabs.components.lanes import Lane
 from earshot.tabs.components.timeline import File, SoundLanes, TimelineSpec, wav
@@ -95,11 +96,8 @@ class Comparison:
 
     def content(self, take: Take) -> bytes:
         """Write the sound of a take, with the frames of the video where there are any."""
-        if not self.source.silent:
-            return wav(take.speech)
-        from earshot.media.encode import add_audio  # late, for it loads av
-
-        return add_audio(self.source.silent, take.speech.waveform, take.speech.sample_rate)
+        silent = self.source.silent
+        return encode_video(silent, take.speech) if silent else wav(take.speech)
 
     def table(self) -> Markup:
         """Write what was measured, and what went wrong, as HTML."""

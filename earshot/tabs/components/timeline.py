@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import gradio as gr
 from markupsafe import Markup
 
+from earshot.provenance.manifest import encode_speech
 from earshot.tabs.components.lanes import Lane, Spectrogram, Waveform
 from earshot.tabs.shared.gradio_internals import served_file
 from earshot.tabs.shared.html import render
@@ -196,6 +197,4 @@ class SoundLanes:
 
 def wav(speech: "Speech") -> bytes:
     """Write the sound as a WAV file that says who made it."""
-    from earshot.media.encode import encode_audio  # late, for it loads scipy and FFmpeg
-
-    return encode_audio(speech.waveform, speech.sample_rate, ".wav")
+    return encode_speech(speech, ".wav")

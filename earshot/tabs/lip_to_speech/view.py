@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from earshot.core.paths import ASSETS
 from earshot.media.constants import VIDEO_RATE
+from earshot.provenance.manifest import encode_video
 from earshot.tabs.components.lanes import Spectrogram, VideoStrip, Word, WordLane
 from earshot.tabs.components.timeline import File, SoundLanes, TimelineSpec, wav
 from earshot.tabs.shared.confidence import certainty
@@ -120,12 +121,10 @@ class VisitorVideo:
 
     def result(self) -> LipResult:
         """Make the result that the tab shows of the video."""
-        from earshot.media.encode import add_audio  # late, for it loads av
-
         speech, reading = self.speech.speech, self.speech.reading
         seconds = reading.mouth.seconds
         result = LipResult(
-            video=add_audio(self.silent, speech.waveform, speech.sample_rate),
+            video=encode_video(self.silent, speech),
             speech=wav(speech),
             landmarks=self.landmarks,
             words=caption_words(reading),
@@ -211,12 +210,11 @@ def draft_item(video: VisitorVideo | None) -> "DraftItem | None":
     from earshot.study.design.folder import DraftItem
 
     speech, read = video.speech, read_out(video.speech)
-    waveform, rate = speech.speech.waveform, speech.speech.sample_rate
     source = read["sentence"]
     if video.audio is not None:
-        source = add_audio(video.silent, video.audio, rate, comment="")
+        source = add_audio(video.silent, video.audio, speech.speech.sample_rate, comment="")
     system = f"lip-to-speech {speech.voice.name}"
-    return DraftItem(system, add_audio(video.silent, waveform, rate), source, read, video=True)
+    return DraftItem(system, encode_video(video.silent, speech.speech), source, read, video=True)
 
 
 def spelled(word: str) -> str:

@@ -17,6 +17,7 @@ from gradio.components import Component
 from markupsafe import Markup
 
 from earshot.core.errors import InputError
+from earshot.media.audio.speech import REFERENCE
 from earshot.media.constants import SAMPLE_RATE
 from earshot.systems.voice_conversion import settings
 from earshot.tabs.shared.events import CONVERSION_QUEUE, HIDDEN, Update, queued, say, stoppable
@@ -88,7 +89,7 @@ class ReferenceVoice(OwnVoice):
         if agreed is not True:
             raise InputError(NO_CONSENT)
         self.reference = pipeline.reference(recording)
-        self.voice = pipeline.voice(self.reference, settings.OF_RECORDING)
+        self.voice = pipeline.voice(self.reference, settings.OF_RECORDING, REFERENCE)
 
 
 @dataclass

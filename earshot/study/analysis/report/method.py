@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from importlib.metadata import version
 from itertools import combinations
 
+from earshot.core.paths import release
 from earshot.study.analysis.estimates import percent
 from earshot.study.analysis.exclusions import describe_rules
 from earshot.study.analysis.power import POWER
-from earshot.study.analysis.report.paper import earshot, line
+from earshot.study.analysis.report.paper import line
 from earshot.study.analysis.report.prose import counted
 from earshot.study.analysis.results import MIN_RATERS, Results
 from earshot.study.analysis.scores import MAX_EXACT
@@ -154,7 +155,7 @@ def plan(test: Test) -> Iterator[str]:
         "same answers; agreement of raters. With fewer than "
         f"{MIN_RATERS} raters it calls every number a first hint."
     )
-    yield f"The analysis is that of Earshot {earshot()}, run once, after the test has closed."
+    yield f"The analysis is that of Earshot {release()}, run once, after the test has closed."
 
 
 def answer_choices(scale: Scale) -> str:

@@ -2,15 +2,14 @@
 what became of everybody who came.
 """
 
-import tomllib
 from collections import Counter
 from collections.abc import Iterator
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Final
 
 import soundfile
 
+from earshot.core.paths import release
 from earshot.study.analysis.estimates import Table
 from earshot.study.analysis.exclusions import describe_rules, in_time
 from earshot.study.analysis.report.prose import counted
@@ -19,18 +18,9 @@ from earshot.study.analysis.results import Results
 from earshot.study.design import Scale, Test
 from earshot.study.design.folder import VIDEOS
 
-PROJECT: Final = Path(__file__).parents[4] / "pyproject.toml"
 MAX_SOUNDS: Final = 1000  # whose heads are read for a report
 UNKNOWN: Final = "not known to Earshot: write it here"
 CITATION: Final = "The Earshot authors, Earshot {version}: listening tests (software)."
-
-
-def earshot() -> str:
-    """Name the version of Earshot, installed or in its folder."""
-    try:
-        return version("earshot")
-    except PackageNotFoundError:
-        return str(tomllib.loads(PROJECT.read_text(encoding="utf-8"))["project"]["version"])
 
 
 def facts_of_test(results: Results) -> Sheet:
@@ -94,8 +84,8 @@ def _facts_of_test(results: Results) -> Iterator[tuple[str, str]]:
             "Results before the end",
             f"looked at {counted(looks, 'time')}" if looks else "not looked at",
         )
-    yield "Software", f"Earshot {earshot()}" + (f", ratings from {test.source}" * bool(test.source))
-    yield "To cite", CITATION.format(version=earshot())
+    yield "Software", f"Earshot {release()}" + (f", ratings from {test.source}" * bool(test.source))
+    yield "To cite", CITATION.format(version=release())
 
 
 def scale(rated: Scale) -> str:

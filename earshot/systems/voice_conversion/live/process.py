@@ -64,7 +64,8 @@ def _voice(document: Any) -> Any:
     if not isinstance(document, dict):
         return document
     vector = np.array(document["vector"], np.float32)
-    return Voice(document["name"], vector, document["pitch_mean"], document["pitch_std"])
+    rest = {name: value for name, value in document.items() if name != "vector"}
+    return Voice(vector=vector, **rest)
 
 
 class LiveProcess(WorkerProcess):
