@@ -1,7 +1,8 @@
-"""Connections of uvicorn's server: a client that stops talking, or opens very many, holds up
-nobody.
+"""Connections of uvicorn's server: a client that stops talking, opens very many, or sends in very
+small parts, holds up nobody.
 
-Nothing of uvicorn's protocols is part of its public interface: check this when it is upgraded.
+Nothing of uvicorn's protocols, or of h11's buffer, is part of their public interfaces: check this
+when they are upgraded.
 """
 
 import argparse
@@ -13,7 +14,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+import h11
 import uvicorn
+from h11._receivebuffer import ReceiveBuffer, blank_line_regex
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -22,6 +25,9 @@ from earshot.core.limits import counted_for
 MAX_HEAD: Final = 10.0  # seconds in which the head of a request must have come
 MAX_CONNECTIONS: Final = 300  # of one address: a conference of fifty, with six each
 MAX_DEAD: Final = 60  # seconds in which the other side takes nothing of what is sent
+MAX_LINES: Final = 100  # of a head: a browser sends 20 to 30, and proxies add some
+MAX_SMALL_CHUNKS: Final = 256  # of a body, of any size
+MIN_CHUNK: Final = 100  # bytes that the chunks of a body of more must have on average
 # The networks that the proxy of a Space is in.
 PRIVATE: Final = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "127.0.0.0/8", "::1")
 
@@ -37,6 +43,37 @@ def network(text: str) -> str:
 def believed_proxies(named: Sequence[str], environment: Mapping[str, str]) -> list[str]:
     """List the addresses and networks of proxies to believe: those named, and a Space's own."""
     return [*named, *(PRIVATE if "SPACE_ID" in environment else ())]
+
+
+class Received(ReceiveBuffer):
+    """The bytes that came on a connection and are not read yet. Each line of a head, or of what may
+    follow a body, and each chunk is read in Python while all others wait: too many of them raise
+    RemoteProtocolError.
+    """
+
+    _chunks, _size = 0, 0  # of the body that is read
+
+    def maybe_extract_lines(self) -> list[bytearray] | None:
+        """Extract the lines up to a blank one, if they are here."""
+        blank = blank_line_regex.search(self._data)
+        if self._data.count(b"\n", 0, blank.end() if blank else len(self._data)) > MAX_LINES:
+            raise h11.RemoteProtocolError("too many lines", 431)
+        self._chunks = self._size = 0
+        return super().maybe_extract_lines()
+
+    def maybe_extract_next_line(self) -> bytearray | None:
+        """Extract the line that begins a chunk, if it is here."""
+        line = super().maybe_extract_next_line()
+        self._chunks += line is not None
+        if self._chunks > MAX_SMALL_CHUNKS and self._size < MIN_CHUNK * self._chunks:
+            raise h11.RemoteProtocolError("too many small chunks", 400)
+        return line
+
+    def maybe_extract_at_most(self, count: int) -> bytearray | None:
+        """Extract some of a body."""
+        content = super().maybe_extract_at_most(count)
+        self._size += len(content or b"")
+        return content
 
 
 def limit_connections(
@@ -82,6 +119,7 @@ def limit_connections(
         def connection_made(self, transport: asyncio.Transport) -> None:
             """Refuse one too many of an address, without a word, before anything is read."""
             super().connection_made(transport)
+            self.conn._receive_buffer = Received()
             host = self.client[0] if self.client else ""
             if host and host not in believed:
                 self._host = host = counted_for(host)
@@ -104,6 +142,13 @@ def limit_connections(
                     self._uncount()
 
                 follower.connection_lost = connection_lost
+
+        def send_400_response(self, msg: str) -> None:
+            """Refuse what cannot be read, or end the connection where an answer has begun."""
+            if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+                super().send_400_response(msg)
+            else:
+                self.transport.abort()
 
         def connection_lost(self, exc: Exception | None) -> None:
             """Wait no longer."""

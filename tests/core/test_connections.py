@@ -102,6 +102,21 @@ def test_large_head_is_refused(address: str) -> None:
         httpx.get(f"{address}address", headers={"A": 1_000_000 * "a"}).raise_for_status()
 
 
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"POST /address HTTP/1.1\r\nHost: here\r\nTransfer-Encoding: chunked\r\n\r\n"
+        + 40_000 * b"1\r\nx\r\n",
+        b"GET /address HTTP/1.1\r\nHost: here\r\n" + 11_000 * b"a: b\r\n" + b"\r\n",
+    ],
+    ids=["small chunks", "many lines"],
+)
+def test_request_in_small_parts_is_ended(address: str, sent: bytes) -> None:
+    with _connect(address) as connection:
+        connection.sendall(sent)
+        assert _ended(connection) < QUICK
+
+
 def test_slow_body_after_head_stays(address: str) -> None:
     with _connect(address) as connection:
         connection.sendall(b"POST /address HTTP/1.1\r\nHost: here\r\nContent-Length: 2\r\n\r\n")
