@@ -9,6 +9,7 @@ import numpy as np
 from earshot.core.errors import InputError
 from earshot.core.paths import ASSETS
 from earshot.study.design.folder import SOUNDS
+from earshot.systems.voice_conversion.settings import VOICES
 
 if TYPE_CHECKING:
     from earshot.exports.comparison import Convert
@@ -37,21 +38,28 @@ def converter(system: Any) -> "Convert":
     return convert
 
 
-def plugged_converter(system: "PluggedConverter") -> "Convert":
-    """Convert recordings by a plug-in, to its own voices or those of recordings: of clips, or ours
-    of voices with a name."""
+class PluggedConvert:
+    """Converts recordings by a plug-in, to its own voices or those of recordings: of clips, or ours
+    of voices with a name. One that has none of ours speaks in its own first. notices: what it said
+    of its results.
+    """
 
-    def convert(file: Path, target: Path | str | None) -> tuple[np.ndarray, int]:
+    def __init__(self, system: "PluggedConverter") -> None:
+        self._system = system
+        self.notices: dict[str, None] = {}
+
+    def __call__(self, file: Path, target: Path | str | None) -> tuple[np.ndarray, int]:
+        system = self._system
         name = target.stem if isinstance(target, Path) else target or ""
         sample = target if isinstance(target, Path) else ASSETS / "voices" / f"{name}.ogg"
-        if name not in system.voices and system.voices and not system.any_voice:
-            raise InputError(f"It has no voice {name}, only {', '.join(system.voices)}.")
         if name not in system.voices and system.any_voice and not sample.exists():
             raise InputError(f"It has no voice {name}: name a recording of it.")
-        speech = system(file, name, sample if sample.exists() else None, file.stem).speech
-        return speech.waveform, speech.sample_rate
-
-    return convert
+        some_of_ours = system.by_name or not set(VOICES).isdisjoint(system.voices)
+        if system.voices and name not in system.voices and some_of_ours and not system.any_voice:
+            raise InputError(f"It has no voice {name}, only {', '.join(system.voices)}.")
+        result = system(file, name, sample if sample.exists() else None, file.stem)
+        self.notices |= dict.fromkeys(result.notices)
+        return result.speech.waveform, result.speech.sample_rate
 
 
 def lip_reader(system: Any) -> "Convert":
@@ -141,7 +149,7 @@ def _cosines(queries: Sequence[Any], items: Sequence[np.ndarray]) -> np.ndarray:
 
 # By task: how one of ours is called, and a plug-in. Those that search sounds are alike.
 CALLS: Final[dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]]] = {
-    "voice_conversion": (converter, plugged_converter),
+    "voice_conversion": (converter, PluggedConvert),
     "lip_to_speech": (lip_reader, plugged_lip_reader),
     "words": (WordEncoder, PluggedWordEncoder),
     "sound_search": (SoundEncoder, SoundEncoder),

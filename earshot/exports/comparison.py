@@ -4,7 +4,8 @@ listening test reads.
 OUT/SYSTEM/INPUT__TARGET.wav are the results, OUT/source and OUT/target the recordings that they are
 made of, all equally loud and at one rate; measures.csv has a row for each measure of a result, or
 for why there is none, and measures.md their means; test.yaml is a test to begin with. A result is a
-whole file or none, and a comparison that was ended goes on where it stood.
+whole file or none, and a comparison that was ended goes on where it stood. All its lines read or
+write one folder, and so are in one module.
 """
 
 import glob
@@ -51,6 +52,7 @@ MAX_TRIALS: Final = 20  # that suit a rater
 MAX_SECONDS: Final = 60.0
 MAX_NAME_BYTES: Final = 90  # of an input or a target in the name of a file
 MAX_ERROR: Final = 300  # characters
+MAX_NOTICES: Final = 5  # of a system
 SAVE_EVERY: Final = 1.0  # seconds; what a kill loses is converted again
 UNFIT: Final = re.compile(r'[\x00-\x1f\x7f/\\*:?"<>|\ud800-\udfff]+')
 LEFT_BEHIND: Final = re.compile(r"\.[0-9a-f]{16}\.tmp")  # by a kill: see core.files
@@ -142,7 +144,16 @@ class Comparison:
                 except Exception as error:  # noqa: BLE001  (whatever a system raises)
                     self._fail(system, source, target, error)
             self._measure(system, source, target)
+            self._note(system, getattr(convert, "notices", ()))
             self._save()
+
+    def _note(self, system: str, notices: Iterable[str]) -> None:
+        """Keep what a system says of its results, for measures.md."""
+        state = self._state()
+        notes = state.setdefault("notices", {}).setdefault(system, [])
+        if new := [notice for notice in notices if notice not in notes][: MAX_NOTICES - len(notes)]:
+            notes += new
+            self._write_state(state)
 
     def _pairs(self) -> list[Pair]:
         """List every input with every target."""
@@ -357,6 +368,8 @@ class Comparison:
         levels = [each.value or 0.0 for each in rows if each.measure == LOUDNESS]
         if quieter := sum(level < self._lufs - TOLERANCE for level in levels):
             yield f"{quieter} of {len(levels)} results are quieter, for their peaks allow no more."
+        for system, notices in self._state().get("notices", {}).items():
+            yield from (f"{system}: {notice}" for notice in notices if system in self.systems)
         if any(each.measure == WORDS for each in rows):
             yield BIASED
         for judge in self.judges:

@@ -50,7 +50,7 @@ class PluggedSpeech:
 
 class PluggedConverter:
     """A plug-in of voice conversion. voices: those that it names; any_voice: whether it makes
-    voices of recordings, too.
+    voices of recordings, too; by_name: whether it knows recordings by the names of their files.
     """
 
     def __init__(self, name: str, plug_in: PlugIn) -> None:
@@ -59,7 +59,7 @@ class PluggedConverter:
         self._plug_in = plug_in
         self.voices = _voices(plug_in.label, plug_in.attribute("voices", ()))
         self.any_voice: bool = plug_in.has("voice_from")
-        self._has_units, self._by_name = plug_in.has("encode"), plug_in.has("result_for")
+        self._has_units, self.by_name = plug_in.has("encode"), plug_in.has("result_for")
 
     def __call__(
         self, audio: Audio, voice: str, sample: Audio = None, name: str = ""
@@ -74,7 +74,7 @@ class PluggedConverter:
         began = time.perf_counter()
         target, notices = self._target(voice, sample)
         sound = source.waveform, source.sample_rate
-        if self._by_name:
+        if self.by_name:
             result = self._plug_in.call("result_for", name, target)
         else:
             # A copy, for it may be written over.

@@ -8,9 +8,13 @@ import numpy as np
 import pytest
 
 from earshot.cli import compare
+from earshot.cli.systems import PluggedConvert
 from earshot.core.errors import InputError
+from earshot.exports.comparison import Comparison, Item
 from earshot.exports.measures import FILE, read
 from earshot.media.audio.load import load, wav_bytes
+from earshot.systems.plug_in import PlugIn
+from earshot.systems.plugged import PluggedConverter
 from earshot.systems.registry import Offer
 
 RATE = 16_000
@@ -99,3 +103,39 @@ def test_inputs_without_sounds_are_refused(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     with pytest.raises(SystemExit, match="none of .wav"):
         run(tmp_path)
+
+
+class Shift:
+    """Has voices of its own, and none of ours; its samples are integers."""
+
+    voices = ("lower", "higher")
+
+    def __call__(self, waveform: np.ndarray, sample_rate: int, target: str) -> tuple:
+        assert target == "lower"
+        return (16_000 * waveform).astype(np.int16), sample_rate
+
+
+def test_system_with_voices_of_its_own_speaks_in_the_first(tmp_path: Path) -> None:
+    """measures.md says so, also where the comparison went on after a kill."""
+    source = record(tmp_path / "in.wav")
+    for _ in range(2):
+        system = PluggedConverter("shift", PlugIn("Shift", Shift, Path(__file__)))
+        comparison = Comparison(
+            tmp_path / "out",
+            "voice_conversion",
+            {"shift": lambda system=system: PluggedConvert(system)},
+            [Item.of(source)],
+            [Item.of("TF2")],
+        )
+        assert comparison.run() == 0
+        notes = (tmp_path / "out" / "measures.md").read_text()
+        assert "shift: Shift has no such voice, and speaks as lower." in notes
+        assert notes.count("returned integers") == 1
+
+
+def test_system_with_a_voice_of_ours_lacks_the_others(tmp_path: Path) -> None:
+    source = record(tmp_path / "in.wav")
+    named = type("Named", (Shift,), {"voices": ("TF2",)})
+    system = PluggedConverter("named", PlugIn("Named", named, Path(__file__)))
+    with pytest.raises(InputError, match="no voice SM1, only TF2"):
+        PluggedConvert(system)(source, "SM1")
