@@ -7,6 +7,7 @@ earshot sounds          searches a folder of sounds
 earshot lips            reads the lips of videos
 earshot study           listening tests
 earshot compare         systems on a folder: results, measures, a listening test
+earshot detect          whether files were made here
 earshot page            a page of samples for a paper
 earshot new-system      begins a file of a system of one's own
 earshot check-system    runs such a file, and says what is wrong
@@ -23,6 +24,7 @@ COMMANDS: Final = {
     "lips": "earshot.cli.lips",
     "study": "earshot.study.__main__",
     "compare": "earshot.cli.compare",
+    "detect": "earshot.cli.detect",
     "page": "earshot.cli.page",
     "new-system": "earshot.cli.own_system:new",
     "check-system": "earshot.cli.own_system:check",

@@ -15,6 +15,7 @@ from earshot.core.loading import once
 from earshot.core.paths import ASSETS, CHECKPOINTS, PIPELINES
 from earshot.systems.registry import TASKS, Offer, load_board
 from earshot.tabs import lip_to_speech, listening_tests, sound_search, voice_conversion, words
+from earshot.tabs.shared.detection import DetectionSection
 from earshot.tabs.shared.events import stop_jobs
 from earshot.tabs.shared.page import FOOTER, HEADER, model_cards
 from earshot.tabs.shared.services import Drafts, Services
@@ -96,6 +97,7 @@ def build(
             if services.tests:
                 with gr.Tab("Listening tests"):
                     listening_tests.build(services)
+        DetectionSection()
         with gr.Accordion("Model cards", open=False):
             gr.Markdown(model_cards(folder))
         gr.HTML(FOOTER, apply_default_css=False)

@@ -20,6 +20,7 @@ from earshot.core.files import write
 from earshot.core.paths import CHECKPOINTS
 from earshot.media.audio.load import loudness, match_loudness
 from earshot.media.encode import FORMATS
+from earshot.provenance.detection import notices_of_mark
 from earshot.provenance.manifest import write_speech
 from earshot.systems.voice_conversion import settings
 from earshot.systems.voice_conversion.units import Units
@@ -152,7 +153,7 @@ def _convert(
     else:
         result = converter(job.path, *choices)
         source, units, speech = result.source, result.units, result.converted
-        notices = result.notices
+        notices = (*result.notices, *notices_of_mark(job.path))
     if speech is None:
         write(job.out, units.to_json().encode())
     else:

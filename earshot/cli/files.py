@@ -39,10 +39,12 @@ class Job:
     out: Path | None = None
 
 
-def parser_of(command: str, what: str, description: str | None) -> argparse.ArgumentParser:
+def parser_of(
+    command: str, what: str, description: str | None, device: bool = True
+) -> argparse.ArgumentParser:
     """Make the parser of ``earshot COMMAND INPUT …``.
 
-    what: the inputs, "videos" for example.
+    what: the inputs, "videos" for example; device: whether networks run.
     """
     parser = argparse.ArgumentParser(
         prog=f"earshot {command}",
@@ -56,12 +58,13 @@ def parser_of(command: str, what: str, description: str | None) -> argparse.Argu
         metavar="INPUT",
         help=f"{what}, or folders of them; - is standard input",
     )
-    add_device(parser)
+    if device:
+        add_device(parser)
     return parser
 
 
 def add_device(parser: argparse.ArgumentParser) -> None:
-    """Add the option that every command has."""
+    """Add the option of commands whose networks run."""
     parser.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto")
 
 

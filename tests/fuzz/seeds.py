@@ -179,6 +179,7 @@ CALLS: Final[dict[str, list[Any]]] = {
     "api/convert": [NOWHERE, "TF2", "vqvae-64", "griffin-lim", "keep"],
     "api/lip_to_speech": [{"video": NOWHERE}, "neural", "face"],
     "api/check_listening_test": [NOWHERE],
+    "api/detect": [NOWHERE],
     "api/encode": [NOWHERE, "vqvae-64"],
     "api/embed_audio": [NOWHERE],
     "api/embed_words": [[NOWHERE]],

@@ -54,6 +54,7 @@ TOOLS: Final = (
     "similar_sounds",
     "lip_to_speech",
     "check_listening_test",
+    "detect",
 )
 FILES: Final = (
     "A file is given as a data: URL of at most 700 kB, as the path that POST /gradio_api/upload "

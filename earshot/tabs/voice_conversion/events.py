@@ -12,6 +12,7 @@ import gradio as gr
 import numpy as np
 
 from earshot.core.errors import InputError
+from earshot.provenance.detection import notices_of_mark
 from earshot.systems.voice_conversion import settings
 from earshot.systems.voice_conversion.units import Units
 from earshot.tabs.components.lanes import Lane, Spectrogram, UnitCells
@@ -115,27 +116,32 @@ class ConversionEvents:
         self,
         values: Values,
         progress: gr.Progress = gr.Progress(),  # noqa: B008  (how Gradio asks for it)
-    ) -> Update:
-        """Convert the recording, or else the source that is shown; show it and play it."""
+    ) -> Iterator[Update]:
+        """Convert the recording, or else the source that is shown; show it and play it. Then say
+        so where the recording carries a mark, which takes longer to find."""
         spoken = self.components.speaking.read(values)
         progress(0.1, desc=f"Loading {spoken.model}")
         pipeline = self.models.pipeline(spoken.model)
         progress(0.4, desc=f"Encoding, then speaking as {spoken.label}")
-        return self._show(*self._converted(values, pipeline, spoken))
+        result, notice = self._converted(values, pipeline, spoken)
+        yield self._show(result, notice)
+        if marks := notices_of_mark(result.recording):
+            yield {self.components.message: say(" ".join(filter(None, [notice, *marks])))}
 
     def change_voice(
         self,
         values: Values,
         progress: gr.Progress = gr.Progress(),  # noqa: B008
-    ) -> Update:
+    ) -> Iterator[Update]:
         """Convert what is shown, or the recording, to the voice that was chosen, and play it."""
         result: ConversionResult | None = values[self.components.result]
         recording: str | None = values[self.components.audio]
         spoken = self.components.speaking.read(values)
         pipeline = self.models.pipeline(spoken.model)
         if result and (result.is_of(recording, pipeline) or not (recording or result.source)):
-            return self.speak(values, progress)
-        return self.convert(values, progress)
+            yield self.speak(values, progress)
+        else:
+            yield from self.convert(values, progress)
 
     def in_all_voices(
         self,
@@ -332,7 +338,7 @@ class ConversionAPI:
         pipeline = self.models.pipeline(model)
         spoken = Speaking(target, vocoder=vocoder, intonation=intonation)
         conversion = pipeline(audio, *spoken.arguments(pipeline))
-        units = _document(conversion.units, conversion.notices)
+        units = _document(conversion.units, (*conversion.notices, *notices_of_mark(audio)))
         return wav(conversion.converted), units, numbers(conversion)
 
     @answering
