@@ -117,8 +117,7 @@ class ConversionEvents:
         values: Values,
         progress: gr.Progress = gr.Progress(),  # noqa: B008  (how Gradio asks for it)
     ) -> Iterator[Update]:
-        """Convert the recording, or else the source that is shown; show it and play it. Then say
-        so where the recording carries a mark, which takes longer to find."""
+        """Convert the recording, or else what is shown; show it, play it, and look for a mark."""
         spoken = self.components.speaking.read(values)
         progress(0.1, desc=f"Loading {spoken.model}")
         pipeline = self.models.pipeline(spoken.model)
@@ -126,7 +125,7 @@ class ConversionEvents:
         result, notice = self._converted(values, pipeline, spoken)
         yield self._show(result, notice)
         if marks := notices_of_mark(result.recording):
-            yield {self.components.message: say(" ".join(filter(None, [notice, *marks])))}
+            yield {self.components.message: say(" ".join([notice, *marks]).strip())}
 
     def change_voice(
         self,
@@ -211,11 +210,9 @@ class ConversionEvents:
             codebook_size=len(result.colors),
         )
         speech = pipeline.decode(replace(unit, intonation=None), *spoken.arguments(pipeline))
-        sound = File("unit", "unit.wav", wav(speech))
-        return {
-            self.components.message: "",
-            self.components.unit_sound: {"html": "", "files": [sound.data()]},
-        }
+        files = [File("unit", "unit.wav", wav(speech)).data()]
+        sound = {"html": "", "files": files}
+        return {self.components.message: "", self.components.unit_sound: sound}
 
     def speak(
         self,
