@@ -68,6 +68,7 @@ from earshot.tabs.shared.page import CSS, HEAD, KIOSK, theme
 from earshot.tabs.shared.services import Services
 from earshot.tabs.shared.sessions import temporary_folder
 from earshot.tabs.shared.tool_server import manual_route, offer_tools
+from earshot.tabs.voice_conversion.live.server import SIGN
 
 if TYPE_CHECKING:
     from earshot.pretrained.judges import Judge
@@ -193,7 +194,7 @@ def launch(
                 Middleware(PaceCalls, CALLS),
                 Middleware(CutStalledBodies),
                 Middleware(LimitUploads, UPLOADS, upload_folder),
-                Middleware(LimitBodies, UPLOADS),
+                Middleware(LimitBodies, (*UPLOADS, SIGN)),
             ],
             "exception_handlers": {
                 RequestValidationError: refuse_damaged,

@@ -24,6 +24,7 @@ from earshot.exports import measures
 from earshot.exports.paper import FILE, Paper, names_authors, read_paper
 from earshot.media.audio.features import log_mel
 from earshot.media.audio.load import load
+from earshot.media.audio.speech import LABEL
 from earshot.media.constants import SAMPLE_RATE
 from earshot.media.encode import encode_audio
 from earshot.media.pictures import sound_svg
@@ -223,6 +224,7 @@ def render(
         failures=table and any(table.failures.values()),
         labels=labels,
         anonymous=anonymous,
+        label=LABEL,
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from earshot.media.constants import SAMPLE_RATE
 
 MADE_BY: Final = "Converted by Earshot"  # the comment of every file of synthetic speech
+LABEL: Final = "AI-modified voice"  # beside every player of it
 SHIPPED, OWN, REFERENCE, FACE = "shipped", "own", "reference", "face"
 
 

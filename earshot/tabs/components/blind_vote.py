@@ -127,8 +127,9 @@ class BlindVote(Section):
         one, other = SystemRandom().sample(comparison.takes, 2)
         systems = frozenset(take.label for take in comparison.takes)
         ballot = Ballot((one.label, other.label), systems, comparison.stimulus)
+        # Without metadata, which would name the systems.
         tracks = [
-            File(name, f"{name}.{comparison.ending}", comparison.content(take))
+            File(name, f"{name}.{comparison.ending}", comparison.content(take.bare()), True)
             for name, take in (("A", one), ("B", other))
         ]
         spec = TimelineSpec(LISTEN, comparison.source.lanes, tracks, hint=LISTEN)

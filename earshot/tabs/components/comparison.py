@@ -39,6 +39,10 @@ class Take:
         """Return how long its sound is, in seconds."""
         return len(self.speech.waveform) / self.speech.sample_rate
 
+    def bare(self) -> "Take":
+        """Leave out of its sound what made it."""
+        return replace(self, speech=replace(self.speech, origin=None))
+
     def row(self) -> dict[str, Any]:
         """List what a table says of it."""
         computed = self.speech.compute_seconds
@@ -90,7 +94,7 @@ class Comparison:
         for place, take in enumerate(self.takes, 1):
             sound = SoundLanes.of(take.speech)
             lanes += [*take.lanes, *sound.lanes(f"{place} · {take.label}")]
-            tracks.append(File(take.label, f"{place}.{self.ending}", self.content(take)))
+            tracks.append(File(take.label, f"{place}.{self.ending}", self.content(take), True))
         tracks += [self.source.track] if self.source.track else []
         return TimelineSpec("The source and each system on one time axis", lanes, tracks)
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import gradio as gr
 from markupsafe import Markup
 
+from earshot.media.audio.speech import LABEL
 from earshot.provenance.manifest import encode_speech
 from earshot.tabs.components.lanes import Lane, Spectrogram, Waveform
 from earshot.tabs.shared.gradio_internals import served_file
@@ -31,12 +32,13 @@ class File:
     """A sound or video to play, or a file to download.
 
     name: the label of its button; content: a path, or an address on this server, is loaded by the
-    page only when it is played.
+    page only when it is played; synthetic: whether it is speech that a system made.
     """
 
     name: str
     file_name: str
     content: bytes | Path | str
+    synthetic: bool = False
 
     @property
     def is_video(self) -> bool:
@@ -111,6 +113,7 @@ class TimelineSpec:
             "components/timeline.html",
             spec=self,
             lanes=lanes,
+            label=LABEL if any(track.synthetic for track in self.tracks) else "",
             axes=axes,
             first_file=first_file,
         )
@@ -166,13 +169,15 @@ def time_ticks(seconds: float, most: int = 6) -> list[float]:
 
 @dataclass(frozen=True)
 class SoundLanes:
-    """A sound and its images: content is a WAV or Ogg file, seconds its duration."""
+    """A sound and its images: content is a WAV or Ogg file, seconds its duration; synthetic:
+    whether a system made it."""
 
     content: bytes
     suffix: str
     seconds: float
     picture: str
     peaks: tuple[float, ...]
+    synthetic: bool = False
 
     @classmethod
     def of(cls, speech: "Speech") -> "SoundLanes":
@@ -183,6 +188,7 @@ class SoundLanes:
             seconds,
             Spectrogram.of("", speech.log_mel, seconds).picture,
             Waveform.of("", speech.waveform, speech.sample_rate).peaks,
+            speech.origin is not None,
         )
 
     def lanes(self, label: str, stale: bool = False) -> list[Lane]:
@@ -192,7 +198,7 @@ class SoundLanes:
         ]
 
     def file(self, name: str, stem: str) -> File:
-        return File(name, f"{stem}.{self.suffix}", self.content)
+        return File(name, f"{stem}.{self.suffix}", self.content, self.synthetic)
 
 
 def wav(speech: "Speech") -> bytes:

@@ -80,7 +80,7 @@ class LipResult:
     def timeline(self) -> TimelineSpec:
         """Make the lanes, the video and the downloads of the timeline."""
         words = WordLane("Predicted words, by confidence", self.words, self.mouths.seconds)
-        tracks = [File("Speech from the lips", "lip-to-speech.mp4", self.video)]
+        tracks = [File("Speech from the lips", "lip-to-speech.mp4", self.video, True)]
         if self.original:
             tracks.append(self.original.file(ORIGINAL, "original"))
         return TimelineSpec(

@@ -20,6 +20,8 @@ ICONS = {
     "down": f'<path transform="rotate(180 12 12)" d="{THUMB}"/>',
     "area": '<circle cx="12" cy="12" r="8" stroke-dasharray="3 3.3"/>',
     "keep": '<path d="M7 4h10v16l-5-4.2L7 20z"/>',
+    "synthetic": '<path d="M3 10v4m4-8v12m4-9v6"/><path d="M18 4l1.6 4.4L24 10l-4.4 1.6L18 16'
+    '-1.6-4.4L12 10l4.4-1.6z" fill="currentColor" stroke="none"/>',
     "similar": '<path d="M3 9v6m4-9v12m4-8v4M15 7v10m3-7v4m3-6v8"/>',
 }
 TABS: Final = Path(__file__).parents[1]

@@ -265,7 +265,8 @@ class ConversionEvents:
                 contents[pipeline.encoder] = pipeline.encode_content(source.content)
             conversion = pipeline(contents[pipeline.encoder], *spoken.arguments(pipeline))
             lanes += _rate_lanes(pipeline.name, conversion, pipeline.colors)
-            tracks.append(File(pipeline.name, f"{pipeline.name}.wav", wav(conversion.converted)))
+            sound = wav(conversion.converted)
+            tracks.append(File(pipeline.name, f"{pipeline.name}.wav", sound, synthetic=True))
             name = f"The same speech as {spoken.label} by every model"
             spec = TimelineSpec(name, lanes, tracks)
             yield {self.components.rates_message: "", self.components.rates: spec.value()}

@@ -14,6 +14,7 @@ from gradio.events import Dependency
 from markupsafe import Markup
 
 from earshot.core.errors import InputError
+from earshot.media.audio.speech import LABEL
 from earshot.media.constants import SAMPLE_RATE
 from earshot.media.pictures import viridis_colors
 from earshot.study.design import Item, Test
@@ -59,7 +60,7 @@ is stored.</p><button type="button" class="vote-begin">Listen and vote</button><
 <button type="button" data-answer="a" disabled>A is clearer</button>
 <button type="button" data-answer="same" disabled>No difference</button>
 <button type="button" data-answer="b" disabled>B is clearer</button></span>
-</div>
+<span class="synthetic-label">{icon("synthetic")}{LABEL}</span></div>
 <p class="vote-message message notice" role="status" hidden></p>
 </section>
 """

@@ -314,7 +314,11 @@ def read_finished() -> ConversionResult | None:
     units = Units.from_json(json.dumps(data["units"]))
     source, converted = (
         SoundLanes(
-            **data[name] | {"content": (FINISHED.parent / data[name]["content"]).read_bytes()}
+            **data[name]
+            | {
+                "content": (FINISHED.parent / data[name]["content"]).read_bytes(),
+                "synthetic": name == "converted",
+            }
         )
         for name in ("source", "converted")
     )

@@ -10,6 +10,7 @@ from gradio.components import Component
 from gradio.events import Dependency
 
 from earshot.core.errors import InputError
+from earshot.media.audio.speech import LABEL
 from earshot.systems.voice_conversion import settings
 from earshot.tabs.shared.events import HIDDEN, reporting
 from earshot.tabs.shared.gradio_internals import event_data
@@ -33,7 +34,8 @@ HTML: Final = f"""
 </div>
 <p class="live-message message notice" role="status" hidden></p>
 <div class="live-kept" hidden>
-<p>The last 30 seconds. Nobody else has them.</p>
+<p>The last 30 seconds. Nobody else has them.
+<span class="synthetic-label">{icon("synthetic")}{LABEL}</span></p>
 <audio controls></audio>
 <div><a class="live-said" download="live.wav">{icon("download")}What you heard</a>
 <button type="button" class="live-take">Analyse what you said</button></div>

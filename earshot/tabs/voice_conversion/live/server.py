@@ -23,7 +23,11 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from earshot.core.errors import InputError
 from earshot.core.limits import RateLimit, Turns, address_of
+from earshot.media.audio.speech import Origin, Speech
 from earshot.media.workers.processes import WorkerError
+from earshot.provenance.keys import installation_number
+from earshot.provenance.manifest import encode_speech
+from earshot.provenance.mark import find_mark
 from earshot.systems.voice_conversion.live.process import LiveProcess, LiveProcesses
 from earshot.tabs.shared.services import Tickets
 from earshot.tabs.voice_conversion.live.visitor import FULL_SCALE, RefusedError, Visitor
@@ -35,11 +39,16 @@ GREETING: Final = 5.0  # seconds for the first message
 MAX_WAITING: Final = 20
 MAX_PER_ADDRESS: Final = 8  # sockets at once
 SCRIPTS: Final = {path.name: path for path in Path(__file__).parent.glob("*.js")}
+SIGN: Final = "/live/sign"  # the address that signs the recording of a visit
+MAX_RECORDING: Final = 40.0  # seconds; the page keeps 30
+MAX_RECORDING_BYTES: Final = 8_000_000  # at 96 kHz
 LENGTH: Final = struct.Struct("<I")
 
 OVER: Final = "Your two minutes are over. Press Live again for two more."
 FULL: Final = "Too many people are waiting already. Try again in a few minutes."
 BROKEN: Final = "Something went wrong on our side. Press Live again."
+NOT_OURS: Final = "This sound carries no mark of this installation: it is not signed."
+LIVE: Final = Origin("live conversion", voice="", preserved=("words", "timing"))
 CLOSED: Final = 1000  # as they were asked to
 REFUSED: Final = 1008
 
@@ -114,10 +123,30 @@ class LiveServer:
         self._queue = LiveQueue(most, seconds)
         self._newcomers = RateLimit.of("live conversions")
         self._sockets: Counter[str] = Counter()
+        self._recordings, self._signing = RateLimit.of("calls"), asyncio.Lock()
 
     def routes(self) -> list[BaseRoute]:
         """List the socket, and the scripts that the page runs outside its main thread."""
-        return [WebSocketRoute("/live", self.serve), Route("/live/{name}", _script)]
+        sign = Route(SIGN, self.sign, methods=["POST"])
+        return [WebSocketRoute("/live", self.serve), sign, Route("/live/{name}", _script)]
+
+    async def sign(self, request: Request) -> Response:
+        """Sign what a visitor heard, which only their page has kept; nothing of it stays here."""
+        if is_foreign(request):
+            return Response(status_code=403)
+        if self._recordings.take(address_of(request)):
+            return Response(self._recordings.refusal, 429)
+        content = bytearray()
+        async for part in request.stream():
+            content += part
+            if len(content) > MAX_RECORDING_BYTES:
+                return Response(status_code=413)
+        try:
+            async with self._signing:
+                recording = await asyncio.to_thread(sign_recording, bytes(content))
+        except InputError as error:
+            return Response(str(error), 422)
+        return Response(recording, media_type="audio/wav")
 
     async def serve(self, socket: WebSocket) -> None:
         """Serve one visitor, from the first message to the last."""
@@ -200,6 +229,19 @@ class LiveServer:
             self._sockets[address] -= 1
             if not self._sockets[address]:
                 del self._sockets[address]
+
+
+def sign_recording(content: bytes) -> bytes:
+    """Sign a sound that Live made: it carries the mark of this installation. Raises InputError for
+    any other, for a signature says where a sound was made."""
+    from earshot.media.audio.load import decode_mono  # late, for it loads SciPy
+
+    mono = decode_mono(content, MAX_RECORDING)
+    number = find_mark(mono.waveform, mono.sample_rate).installation
+    if not number or number != installation_number():
+        raise InputError(NOT_OURS)
+    speech = Speech(mono.waveform, mono.sample_rate, np.zeros((0, 80), np.float32), 0.0, LIVE)
+    return encode_speech(speech, ".wav")
 
 
 async def _convert(socket: WebSocket, visitor: Visitor, process: LiveProcess, until: float) -> None:
