@@ -64,6 +64,11 @@ BUDGETS: Final[Mapping[str, Budget]] = {
     "files of tests, MB": Budget(
         1_000, 50, "Too much was made for your network. Try again in a few minutes."
     ),
+    "texts to read": Budget(  # that are not read, with which one could look for a fitting one
+        5,
+        1 / 10,
+        "Many texts to read were drawn for your network, and not read. Try again in ten minutes.",
+    ),
     "tests": Budget(
         5,
         5 / MINUTES_OF_A_DAY,

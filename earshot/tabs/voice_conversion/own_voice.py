@@ -17,6 +17,7 @@ from gradio.components import Component
 from markupsafe import Markup
 
 from earshot.core.errors import InputError
+from earshot.core.limits import RateLimit, address_of
 from earshot.media.audio.speech import REFERENCE
 from earshot.media.constants import SAMPLE_RATE
 from earshot.systems.voice_conversion import settings
@@ -102,8 +103,9 @@ class VoiceVisit:
     own: OwnVoice | None = None
 
     def clear(self) -> None:
-        """Forget all."""
-        self.reading = self.own = None
+        """Forget the voice, with the text of its reading; one that was not read stays."""
+        if self.own:
+            self.reading = self.own = None
 
     @property
     def voice(self) -> "Voice":
@@ -133,6 +135,7 @@ class OwnVoicePanel(Section):
         allow_reference: whether a recording of anybody may be uploaded.
         """
         self.sessions = SessionStore(VoiceVisit)
+        self.texts = RateLimit.of("texts to read")
         self.visit = self.sessions.state()
         with gr.Column(visible=False, elem_classes="own-voice") as self.panel:
             self.text = gr.HTML()
@@ -190,13 +193,14 @@ class OwnVoicePanel(Section):
         if card != OWN or (visit and visit.own):
             return {self.panel: gr.Column(visible=card == OWN)}
         visit = self.sessions.of(visit, request)
-        return {self.panel: gr.Column(visible=True), **self._text_to_read(visit)}
+        return {self.panel: gr.Column(visible=True), **self._text_to_read(visit, request)}
 
     def recorded(self, path: str | None, visit: VoiceVisit | None, request: gr.Request) -> Update:
         """Make a voice of a recording of the text."""
         visit = self.sessions.of(visit, request)
         with delete_after_use(path):
             visit.own = OwnVoice(self.pipeline(), path, visit.reading)
+        self.texts.give_back(_address(request))  # it was read
         return self._ready(visit, READY)
 
     def uploaded(
@@ -243,19 +247,24 @@ class OwnVoicePanel(Section):
         visit.clear()
         return {
             self.cards: gr.HTML(made=False),
-            self.message: say(FORGOTTEN),
             self.recorder: gr.Audio(None, visible=True),
             self.fit: gr.Button(visible=False),
             self.forget: gr.Button(visible=False),
             **(self.anybody.reset(True) if self.anybody else {}),
-            **self._text_to_read(visit),
+            self.message: say(FORGOTTEN),
+            **self._text_to_read(visit, request),
         }
 
-    def _text_to_read(self, visit: VoiceVisit) -> Update:
+    def _text_to_read(self, visit: VoiceVisit, request: gr.Request) -> Update:
+        """Show the text that the visitor has not read yet, or a new one."""
         # Late, for it loads pocketsphinx.
         from earshot.systems.voice_conversion.reading import Reading
 
-        visit.reading = Reading.draw(SystemRandom())
+        if visit.reading is None:
+            if self.texts.take(_address(request)):
+                refusal = say(self.texts.refusal)
+                return {self.visit: visit, self.text: gr.HTML(visible=False), self.message: refusal}
+            visit.reading = Reading.draw(SystemRandom())
         return {
             self.visit: visit,
             self.text: gr.HTML(_page(visit.reading.text), visible=True),
@@ -301,6 +310,10 @@ class _Anybody:
             self.agreed: False,
             self.recording: gr.Audio(None, visible=False),
         }
+
+
+def _address(request: gr.Request) -> str:
+    return address_of(request.request) if request.request else ""
 
 
 def _page(text: str) -> Markup:

@@ -8,8 +8,17 @@ import numpy as np
 import pytest
 
 from earshot.core.errors import InputError
+from earshot.core.paths import ASSETS
 from earshot.media.audio.load import load
-from earshot.systems.voice_conversion.reading import LINES, SLOTS, Reading
+from earshot.systems.voice_conversion.reading import (
+    LINES,
+    OPENING,
+    SLOTS,
+    Reading,
+    _recognise,
+    _slots,
+    agrees,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -46,6 +55,30 @@ def test_check_refuses_lines_with_other_words(recording: np.ndarray) -> None:
         others.check(recording)
     assert "Record again" not in refused.value.message
     assert "Record again" in refused.value.advice
+
+
+@pytest.mark.parametrize("name", ["woman-lighthouse.ogg", "man-place-blue.ogg"])
+def test_check_refuses_speech_that_fits_by_chance(name: str) -> None:
+    """The recogniser that has the text finds words of it in speech about anything: whoever draws a
+    text with these words needs the other one to refuse."""
+    waveform = load(ASSETS / "examples" / name, RATE, 30.0).waveform
+    for lines in (READING.lines, (OPENING, *LINES[:3])):
+        words = _recognise(lines, waveform)
+        slots = [slot for line in lines for slot in _slots(line)]
+        words += [SLOTS[slot][0] for slot in slots[len(words) :]]
+        with pytest.raises(InputError, match="did not sound like the text"):
+            Reading(lines, tuple(words)).check(waveform)
+
+
+def test_agrees_counts_words_of_each_line() -> None:
+    """Numbers and spellings do not matter; a line that was not read does."""
+    lines = ["seven green boats came back", "my neighbor travelled at five o'clock"]
+    assert agrees(lines, "7 green boats came back. My neighbour traveled at 5 o'clock.")
+    assert agrees(lines, "Seven dream boats came back. My neighbors travelled at five o'clock.")
+    assert not agrees(lines, "Seven green boats came back.")
+    assert not agrees(lines, "Seven green boats came back. My sister was never here again, no.")
+    assert not agrees(lines, "Seven green boats came back and " * 3 + lines[1])
+    assert not agrees(lines, "")
 
 
 @pytest.mark.parametrize("seconds", [0.0, 12.0])

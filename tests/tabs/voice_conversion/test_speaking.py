@@ -157,8 +157,36 @@ def test_visits_keep_voices_of_their_own(visit: VoiceVisit) -> None:
     assert visit.own is None
 
 
+def test_texts_of_network_are_few(visit: VoiceVisit) -> None:
+    """Who draws thousands finds one that fits a recording of somebody else: 22 to 31 a second."""
+    with gr.Blocks():
+        panel = OwnVoicePanel()
+        panel.cards = gr.HTML()
+    requests: Any = [SimpleNamespace(session_hash=str(i), request=None) for i in range(40)]
+    first = VoiceVisit()
+    for handler in (panel.chosen, *[panel.forgotten] * 20):  # without a voice, none is drawn anew
+        texts = {panel_text(handler, first, requests[0]) for _ in range(2)}
+        assert texts == {str(first.reading and first.reading.text)}
+    sessions = [VoiceVisit() for _ in requests]
+    for each, request in zip(sessions, requests, strict=True):
+        update = panel.chosen(OWN, each, request)
+    drawn = [each.reading.text for each in sessions if each.reading]
+    assert len(drawn) == 4 and len({*drawn}) == 4
+    assert "Try again in ten minutes" in str(update[panel.message])
+    while visit.own:  # who has read one gets another
+        panel.texts.give_back("")
+        panel.forgotten(visit, requests[0])
+    assert visit.reading and visit.reading.text not in drawn
+
+
+def panel_text(handler: Any, visit: VoiceVisit, request: Any) -> str:
+    """The text to read that a handler of the panel shows."""
+    handler(*([OWN] if handler.__name__ == "chosen" else []), visit, request)
+    return visit.reading.text if visit.reading else ""
+
+
 def test_voice_forgotten_while_fitted_stays_forgotten(visit: VoiceVisit) -> None:
-    request: Any = SimpleNamespace(session_hash="one")
+    request: Any = SimpleNamespace(session_hash="one", request=None)
 
     def fit(voice: Voice, *_: object) -> Voice:
         panel.forgotten(visit, request)
