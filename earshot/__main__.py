@@ -17,6 +17,8 @@ import sys
 from importlib import import_module
 from typing import Final
 
+from earshot.core.console import open_streams
+
 COMMANDS: Final = {
     "convert": "earshot.cli.convert",
     "words": "earshot.cli.words",
@@ -33,6 +35,7 @@ COMMANDS: Final = {
 
 def main() -> None:
     """Run the command that the first argument names; without one, serve the app."""
+    open_streams()
     command, *arguments = sys.argv[1:] or [""]
     if command in COMMANDS:
         module, _, function = COMMANDS[command].partition(":")

@@ -2,9 +2,12 @@
 
 import os
 
+from earshot.core.console import open_streams
+
 
 def main() -> None:
     """Serve the page with the options of the command line and the environment."""
+    open_streams()
     # Bars of transformers and of the hub go to the log. On a full disk that fails in tqdm, which
     # keeps its lock then, and SIGTERM would wait for it.
     os.environ |= {"TQDM_DISABLE": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1"}

@@ -21,7 +21,7 @@ from earshot.app.front_page import FrontPage
 from earshot.app.health import Health
 from earshot.app.options import options
 from earshot.app.site import FOLDERS, SOUNDS, Site, build, transcriber
-from earshot.core.connections import believed_proxies, limit_connections
+from earshot.core.connections import believed_proxies, check_address, limit_connections
 from earshot.core.console import explained
 from earshot.core.errors import InputError
 from earshot.core.http import CutStalledBodies, LimitBodies, SafeHeaders, ServeOnly
@@ -160,7 +160,7 @@ def launch(
     routes: list[BaseRoute] = [manual_route(page)]
     routes += site.routes if site else []
     _, address, _ = page.launch(
-        server_name=chosen.host,
+        server_name=f"[{chosen.host}]" if ":" in (chosen.host or "") else chosen.host,
         server_port=chosen.port,
         share=chosen.share,
         prevent_thread_lock=True,
@@ -229,6 +229,8 @@ def limit_queue(page: gr.Blocks, size: int, allow_urls: bool = False) -> None:
 def main() -> None:
     chosen = options(sys.argv[1:], os.environ)
     with explained():
+        if chosen.port:
+            check_address(chosen.host or LOCAL[0], chosen.port)
         prepare_signing(chosen, os.environ)
         index = index_of(folder_of(chosen.sounds)) if chosen.sounds else SOUNDS
     # docker stop, systemd and Spaces end a program so: close the server and delete what it kept.

@@ -164,7 +164,7 @@ def _convert(
 
 def _is_units(path: Path) -> bool:
     """Whether a file holds units: by its name, or, without one, by how it begins."""
-    if path.suffix:
+    if path.suffix[1:].lower() in files.ENDINGS:
         return path.suffix.lower() == ".json"
     with path.open("rb") as file:
         return file.read(64).lstrip().startswith(b"{")

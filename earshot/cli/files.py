@@ -23,6 +23,11 @@ WIDTH: Final = 30  # characters of the progress bar
 REDRAW: Final = 0.1  # seconds
 CLEAR: Final = "\r\x1b[K"  # what stands on the line of the terminal
 STDIN: Final = Path("-")
+ENDINGS: Final = frozenset(
+    "3g2 3gp aac ac3 aif aifc aiff amr ape asf au avi caf csv dsf dts eac3 flac flv json m4a "
+    "m4b m4v mka mkv mov mp2 mp3 mp4 mpeg mpg mts npy oga ogg ogv opus rf64 snd sph spx tta ts "
+    "txt voc w64 wav wave weba webm wma wmv wv".split()
+)
 
 # What a file gives: the line to print, if any, and notices about the file.
 Outcome = tuple[str | None, Sequence[str]]
@@ -68,6 +73,12 @@ def add_device(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto")
 
 
+def stem(name: str) -> str:
+    """Return a name without its ending; what follows another dot belongs to it ("take 1.5")."""
+    path = Path(name)
+    return str(path.with_suffix("")) if path.suffix[1:].lower() in ENDINGS else name
+
+
 def add_output(parser: argparse.ArgumentParser, what: str, required: bool) -> None:
     """Add the options of a command that writes files. what: the results, with their endings."""
     # Text, for a path does not remember the slash that makes it a folder.
@@ -91,7 +102,11 @@ def jobs_of(
     replace an input, and, unless ``overwrite``, where there is one already.
     """
     inputs = [path if path == STDIN else as_stored(path) for path in inputs]
-    named_files = [(file, name) for path in inputs for file, name in _files_of(path)]
+    listed = ((file, name) for path in inputs for file, name in _files_of(path))
+    # A file that is named twice is one.
+    named_files = [
+        *{(os.path.realpath(file), name): (file, name) for file, name in listed}.values()
+    ]
     names = [name for _, name in named_files]
     unique = len(set(names)) == len(names)
     results = _results(inputs, named_files, out, endings)
@@ -132,7 +147,7 @@ def _results(
                 "or in / for a folder."
             )
         return [Path(out)]
-    return [(Path(out) / name).with_suffix(ending) for _, name in named_files]
+    return [Path(out) / f"{stem(name)}{ending}" for _, name in named_files]
 
 
 def _check_results(

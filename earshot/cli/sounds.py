@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from earshot.cli import files
-from earshot.core.console import explained
+from earshot.core.console import count, explained
 from earshot.core.paths import ASSETS
 from earshot.sound_index import BACKENDS
 from earshot.sound_index.address import index_of, name_of
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     command.add_argument("--without", default="", metavar="TEXT", help="what they do not contain")
     command.add_argument("--index", type=Path, default=LIBRARY, help="default: our sounds")
     _add_backend(command, "as it was made")
-    command.add_argument("-n", type=int, default=10, help="how many sounds (default: 10)")
+    command.add_argument("-n", type=count, default=10, help="how many sounds (default: 10)")
     command.add_argument("--json", action="store_true", help="print a JSON document a sound")
     command.set_defaults(run=_search)
     _add_models(command)

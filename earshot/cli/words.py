@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from earshot.cli import files
 from earshot.cli.files import Job
-from earshot.core.console import explained, text_of
+from earshot.core.console import count, explained, text_of
 from earshot.core.errors import InputError
 from earshot.core.paths import ASSETS, CHECKPOINTS
 
@@ -25,7 +25,7 @@ LIBRARY: Final = ASSETS / "words.index"
 def main(arguments: Sequence[str] | None = None) -> None:
     """Find the neighbours of the recordings that the command line names."""
     parser = files.parser_of("words", "recordings of one word each", __doc__)
-    parser.add_argument("-n", type=int, default=5, help="how many neighbours (default: 5)")
+    parser.add_argument("-n", type=count, default=5, help="how many neighbours (default: 5)")
     parser.add_argument("--view", choices=["written", "spoken"], default="written")
     parser.add_argument("--model", default=CHECKPOINTS / "words", help="a folder, or a hub id")
     parser.add_argument(

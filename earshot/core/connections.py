@@ -17,9 +17,11 @@ from typing import Any, Final
 import h11
 import uvicorn
 from h11._receivebuffer import ReceiveBuffer, blank_line_regex
+from starlette.types import Receive, Scope, Send
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from earshot.core.errors import InputError
 from earshot.core.limits import counted_for
 
 MAX_HEAD: Final = 10.0  # seconds in which the head of a request must have come
@@ -40,9 +42,50 @@ def network(text: str) -> str:
         raise argparse.ArgumentTypeError(f"{text} is no address, such as 10.0.0.2") from error
 
 
+def check_address(host: str, port: int) -> None:
+    """Check that a server can listen at that address: uvicorn and Gradio end with a traceback, or
+    after they have printed links. Raises InputError."""
+    try:
+        if not 0 < port < 65_536:
+            raise OSError("there is no such port")
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        with socket.socket(family, kind, protocol) as listening:
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listening.bind(address)
+    except (OSError, OverflowError, UnicodeError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(
+            f"Nothing can be served at {host}, port {port} ({reason}). Choose another with --port "
+            "or --host."
+        ) from error
+
+
+def url_of(host: str, port: int) -> str:
+    """Write the address of a server: that of an IPv6 host has brackets."""
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
 def believed_proxies(named: Sequence[str], environment: Mapping[str, str]) -> list[str]:
     """List the addresses and networks of proxies to believe: those named, and a Space's own."""
     return [*named, *(PRIVATE if "SPACE_ID" in environment else ())]
+
+
+class _Forwarded(ProxyHeadersMiddleware):
+    """ASGI middleware that believes proxies about whom they forward, also where several stand
+    behind each other: the first scheme is the visitor's ("https, http")."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve the request."""
+        name = b"x-forwarded-proto"
+        if any(key == name and b"," in value for key, value in scope.get("headers", ())):
+            headers = [
+                (key, value.partition(b",")[0].strip() if key == name else value)
+                for key, value in scope["headers"]
+            ]
+            scope = {**scope, "headers": headers}
+        await super().__call__(scope, receive, send)  # type: ignore[arg-type]
 
 
 class Received(ReceiveBuffer):
@@ -104,8 +147,8 @@ def limit_connections(
             if option := getattr(socket, name, None):
                 listening.setsockopt(socket.IPPROTO_TCP, option, value)
     config: Any = server.config
-    believed = ProxyHeadersMiddleware(config.loaded_app, list(proxies)).trusted_hosts
-    config.loaded_app.trusted_hosts = believed
+    forwarded = _Forwarded(config.loaded_app.app, list(proxies))
+    config.loaded_app, believed = forwarded, forwarded.trusted_hosts
     open_now: Counter[str] = Counter()  # connections, by address
 
     # Not the server's own choice: that is httptools where it is installed, which takes heads of any

@@ -1,5 +1,6 @@
 """What goes to the console: errors as sentences, and not the notes of native libraries."""
 
+import argparse
 import io
 import os
 import re
@@ -17,6 +18,27 @@ NOTES: Final = re.compile(
     rb"[IW]\d{4} \d\d:\d\d:|INFO: Created TensorFlow Lite|WARNING: All log messages before absl"
 )
 _one_at_a_time = threading.Lock()
+
+
+def count(text: str) -> int:
+    """Check a number of things on a command line: to a list, a negative one is all but the last."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is no count: 1 is the least")
+    return number
+
+
+def open_streams() -> None:
+    """Send to nowhere what goes to a standard stream that is closed, as where cron or a service
+    started the program: else ``print`` to no stderr goes to stdout, among the results, and the
+    next file that is opened takes the stream's place."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free: this one
+            mode = "r" if number == 0 else "w"
+            setattr(sys, name, os.fdopen(number, mode, encoding="utf-8"))
 
 
 @contextmanager

@@ -2,6 +2,8 @@
 are of; and names as a disk has them.
 """
 
+import os
+import tempfile
 import tomllib
 import unicodedata
 from importlib.metadata import PackageNotFoundError, version
@@ -24,6 +26,18 @@ def release() -> str:
     except PackageNotFoundError:
         project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
         return str(project["project"]["version"])
+
+
+def user_folder(variable: str, below_home: str) -> Path:
+    """Return the folder of Earshot's in what a variable of XDG names, else in the user's home; in
+    the temporary folder for a user without one, as in many containers."""
+    named = Path(os.environ.get(variable, ""))
+    if named.is_absolute():
+        return named / "earshot"
+    try:
+        return Path.home() / below_home / "earshot"
+    except RuntimeError:
+        return Path(tempfile.gettempdir(), f"earshot-home-{os.getuid()}", below_home, "earshot")
 
 
 def as_stored(path: Path) -> Path:

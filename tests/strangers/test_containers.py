@@ -17,6 +17,7 @@ from earshot.core.files import write
 from earshot.media.audio.load import load, wav_bytes
 from earshot.media.audio.voice_activity import words
 from earshot.media.video import frames
+from earshot.media.workers.video import decode_video
 from synthetic.videos import RATE, beep, encoded, onset, video_file
 
 TONE = beep().astype(np.float32)
@@ -289,3 +290,141 @@ def test_disk_without_permissions_takes_results(
     for content in (b"first", b"second"):
         write(tmp_path / "result", content)
     assert [path.read_bytes() for path in tmp_path.iterdir()] == [b"second"]
+
+
+def test_recording_longer_than_its_header_says_so() -> None:
+    """dancasimiro/WAV.jl#109, pasrom/meeting-transcriber#384: a recorder writes the header now and
+    then, and ended before the last time."""
+    size = 2 * RATE
+    for riff in (size + 36, len(WAV) - 8):
+        recording = load(sizes(riff, size))
+        assert recording.notices or recording.seconds == pytest.approx(3.0, abs=0.1)
+    tagged = WAV + b"LIST" + struct.pack("<I", 60_000) + bytes(60_000)
+    check_beep(tagged[:4] + struct.pack("<I", len(tagged) - 8) + tagged[8:])
+
+
+def test_mono_and_stereo_parts_are_all_heard() -> None:
+    """mixxxdj/mixxx#568, MusicPlayerDaemon/MPD#1200: advertisements in podcasts."""
+    time = np.arange(RATE) / RATE
+    for form, codec in (("mp3", "libmp3lame"), ("adts", "aac")):
+        parts = {}
+        for layout, hz in (("mono", 440), ("stereo", 880)):
+            buffer = io.BytesIO()
+            options = {"write_xing": "0"} if form == "mp3" else {}
+            with av.open(buffer, "w", format=form, options=options) as container:
+                stream = container.add_stream(codec, rate=RATE, layout=layout)
+                assert isinstance(stream, av.AudioStream)
+                tone = np.round(16_000 * np.sin(2 * np.pi * hz * time)).astype(np.int16)
+                samples = np.repeat(tone, 2 if layout == "stereo" else 1)[None]
+                frame = av.AudioFrame.from_ndarray(samples, "s16", layout)
+                frame.sample_rate = RATE
+                container.mux([*stream.encode(frame), *stream.encode(None)])
+            parts[layout] = buffer.getvalue()
+        for order in (("mono", "stereo"), ("stereo", "mono", "stereo")):
+            recording = load(b"".join(parts[layout] for layout in order))
+            assert recording.seconds == pytest.approx(len(order), abs=0.2), (form, order)
+            assert recording.notices == ()
+            for number, layout in enumerate(order):
+                part = recording.waveform[16_000 * number + 4000 :][:8000]
+                hz = 2 * np.argmax(np.abs(np.fft.rfft(part)))
+                assert hz == pytest.approx(440 if layout == "mono" else 880, abs=4)
+
+
+def test_length_that_a_pipe_left_open_is_no_damage() -> None:
+    """sonic-visualiser/sonic-visualiser#125: the header of WMA knows no length, and FFmpeg guesses
+    it."""
+
+    class Pipe(io.BytesIO):
+        def seekable(self) -> bool:
+            return False
+
+        def seek(self, *_: int) -> int:
+            raise OSError
+
+    pipe = Pipe()
+    with av.open(pipe, "w", format="asf") as container:
+        stream = container.add_stream("wmav2", rate=44_100, layout="mono")
+        assert isinstance(stream, av.AudioStream)
+        stream.bit_rate = 96_000
+        frame = av.AudioFrame.from_ndarray(beep(5.0).astype(np.float32)[None], "fltp", "mono")
+        frame.sample_rate = RATE
+        container.mux([*stream.encode(frame), *stream.encode(None)])
+    recording = load(pipe.getvalue())
+    assert recording.notices == ()
+    assert recording.seconds == pytest.approx(5.0, abs=0.1)
+
+
+def film(form: str, codec: str, *sizes: tuple[int, int], cover: bool = False) -> bytes:
+    """A video that is red at its left, green at its top, in one size after the other; cover: behind
+    a picture that is not marked as what it is."""
+    buffer, packets = io.BytesIO(), []
+    with av.open(buffer, "w", format=form) as container:
+        if cover:
+            still = container.add_stream("mjpeg", rate=1)
+            assert isinstance(still, av.VideoStream)
+            still.width, still.height, still.pix_fmt = 32, 32, "yuvj420p"
+            picture = av.VideoFrame.from_ndarray(np.zeros((32, 32, 3), np.uint8), "rgb24")
+            packets += [*still.encode(picture), *still.encode(None)]
+        stream = container.add_stream(codec, rate=25)
+        assert isinstance(stream, av.VideoStream)
+        for number, (width, height) in enumerate(sizes):
+            encoder = stream if number == 0 else av.VideoCodecContext.create(codec, "w")
+            encoder.width, encoder.height, encoder.pix_fmt = width, height, "yuv420p"
+            if number:
+                encoder.time_base = stream.codec_context.time_base
+            image = np.zeros((height, width, 3), np.uint8)
+            image[:, : width // 4, 0] = image[: height // 4, :, 1] = 255
+            for k in range(11):
+                frame = av.VideoFrame.from_ndarray(image, "rgb24") if k < 10 else None
+                for packet in encoder.encode(frame):
+                    packet.stream, packet.pts = stream, (packet.pts or 0) + 10 * number
+                    packet.dts = packet.pts
+                    packets.append(packet)
+        container.mux(packets)
+    return buffer.getvalue()
+
+
+def images_of(data: bytes) -> list[np.ndarray]:
+    return [image for _, image in decode_video(io.BytesIO(data), 30.0, 30.0, 640)]
+
+
+def sides(image: np.ndarray) -> tuple[str, str]:
+    """Where the picture is red, and where it is green."""
+    red, green = (image[..., channel] > 128 for channel in (0, 1))
+    right = red[:, image.shape[1] // 2 :].mean() > red[:, : image.shape[1] // 2].mean()
+    below = green[image.shape[0] // 2 :].mean() > green[: image.shape[0] // 2].mean()
+    return ("right" if right else "left", "below" if below else "above")
+
+
+@pytest.mark.parametrize(
+    ("matrix", "expected"),
+    [
+        ((1, 0, 0, 1), ("left", "above")),
+        ((-1, 0, 0, 1), ("right", "above")),  # mirrored, as a front camera does
+        ((1, 0, 0, -1), ("left", "below")),
+        ((-1, 0, 0, -1), ("right", "below")),  # turned by 180 degrees
+    ],
+)
+def test_mirrored_picture_is_mirrored(
+    matrix: tuple[int, int, int, int], expected: tuple[str, str]
+) -> None:
+    """NextLevel/NextLevel#250: programs that read the rotation only turn the face upside down."""
+    data = bytearray(film("mp4", "mpeg4", (64, 48)))
+    place = data.index(b"tkhd") + 4 + 40
+    a, b, c, d = (value << 16 for value in matrix)
+    data[place : place + 36] = struct.pack(">9i", a, b, 0, c, d, 0, 0, 0, 1 << 30)
+    assert sides(images_of(bytes(data))[0]) == expected
+
+
+def test_picture_in_front_of_video_is_passed() -> None:
+    """mutagen#661: not every program marks a cover."""
+    assert len(images_of(film("matroska", "mpeg4", (64, 48), cover=True))) == 10
+
+
+def test_size_of_picture_may_change() -> None:
+    """ant-media/Ant-Media-Server#5631, bvibber/OGVKit#132: WebRTC sends smaller ones over a slow
+    network; mouths were smoothed over pixels of both."""
+    images = images_of(film("webm", "libvpx", (64, 48), (32, 24), (128, 96)))
+    assert len(images) == 30
+    assert {image.shape for image in images} == {(48, 64, 3)}
+    assert {sides(image) for image in images} == {("left", "above")}

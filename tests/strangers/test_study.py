@@ -370,3 +370,19 @@ def test_files_of_1970_are_packed(tmp_path: Path) -> None:
         os.utime(path, (0, 0))
     folder.write_zip(source, tmp_path / "mine.zip")
     assert "test.yaml" in zipfile.ZipFile(tmp_path / "mine.zip").namelist()
+
+
+def test_systems_of_the_same_sounds_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By a slip of the pen two systems name one folder: raters would compare sounds with
+    themselves."""
+    source = make_folder(tmp_path / "mine", loudness=None)
+    run(monkeypatch, "check", source)
+    named = "ours and theirs have the same sounds" in capsys.readouterr().err
+    sounds = [(source / name / "one.wav").read_bytes() for name in ("ours", "theirs")]
+    assert named == (sounds[0] == sounds[1])
+    for path in (source / "ours").iterdir():
+        shutil.copyfile(path, source / "theirs" / path.name)
+    run(monkeypatch, "check", source)
+    assert "ours and theirs have the same sounds" in capsys.readouterr().err

@@ -1,5 +1,6 @@
 """python -m earshot.media.workers: a decoding worker, with requests on stdin, answers on stdout."""
 
+import fcntl
 import io
 import os
 import resource
@@ -40,7 +41,9 @@ TASKS: Final[dict[str, Callable[..., Iterator[tuple[dict[str, Any], np.ndarray]]
 
 
 def main() -> None:
-    requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    # Above the three streams, of which the app may have been started without one.
+    answers = os.fdopen(fcntl.fcntl(1, fcntl.F_DUPFD, 3), "wb")
+    requests = sys.stdin.buffer
     _limit()
     send(answers, {"ready": True})
     # What libraries print must not come between the answers, nor fill the log.

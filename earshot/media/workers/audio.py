@@ -28,7 +28,7 @@ from earshot.media.workers.container import (
     is_picture,
     open_container,
 )
-from earshot.media.workers.structure import MAX_MISSING, ends_early, parts
+from earshot.media.workers.structure import MAX_MISSING, ends_early, has_no_length, parts
 
 # Playlists stay out: they can name other files and addresses.
 FORMATS: Final = (
@@ -97,7 +97,7 @@ class _Track:
     def __init__(self, max_seconds: float, mono: bool, channel: int | None) -> None:
         self._max_seconds, self._mono = max_seconds, mono
         self._mix = Mix(channel)
-        self._rate, self._channels = 0, 1
+        self._rate, self._channels = 0, 0
         self._samples = 0  # of a channel so far
         self._count = 0  # of all channels that are kept
         self._blocks: list[np.ndarray] = []  # that wait for a message: AAC gives 1,024 at a time
@@ -115,11 +115,12 @@ class _Track:
         self._track, self._tracks = max(self._track, index + 1), max(self._tracks, tracks)
         file.seek(0)
         big_endian = file.read(len(BIG_ENDIAN)) == BIG_ENDIAN
+        endless = has_no_length(file)
         file.seek(0)
         with open_container(file, FORMATS, UNREADABLE) as container:
             begin, before = self.seconds, self._samples
             frames = _Frames(container, index, self._budget, big_endian)
-            end = begin + _declared_end(container, index, frames.timeline)
+            end = math.inf if endless else begin + _declared_end(container, index, frames.timeline)
             name = container.format.name
             self._lossless &= frames.lossless
             for time, rate, block in frames:
@@ -127,7 +128,9 @@ class _Track:
                 self._rate = self._rate or rate
                 if rate != self._rate:
                     block = soxr.resample(block.T, rate, self._rate).T
-                self._channels = len(block)
+                self._channels = self._channels or len(block)
+                if len(block) != self._channels:  # a mono part, such as speech, among stereo ones
+                    block = np.broadcast_to(block.mean(axis=0), (self._channels, block.shape[1]))
                 if frames.timeline.restarted:
                     end = math.inf
                 read = self.seconds + sum(b.shape[1] for b in self._tail) / self._rate
@@ -190,7 +193,7 @@ class _Track:
         left = round(seconds * self._rate)
         while left > 0:
             count = min(left, MESSAGE_VALUES)
-            yield from self._keep(np.zeros((self._channels, count), np.float32), 0)
+            yield from self._keep(np.zeros((self._channels or 1, count), np.float32), 0)
             left -= count
 
     def _keep(self, block: np.ndarray, clipped: int) -> Iterator[Message]:
@@ -236,7 +239,6 @@ class _Frames:
             raise InputError(AMBIGUOUS)
         codec = self._stream.codec_context.codec
         self.lossless = codec.lossless and not codec.lossy
-        self._channels = self._stream.codec_context.layout.nb_channels
         self._packer = av.AudioResampler(format="flt")
 
     def __iter__(self) -> Iterator[tuple[float | None, int, np.ndarray]]:
@@ -301,14 +303,11 @@ class _Frames:
         return float(frame.pts * unit), frame.sample_rate
 
     def _samples(self, frame: av.AudioFrame) -> Iterator[np.ndarray]:
-        """Yield the frame's samples, (channels, T); none of a frame whose channels are not the
-        stream's: damaged AAC declares planes that do not exist, and reading them ends the
-        process.
+        """Yield the frame's samples, (channels, T); none of a frame without a plane for each
+        channel: damaged AAC declares planes that do not exist, and reading them ends the process.
         """
-        channels = frame.layout.nb_channels
-        self._channels = self._channels or channels
-        planar = frame.format.is_planar
-        if channels != self._channels or (planar and channels > MAX_PLANES):
+        channels, planar = frame.layout.nb_channels, frame.format.is_planar
+        if planar and (channels > MAX_PLANES or len(frame.planes) < min(channels, MAX_PLANES - 1)):
             self.damaged = True
             return
         packed = [frame]

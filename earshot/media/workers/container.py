@@ -1,6 +1,7 @@
 """The common parts of decoding sound and pictures: opening a file, its time, and a CPU budget."""
 
 import time
+from collections.abc import Sequence
 from typing import BinaryIO, Final
 
 import av
@@ -8,6 +9,7 @@ from av.container import InputContainer
 from av.error import FFmpegError
 from av.packet import Packet
 from av.stream import Disposition, Stream
+from av.video.stream import VideoStream
 
 from earshot.core.errors import InputError
 
@@ -41,6 +43,7 @@ UNFINISHED: Final = (
 # Files of these formats begin at 0, where nothing may be yet; in others the first time stamp is the
 # beginning, whatever it is.
 FROM_ZERO: Final = ("mov", "matroska")
+STILLS: Final = ("mjpeg", "png", "bmp", "gif", "tiff", "webp")  # codecs of pictures
 MAX_LEAD: Final = 60.0  # seconds; what begins later is a part of a broadcast, and begins with it
 MAX_STEP_BACK: Final = 0.1  # seconds; time stamps that go back further begin again
 
@@ -73,6 +76,16 @@ def _other(file: BinaryIO) -> str:
 def is_picture(stream: Stream) -> bool:
     """Whether a stream is the cover of an album, and no video."""
     return bool(stream.disposition & Disposition.attached_pic)
+
+
+def moving(streams: Sequence[VideoStream]) -> VideoStream | None:
+    """Choose the first stream that is no picture, and one of pictures only where there is no other:
+    not all programs mark a cover as what it is."""
+    videos = [stream for stream in streams if not is_picture(stream)]
+    films = (
+        each for each in videos if not each.codec_context or each.codec_context.name not in STILLS
+    )
+    return next(films, videos[0] if videos else None)
 
 
 class Timeline:

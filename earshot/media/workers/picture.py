@@ -13,13 +13,7 @@ import numpy as np
 from av.container import InputContainer
 
 from earshot.core.errors import InputError
-from earshot.media.workers.container import (
-    DAMAGES,
-    Budget,
-    Timeline,
-    is_picture,
-    open_container,
-)
+from earshot.media.workers.container import DAMAGES, Budget, Timeline, moving, open_container
 from earshot.media.workers.structure import ends_early, parts
 from earshot.media.workers.video import MIN_FRAMES, THREADS
 
@@ -72,7 +66,7 @@ def copy_picture(
         raise InputError("The video is empty.", "Record or upload it again.")
     file.seek(0)
     with open_container(file, FORMATS, UNREADABLE) as container:
-        stream = next((s for s in container.streams.video if not is_picture(s)), None)
+        stream = moving(container.streams.video)
         if stream is None:
             yield {"form": None}, np.zeros(0, np.uint8)
             return

@@ -124,11 +124,22 @@ MAX_MISSING: Final = 0.25  # seconds before the declared end, and 1 %, that no o
 MAX_WAV_BYTES: Final = 2**30  # bytes; programs that write into a pipe declare some huge length
 W64: Final = b"riff"  # how Sony's WAV with sizes of 64 bits begins
 CAF: Final = b"caff"
+ASF_PROPERTIES: Final = bytes.fromhex("a1dcab8c47a9cf118ee400c00c205365")
+ASF_DURATION: Final = 64  # bytes after their beginning
 FLV: Final = b"FLV"
 VOC: Final = b"Creative Voice File"
 OGG_TAIL: Final = 65_536  # bytes, more than one page
 OGG_LAST_PAGE: Final = b"\x04"  # the highest flag of a page
 MP3_HEAD: Final = 4096  # bytes in which the table of an MP3 begins
+
+
+def has_no_length(file: BinaryIO) -> bool:
+    """Whether a file of ASF was written into a pipe: FFmpeg guesses its length by its size."""
+    file.seek(0)
+    head = file.read(MP3_HEAD)
+    place = head.find(ASF_PROPERTIES) + ASF_DURATION
+    duration, lead = (int.from_bytes(head[at : at + 8], "little") for at in (place, place + 16))
+    return ASF_PROPERTIES in head and duration <= 10_000 * lead  # units of 100 ns, and of 1 ms
 
 
 def ends_early(file: BinaryIO) -> bool:
@@ -142,7 +153,9 @@ def ends_early(file: BinaryIO) -> bool:
     if order := RIFF.get(head[:4]):
         declared = int.from_bytes(head[4:8], order) + 8
         rate = int.from_bytes(head[28:32], order) if head[12:16] == b"fmt " else 0  # bytes/s
-        return size + MAX_MISSING * rate < declared < MAX_WAV_BYTES
+        if size + MAX_MISSING * rate < declared < MAX_WAV_BYTES:
+            return True
+        return _untold(file, size, order) > MAX_MISSING * max(rate, 1)
     if head[:4] == W64:
         return size < int.from_bytes(head[16:24], "little") < MAX_WAV_BYTES
     if head[:4] == b"OggS":
@@ -163,6 +176,24 @@ def ends_early(file: BinaryIO) -> bool:
         declared = int.from_bytes(head[place : place + 4], "big") if flags & 2 else 0
         return size < 0.99 * declared
     return False
+
+
+def _untold(file: BinaryIO, size: int, order: Literal["little", "big"]) -> int:
+    """Count the bytes behind the samples of a WAV that are no further chunk: a recorder writes the
+    length now and then, and ended before the last time."""
+    position, has_sound = 12, False
+    while position + 8 <= size:
+        file.seek(position)
+        head = file.read(8)
+        if has_sound and not (head[:4].isascii() and head[:3].decode("latin-1").isalnum()):
+            return size - position
+        length = int.from_bytes(head[4:], order)
+        if head[:4] == b"data":
+            if length == 0:  # never finished, and read to the end
+                return 0
+            has_sound = True
+        position += 8 + length + length % 2
+    return 0
 
 
 def _flv_is_cut(file: BinaryIO, size: int) -> bool:

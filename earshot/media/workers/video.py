@@ -7,15 +7,10 @@ from typing import Any, BinaryIO, Final
 import av
 import numpy as np
 from av.container import InputContainer
+from av.sidedata.sidedata import Type
 
 from earshot.core.errors import InputError
-from earshot.media.workers.container import (
-    DAMAGES,
-    Budget,
-    Timeline,
-    is_picture,
-    open_container,
-)
+from earshot.media.workers.container import DAMAGES, Budget, Timeline, moving, open_container
 from earshot.media.workers.structure import parts
 
 FORMATS: Final = "asf,avi,flv,matroska,mov,mpeg,mpegts,ogg"
@@ -23,6 +18,9 @@ MAX_PIXELS: Final = 4096 * 4096  # of a picture that is decoded
 MAX_PADDING: Final = 0.25  # seconds that a video may be longer than allowed
 MIN_FRAMES: Final = 2  # fewer make no video
 MAX_FRAMES_PER_SECOND: Final = 130  # frames that are decoded: phones record up to 120 a second
+MAX_STRETCH: Final = (
+    0.03  # share by which a picture of another size may be stretched to the first's
+)
 THREADS: Final = 2  # more hold more pictures in memory
 
 UNREADABLE: Final = (
@@ -38,18 +36,23 @@ def decode_video(
 ) -> Iterator[tuple[dict[str, Any], np.ndarray]]:
     """Decode the frames of a video, one at a time: a header with its time in seconds from the
     beginning of the file, whose sound may begin before or after, and the picture, uint8 RGB (H, W,
-    3), upright. Of more than ``max_rate`` frames a second some are left out; pictures are scaled
-    down to ``max_side`` pixels.
+    3), upright and of one size. Of more than ``max_rate`` frames a second some are left out;
+    pictures are scaled down to ``max_side`` pixels.
 
     Raises InputError for what is no video, has no frame that can be decoded, is one picture only,
     or is longer than max_seconds or too large (found without decoding the rest).
     """
     if file.seek(0, io.SEEK_END) == 0:
         raise InputError("The video is empty.", "Record or upload it again.")
-    count = 0
+    count, first = 0, (0, 0)
     for time, picture in _spaced(_joined(file, max_seconds), max_seconds, max_rate):
         count += 1
-        yield {"time": time}, _upright(picture, max_side)
+        size = _scaled(picture, max_side)
+        first = size if count == 1 else first
+        # Calls over a network change the size as it becomes faster or slower, but no proportions.
+        if abs(size[0] * first[1] / size[1] / first[0] - 1) < MAX_STRETCH:
+            size = first
+        yield {"time": time}, _upright(picture, *size)
     if count == 0:
         raise InputError(UNREADABLE)
     if count < MIN_FRAMES:
@@ -96,7 +99,7 @@ def _pictures(
     """Decode all frames that can be, in order, while there are not too many packets for the
     longest video."""
     streams = container.streams.video
-    stream = next((each for each in streams if not is_picture(each)), streams[0])
+    stream = moving(streams) or streams[0]
     if stream.codec_context is None:  # a codec that FFmpeg does not know
         raise InputError(UNREADABLE)
     _check_size(stream.codec_context.width, stream.codec_context.height)
@@ -132,11 +135,25 @@ def _check_size(width: int, height: int) -> None:
         raise InputError(TOO_LARGE)
 
 
-def _upright(picture: av.VideoFrame, max_side: int) -> np.ndarray:
+def _scaled(picture: av.VideoFrame, max_side: int) -> tuple[int, int]:
+    """Compute the width and height, both even, of at most max_side."""
     scale = min(1.0, max_side / max(picture.width, picture.height))
-    # Even sizes, and swscale's averaging: a 4K picture is small before it is an array.
     width, height = (
         2 * max(1, round(scale * side / 2)) for side in (picture.width, picture.height)
     )
-    small = picture.reformat(width, height, "rgb24", interpolation="AREA")
-    return np.ascontiguousarray(np.rot90(small.to_ndarray(), round(picture.rotation / 90)))
+    return width, height
+
+
+def _upright(picture: av.VideoFrame, width: int, height: int) -> np.ndarray:
+    """Scale a picture, and turn and mirror it as its display matrix says: (x, y) is shown at
+    (ax + cy, bx + dy), where a front camera may have a = -1."""
+    # By swscale's averaging: a 4K picture is small before it is an array.
+    image = picture.reformat(width, height, "rgb24", interpolation="AREA").to_ndarray()
+    side = picture.side_data.get(Type.DISPLAYMATRIX)
+    matrix = np.frombuffer(bytes(side), np.int32)[:5] if side else ()
+    if len(matrix) == 5:
+        a, b, _, c, d = matrix.tolist()
+        if abs(b) > abs(a):  # turned by 90 degrees
+            image, a, d = image.swapaxes(0, 1), c, b
+        image = image[:: -1 if d < 0 else 1, :: -1 if a < 0 else 1]
+    return np.ascontiguousarray(image)

@@ -13,6 +13,7 @@ import re
 import struct
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
+from itertools import combinations
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 from uuid import uuid4
@@ -219,6 +220,18 @@ def other_sounds(test: Test, files: Mapping[str, str], samples: Mapping[str, str
         if name in files and files[name] != _file_hash(*_state_of(path))
         if not samples.get(name) or samples[name] != _sample_hash(*_state_of(path))
     ]
+
+
+def same_systems(test: Test) -> list[tuple[str, str]]:
+    """List the pairs of systems that have the same file, or copies of one, in every trial."""
+    hashes = file_hashes(test)
+    sounds: dict[str, list[tuple[str, str]]] = {}
+    for trial in test.of_kind("trial"):
+        for system, path in trial.sounds.items():
+            name = path.relative_to(test.folder).as_posix()
+            sounds.setdefault(system, []).append((trial.stimulus, hashes.get(name, name)))
+    pairs = combinations((name for name in test.systems if name in sounds), 2)
+    return [(a, b) for a, b in pairs if {*sounds[a]} == {*sounds[b]}]
 
 
 def _sound_files(test: Test) -> dict[str, Path]:

@@ -11,7 +11,7 @@ import uvicorn
 from fastapi import APIRouter, FastAPI
 from starlette.middleware import Middleware
 
-from earshot.core.connections import limit_connections
+from earshot.core.connections import check_address, limit_connections, url_of
 from earshot.core.errors import InputError
 from earshot.core.http import CutStalledBodies, LimitBodies, SafeHeaders
 from earshot.core.limits import TakeTurns
@@ -97,8 +97,9 @@ def serve(
     """Serve the test in the folder, or the tests in its folders, until it is stopped. proxies:
     addresses and networks that are believed about whom they forward.
     """
+    check_address(host, port)
     tests = library(folder, database=database)
-    print(links(tests, f"http://{host}:{port}"), flush=True)
+    print(links(tests, url_of(host, port)), flush=True)
     # No log of requests: it would hold addresses of raters.
     quiet: dict[str, Any] = {"access_log": False, "log_level": "warning"}
     LimitedServer(uvicorn.Config(app(tests), host, port, **quiet), proxies).run()

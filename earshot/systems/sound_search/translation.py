@@ -16,6 +16,8 @@ from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from earshot.media.text.letters import usual_letters
+
 MAX_CHARACTERS: Final = 1000  # of a query, and of its translation
 LANGUAGES: Final = {
     "de": "German",
@@ -284,7 +286,9 @@ class Translation:
 
 
 def translate(text: str) -> Translation:
-    """Translate a text that is in one of LANGUAGES into English; any other stays as it is."""
+    """Translate a text that is in one of LANGUAGES into English; any other stays as it is, in
+    letters of normal width."""
+    text = usual_letters(text)
     parts = pieces(text)
     dictionary = _dictionary_for([part for part in parts if part.isalnum()])
     if dictionary is None:

@@ -13,6 +13,7 @@ from typing import Final, Literal
 import torch
 
 from earshot.core.errors import InputError
+from earshot.media.text.letters import usual_letters
 from earshot.media.text.phonemes import (
     ARABIC_SCRIPT,
     ARPABET,
@@ -153,9 +154,9 @@ def load_g2p(folder: str | Path) -> G2P:
 
 
 def _tidy(text: str) -> str:
-    """Tidy a text: single spaces, plain apostrophes and hyphens, composed accents, nothing
-    invisible."""
-    visible = "".join(c for c in text if c.isprintable() or c.isspace())
+    """Tidy a text: usual letters, single spaces, plain apostrophes and hyphens, composed accents,
+    nothing invisible."""
+    visible = "".join(c for c in usual_letters(text) if c.isprintable() or c.isspace())
     return unicodedata.normalize("NFC", " ".join(visible.split())).translate(PLAIN)
 
 

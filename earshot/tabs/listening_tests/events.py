@@ -54,13 +54,20 @@ OPEN: Final = (
 )
 
 
+# Browsers have a clipboard over HTTPS only; without one the link is selected, and copied so.
+COPY: Final = """
+const link = this.previousElementSibling, copied = () => { this.textContent = 'Copied' };
+if (navigator.clipboard) { navigator.clipboard.writeText(link.href).then(copied) } else {
+  getSelection().selectAllChildren(link);
+  if (document.execCommand('copy')) { copied() }
+}"""
 TEMPLATES: Final = Environment(autoescape=True, trim_blocks=True)
+TEMPLATES.globals["copy"] = COPY
 LINKS: Final = TEMPLATES.from_string(
     """<dl class="links">
 {% for link in links %}
 <div><dt>{{ link.label }}</dt><dd><a href="{{ link.address }}" target="_blank" rel="noopener">{{
-link.address }}</a><button type="button" onclick="navigator.clipboard.writeText(
-this.previousElementSibling.href).then(() => { this.textContent = 'Copied' })">Copy</button>
+link.address }}</a><button type="button" onclick="{{ copy }}">Copy</button>
 <span>{{ link.note }}</span></dd></div>
 {% endfor %}
 </dl>

@@ -10,6 +10,7 @@ interface: check this when Gradio is upgraded. More than 400 lines: all that a p
 import base64
 import inspect
 import json
+import re
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -56,6 +57,9 @@ TOOLS: Final = (
     "check_listening_test",
     "detect",
 )
+# As browsers write it, a comma may stand in the parameters: video/webm;codecs=vp8,opus;base64,
+DATA: Final = re.compile(r"data:(?P<type>[\w.+/-]*)[^/]*?;base64,(?P<content>.*)", re.I | re.DOTALL)
+WHITE: Final = " \t\n\r\f\v"
 FILES: Final = (
     "A file is given as a data: URL of at most 700 kB, as the path that POST /gradio_api/upload "
     "answers, or as the address that another tool answered. Other http addresses are fetched only "
@@ -352,16 +356,17 @@ class _Job:
 
 def _file(address: str) -> dict[str, Any]:
     """Describe a file as a page sends it. Raises InputError for what names none."""
-    if address.startswith("data:"):
-        head, comma, content = address.partition(",")
-        if not comma:
+    if address[:5].lower() == "data:":
+        match = DATA.match(address)
+        if not match:
             raise InputError(FILES)
         # base64url is as common among programs; Gradio would drop its letters and decode noise.
-        content = content.translate(str.maketrans("-_", "+/", " \n\r"))
+        content = unquote(match["content"]).translate(str.maketrans("-_", "+/", WHITE))
         content += "=" * (-len(content) % 4)
         try:
             base64.b64decode(content, validate=True)
-            path = processing_utils.save_base64_to_cache(f"{head},{content}", _inbox.get())
+            url = f"data:{match['type'].lower()};base64,{content}"
+            path = processing_utils.save_base64_to_cache(url, _inbox.get())
         except (ValueError, IndexError) as error:
             raise InputError(FILES) from error
     elif SERVED in address:

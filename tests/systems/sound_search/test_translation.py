@@ -96,3 +96,20 @@ def test_translated_queries_are_evaluation_queries() -> None:
     kinds = {(queries[r["en"]]["relevant_class"], queries[r["en"]]["style"]) for r in rows}
     assert len(rows) == len(kinds) == 150
     assert all(cell.strip() for row in rows for cell in row.values())
+
+
+@pytest.mark.parametrize(
+    ("usual", "other"),
+    [
+        ("كلب ينبح", "کلب ینبح"),
+        ("كلب ينبح", "ﻛﻠﺐ ﻳﻨﺒﺢ"),
+        ("鸟叫", "鳥叫"),
+        ("门铃", "門鈴"),
+        ("猫", "貓"),
+        ("dog barking", "ｄｏｇ　ｂａｒｋｉｎｇ"),
+    ],
+)
+def test_letters_of_other_keyboards_are_the_same(usual: str, other: str) -> None:
+    """meilisearch/charabia#382, fastfinge/eloquence_64#98: nothing, or something else, came."""
+    assert translate(other) == translate(usual)
+    assert translate(usual).english.isascii()

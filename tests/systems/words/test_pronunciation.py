@@ -200,6 +200,25 @@ def test_pronouncer_reads_chinese(pronouncer: Pronouncer, text: str, pinyin: str
     assert pronouncer(text).source == "Chinese"
 
 
+@pytest.mark.parametrize(
+    ("usual", "others"),
+    [
+        ("كتاب", ["کتاب", "ﻛﺘﺎﺏ", "كـتاب", "\u200fكتاب\u200f", "كتاب\u200c"]),
+        ("بيت", ["بیت", "ﺑﻴﺖ"]),
+        ("音乐", ["音樂", "\u2fb3乐"]),
+        ("大学", ["大學", "\u2f24学"]),
+        ("hello", ["ｈｅｌｌｏ", "hello\u3000"]),
+    ],
+)
+def test_letters_of_other_keyboards_are_the_same(
+    pronouncer: Pronouncer, usual: str, others: list[str]
+) -> None:
+    """meilisearch/charabia#382, docling-project/docling#3929, fastfinge/eloquence_64#98: Persian
+    letters, presentation forms of PDFs, traditional characters."""
+    expected = pronouncer(usual).phonemes
+    assert [pronouncer(other).phonemes for other in others] == [expected] * len(others)
+
+
 def test_pronouncer_refuses_two_scripts_in_one(pronouncer: Pronouncer) -> None:
     with pytest.raises(InputError, match="Two scripts"):
         pronouncer("北京 cat")
