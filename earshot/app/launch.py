@@ -32,6 +32,7 @@ from earshot.media import workers
 from earshot.pretrained import accelerator  # noqa: F401  (before torch, as ZeroGPU needs it)
 from earshot.pretrained.hub import HubPermission
 from earshot.provenance import keys
+from earshot.provenance.mark import NO_MARK
 from earshot.sound_index.address import index_of
 from earshot.sound_index.files import folder_of
 from earshot.study.library import Permission
@@ -275,9 +276,11 @@ def main() -> None:
 
 def prepare_signing(chosen: argparse.Namespace, environment: MutableMapping[str, str]) -> None:
     """Make the key that signs what is converted, where there is none; tell the processes of ours
-    about one that was named. Raises InputError for a key that cannot be used."""
+    about one that was named, and whether sound is marked. Raises InputError for a key that cannot
+    be used."""
     named = {keys.KEY: chosen.signing_key, keys.CHAIN: chosen.signing_chain}
     environment.update({name: value for name, value in named.items() if value})
+    environment[NO_MARK] = str(int(chosen.no_mark))
     try:
         keys.installation()
     except OSError as error:

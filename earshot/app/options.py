@@ -112,6 +112,9 @@ def options(arguments: Sequence[str], environment: Mapping[str, str]) -> argpars
     parser.add_argument(
         "--signing-chain", metavar="FILE", help="certificates of that key, its own first, in PEM"
     )
+    parser.add_argument(
+        "--no-mark", action="store_true", help="leaves the mark out of the sound of what is made"
+    )
     preset: list[str] = []
     several = "sound-model", "proxy"
     plain = (
@@ -130,6 +133,7 @@ def options(arguments: Sequence[str], environment: Mapping[str, str]) -> argpars
         "allow-reference",
         "kiosk",
         "judges",
+        "no-mark",
     ):
         variable = "EARSHOT_" + name.upper().replace("-", "_")
         if environment.get(variable, "").lower() in ON:

@@ -22,6 +22,7 @@ from earshot.media.audio.load import loudness, match_loudness
 from earshot.media.encode import FORMATS
 from earshot.provenance.detection import notices_of_mark
 from earshot.provenance.manifest import write_speech
+from earshot.provenance.mark import marked
 from earshot.systems.voice_conversion import settings
 from earshot.systems.voice_conversion.units import Units
 
@@ -69,6 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         action="store_true",
         help="print the transcripts of the source and of its conversion by a recogniser, too",
     )
+    files.add_no_mark(parser)
     options = parser.parse_args(arguments)
     with explained():
         jobs = files.jobs_of(options.inputs, options.out, ENDINGS, options.overwrite)
@@ -121,7 +123,7 @@ def _by_speecht5(jobs: list[Job], voice: Path, device: str, as_loud: bool) -> No
 
     def convert(job: Job) -> files.Outcome:
         result = convert_speech(job.path, vector)
-        source, speech = result.source, result.converted
+        source, speech = result.source, marked(result.converted)
         if as_loud:
             lufs = loudness(source.waveform, source.sample_rate)
             waveform = match_loudness(speech.waveform, speech.sample_rate, lufs)

@@ -18,6 +18,7 @@ from earshot.core.console import text_of
 from earshot.core.errors import InputError
 from earshot.core.files import check_new, files_below
 from earshot.core.paths import as_stored
+from earshot.provenance.mark import NO_MARK
 
 WIDTH: Final = 30  # characters of the progress bar
 REDRAW: Final = 0.1  # seconds
@@ -84,6 +85,18 @@ def add_output(parser: argparse.ArgumentParser, what: str, required: bool) -> No
     # Text, for a path does not remember the slash that makes it a folder.
     parser.add_argument("-o", "--out", metavar="OUT", required=required, help=f"{what}; a folder")
     parser.add_argument("--overwrite", action="store_true", help="replace results that are there")
+
+
+def add_no_mark(parser: argparse.ArgumentParser) -> None:
+    """Add the option by which speech carries no mark."""
+    parser.add_argument("--no-mark", action=NoMark, nargs=0, help="leave the mark out of the sound")
+
+
+class NoMark(argparse.Action):
+    """The choice of no marks, for this process and those that it starts."""
+
+    def __call__(self, *_: Any) -> None:
+        os.environ[NO_MARK] = "1"
 
 
 def jobs_of(

@@ -39,6 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "--model", default=CHECKPOINTS / "lip-to-speech", help="a folder, or a hub id"
     )
     parser.add_argument("--json", action="store_true", help="print a JSON document a video")
+    files.add_no_mark(parser)
     options = parser.parse_args(arguments)
     with explained():
         jobs = files.jobs_of(options.inputs, options.out, FORMATS, options.overwrite)

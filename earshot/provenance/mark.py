@@ -16,6 +16,7 @@ Shapes: T samples, N blocks or frames, C bands, F frequency bins, P places of th
 
 import math
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Final
@@ -25,19 +26,19 @@ import soxr
 
 from earshot.media.audio.speech import Speech
 from earshot.media.constants import SAMPLE_RATE
+from earshot.provenance.keys import installation_number
 
-VARIABLE: Final = "EARSHOT_MARK"  # of the environment, for processes that are started, too
-OFF: Final = "off"
+NO_MARK: Final = "EARSHOT_NO_MARK"  # in the environment, which processes of ours inherit
+ON: Final = ("1", "true", "yes", "on")
 KEY: Final = 20260802  # of the pattern; it is public
-MAX_INSTALLATION: Final = 2**16 - 1
 
 SLOTS: Final = 64  # of the pattern, in time
 BLOCK: Final = 0.02  # seconds that are filtered at once
 BLOCKS_PER_SLOT: Final = 2
-LOWEST, HIGHEST, KNEE = 300.0, 7200.0, 600.0  # Hz: bands are as wide up to the knee, then wider
+LOWEST, HIGHEST, KNEE = 1000.0, 7200.0, 2500.0  # Hz: above the knee bands are ever wider
 BANDS: Final = 56
 WORDS: Final = 256  # that a part of the number is one of
-PEAK_GAIN, VALLEY_GAIN = 1.0, 2.0  # dB, by how far a band is below those around it
+PEAK_GAIN, VALLEY_GAIN = 2.0, 3.0  # dB, by how far a band is below those around it
 RESPONSE: Final = 0.02  # seconds of the filters
 MASKING: Final = (0.05, 0.2, 0.5, 1.0, 0.6, 0.35, 0.2, 0.1)  # power that bands spread, upwards most
 
@@ -46,8 +47,8 @@ FRAMES_PER_SLOT: Final = 4
 SHAPE: Final = (0.6, 1.0, 1.0, 0.6)  # how much of a slot's gain its frames have
 # What a cell keeps of itself and the cells before and after it, in this band and those around it:
 # the prediction error of log magnitudes, fitted to speech with noise (benchmarks/mark.py).
-BEFORE: Final = (0.03, 0.04, 0.03, 0.02, -0.3, 0.02, 0.03, 0.04, 0.03)
-NOW: Final = (-0.1, -0.12, 0.02, -0.28, 1.0, -0.28, 0.02, -0.12, -0.1)
+BEFORE: Final = (0.03, 0.02, 0.02, -0.02, -0.1, -0.02, 0.02, 0.02, 0.03)
+NOW: Final = (-0.04, -0.12, -0.05, -0.28, 1.0, -0.28, -0.05, -0.12, -0.04)
 CLIP: Final = 1.5  # standard deviations
 FLOOR: Final = 1e-5  # of the mean power: what is under it is silence
 ACTIVE: Final = 1e-3  # of the loudest frame's power: what is under it is no speech
@@ -88,31 +89,20 @@ class MarkState:
     response: np.ndarray | None
 
 
-def set_installation(number: int | None) -> None:
-    """Choose for this process, and those that it starts, the number in all marks; None for no
-    marks. It is the operator's choice, and no visitor's.
-    """
-    if number is not None and not 0 <= number <= MAX_INSTALLATION:
-        raise ValueError(f"{number} is no number of 16 bits")
-    os.environ[VARIABLE] = OFF if number is None else str(number)
-
-
-def installation() -> int | None:
-    """Return the number in all marks, 0 where none was chosen; None for no marks."""
-    value = os.environ.get(VARIABLE, "")
-    return None if value == OFF else int(value or 0)
-
-
 def marked(speech: Speech) -> Speech:
-    """Mark speech, as the operator chose."""
+    """Mark speech as from this installation, unless the operator wants no marks."""
+    if (number := number_in_marks()) is None:
+        return speech
     from earshot.media.audio.features import log_mel  # late, for it loads SciPy
 
-    number = installation()
-    if number is None:
-        return speech
     waveform = mark_speech(speech.waveform, speech.sample_rate, number)
     mono = soxr.resample(waveform, speech.sample_rate, SAMPLE_RATE)
     return replace(speech, waveform=waveform, log_mel=log_mel(mono))
+
+
+def number_in_marks() -> int | None:
+    """Return the number of this installation; None where the operator wants no marks."""
+    return None if os.environ.get(NO_MARK, "").lower() in ON else installation_number()
 
 
 def mark_speech(waveform: np.ndarray, sample_rate: int, installation: int) -> np.ndarray:
@@ -196,30 +186,34 @@ def search(samples: np.ndarray) -> tuple[float, int]:
         return 0.0, 0
     places = SLOTS * FRAMES_PER_SLOT
     _, roles, codes = layout()
-    shape = np.tile(SHAPE, SLOTS)[:, None]
+    shape = np.tile(np.float32(SHAPE), SLOTS)[:, None]
     template = np.repeat(pattern(0) * (roles == 0), FRAMES_PER_SLOT, axis=0) * shape
     conjugate = np.conj(np.fft.rfft(template, axis=0))
-    foldings = []
-    for pitch in PITCHES:
-        cells = whitened(band_power(power, SAMPLE_RATE / (1 + pitch)))
-        for tempo in TEMPI:
-            place = np.floor(np.arange(len(cells)) * (1 + tempo) + 0.5).astype(int) % places
-            folding = np.zeros((places, BANDS))
-            np.add.at(folding, place, cells)
-            foldings.append(folding)
-    scores = np.stack(
-        [np.fft.irfft((np.fft.rfft(f, axis=0) * conjugate).sum(1), places) for f in foldings]
-    )
-    deviation = scores.std() + 1e-12
-    best = (0.0, 0)
-    for index in np.argpartition(scores.ravel(), -CANDIDATES)[-CANDIDATES:]:
-        which, offset = divmod(int(index), places)
-        cells = (np.roll(foldings[which], -offset, axis=0) * shape).reshape(SLOTS, -1, BANDS).sum(1)
-        words = [code @ cells[roles == role] for role, code in enumerate(codes, 1)]
-        total = scores[which, offset] + sum(float(word.max()) for word in words)
-        high, low = (int(word.argmax()) for word in words)
-        best = max(best, (float(total / deviation / math.sqrt(2)), high * WORDS + low))
-    return best
+    foldings = np.stack([f for pitch in PITCHES for f in folded(power, pitch)])
+    spectra = np.fft.rfft(foldings, axis=1)
+    scores = np.fft.irfft(np.einsum("npc,pc->np", spectra, conjugate), places)
+    deviation = float(scores.std()) + 1e-12
+    best = np.argpartition(scores.ravel(), -CANDIDATES)[-CANDIDATES:]
+    cells = np.stack([np.roll(foldings[i // places], -(i % places), axis=0) for i in best])
+    cells = (cells * shape).reshape(CANDIDATES, SLOTS, -1, BANDS).sum(axis=2)
+    matches = [cells[:, roles == role] @ code.T for role, code in enumerate(codes, 1)]
+    totals = scores.ravel()[best] + sum(match.max(axis=1) for match in matches)
+    index = int(totals.argmax())
+    high, low = (int(match[index].argmax()) for match in matches)
+    return float(totals[index]) / deviation / math.sqrt(2), high * WORDS + low
+
+
+def folded(power: np.ndarray, pitch: float) -> Iterator[np.ndarray]:
+    """Add up the whitened cells at each place of the pattern, of frames' power (N, F) at a relative
+    pitch, for each of TEMPI: (P, C).
+    """
+    cells, places = whitened(band_power(power, SAMPLE_RATE / (1 + pitch))), SLOTS * FRAMES_PER_SLOT
+    for tempo in TEMPI:
+        count = round(len(cells) * (1 + tempo))
+        index = np.minimum((np.arange(count) / (1 + tempo) + 0.5).astype(int), len(cells) - 1)
+        padded = np.zeros((-(-count // places) * places, BANDS), np.float32)
+        padded[:count] = cells[index]
+        yield padded.reshape(-1, places, BANDS).sum(axis=0)
 
 
 def frame_power(samples: np.ndarray) -> np.ndarray:
@@ -234,14 +228,14 @@ def whitened(power: np.ndarray) -> np.ndarray:
     """Whiten the log magnitudes of bands, of their power (N, C): standardised errors of prediction
     from the cells around, clipped; 0 in silence.
     """
-    levels = 10 * np.log10(power + FLOOR * power.mean() + 1e-12)
+    levels = 10 * np.log10(power + FLOOR * power.mean() + 1e-12).astype(np.float32)
     step, side = FRAMES_PER_SLOT, len(NOW) // 2
     padded = np.pad(levels - levels.mean(0), ((step, step), (side, side)), mode="reflect")
     errors = np.zeros_like(levels)
     for rows, kernel in ((2 * step, BEFORE), (step, NOW), (0, BEFORE)):
         row = padded[rows : rows + len(levels)]
         for column, weight in enumerate(kernel):
-            errors += weight * row[:, column : column + BANDS]
+            errors += np.float32(weight) * row[:, column : column + BANDS]
     total = power.mean(axis=1, keepdims=True)
     active = (total > ACTIVE * total.max()) & (power > DEEP * power.max(axis=1, keepdims=True))
     variance = (errors**2 * active).sum(0) / np.maximum(active.sum(0), 1)
@@ -282,7 +276,8 @@ def pattern(installation: int) -> np.ndarray:
 def strengths(levels: np.ndarray) -> np.ndarray:
     """Choose the gain of each band in dB, of their levels (N, C) in dB."""
     spread = np.asarray(MASKING) / sum(MASKING)
-    around = np.stack([np.convolve(row, spread, "same") for row in 10 ** (levels / 10)])
+    padded = np.pad(10 ** (levels / 10), ((0, 0), (4, 3)))
+    around = sum(w * padded[:, 7 - k : 7 - k + BANDS] for k, w in enumerate(spread))
     depth = 10 * np.log10(around) - levels
     return PEAK_GAIN + (VALLEY_GAIN - PEAK_GAIN) * np.clip((depth + 3) / 9, 0, 1)
 

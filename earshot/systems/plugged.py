@@ -21,6 +21,7 @@ from earshot.media.constants import SAMPLE_RATE, VIDEO_RATE
 from earshot.media.samples import SILENT_PEAK
 from earshot.media.video import Frame
 from earshot.provenance import manifest
+from earshot.provenance.mark import marked
 from earshot.sound_index.embedding import AudioEmbedding
 from earshot.systems.plug_in import PlugIn
 
@@ -335,7 +336,7 @@ def checked_speech(
     mono = soxr.resample(sound.waveform, sound.sample_rate, SAMPLE_RATE)
     origin = Origin(label)
     speech = Speech(sound.waveform, sound.sample_rate, log_mel(mono), compute_seconds, origin)
-    return speech, tuple(notices)
+    return marked(speech), tuple(notices)
 
 
 def _voices(label: str, value: Any) -> tuple[str, ...]:

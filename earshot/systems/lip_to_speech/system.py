@@ -42,6 +42,7 @@ from earshot.pretrained.checkpoint import (
 from earshot.pretrained.voice import Voice
 from earshot.pretrained.windows import in_windows
 from earshot.provenance import manifest
+from earshot.provenance.mark import marked
 from earshot.systems.lip_to_speech.caption import Calibration, SpokenWord, caption
 from earshot.systems.lip_to_speech.weights import LipNetworks, averaged, current_config
 
@@ -232,7 +233,7 @@ class LipToSpeech:
         taken = time.perf_counter() - began
         kind = FACE if isinstance(chosen, FaceVoice) else chosen.kind
         origin = Origin(self.name, self.weights, kind, ("words", "timing"), reading.ingredient)
-        speech = Speech(waveform, SAMPLE_RATE, features.log_mel(waveform), taken, origin)
+        speech = marked(Speech(waveform, SAMPLE_RATE, features.log_mel(waveform), taken, origin))
         return LipSpeech(reading, chosen, predicted, speech, reading.compute_seconds + taken)
 
     def voice_of(self, voice: FaceVoice | Voice | str) -> FaceVoice | Voice:

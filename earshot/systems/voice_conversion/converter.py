@@ -16,6 +16,7 @@ from earshot.media.audio.speech import SHIPPED, Origin, Speech
 from earshot.media.constants import FRAMES_PER_SECOND, HOP_LENGTH, SAMPLE_RATE
 from earshot.pretrained.voice import Voice
 from earshot.provenance import manifest
+from earshot.provenance.mark import marked
 from earshot.systems.voice_conversion import settings
 from earshot.systems.voice_conversion.units import Intonation, Units
 
@@ -200,7 +201,8 @@ class Converter(ABC):
         speech = self._speak(units, target, vocoder, intonation)
         voice = target.kind if isinstance(target, Voice) else SHIPPED
         preserved = ("words", "timing", *(["intonation"] if intonation == "keep" else []))
-        return replace(speech, origin=Origin(self.name, self.weights, voice, preserved))
+        origin = Origin(self.name, self.weights, voice, preserved)
+        return marked(replace(speech, origin=origin))
 
     @abstractmethod
     def _speak(self, units: Units, target: str | Voice, vocoder: str, intonation: str) -> Speech:

@@ -38,6 +38,7 @@ from starlette.routing import Route
 from earshot.core.errors import InputError
 from earshot.core.json_limits import MAX_JSON_BYTES, check_json
 from earshot.core.limits import BUDGETS, address_of
+from earshot.provenance.mark import number_in_marks
 from earshot.tabs.shared.events import OUR_FAULT
 from earshot.tabs.shared.gradio_internals import made_for, upload_folder
 from earshot.tabs.shared.sessions import is_upload
@@ -95,6 +96,11 @@ RULES: Final = (
     f"gets {CALLS.burst} answers at once, then {CALLS.per_minute} a minute: calls that come faster "
     "wait."
 )
+MARKED: Final = (
+    "All speech that is made here carries a mark in its sound, which says so; no call leaves it "
+    "out."
+)
+NOT_MARKED: Final = "Whoever runs this server leaves the mark out of the sound of what is made."
 # HTML is escaped, and Markdown is not.
 TEMPLATES: Final = Environment(
     loader=FileSystemLoader(Path(__file__).parent),
@@ -428,8 +434,9 @@ def manual_route(page: Blocks) -> Route:
         assert isinstance(server, ToolServer)
         for_people = "text/html" in request.headers.get("accept", "")
         kind = "html" if for_people else "md"
+        about = RULES + " " + (NOT_MARKED if number_in_marks() is None else MARKED)
         text = TEMPLATES.get_template(f"agents.{kind}.jinja").render(
-            address=request.base_url, files=FILES, rules=RULES, tools=server.described()
+            address=request.base_url, files=FILES, rules=about, tools=server.described()
         )
         media_type = "text/html" if for_people else "text/markdown"
         return Response(text, media_type=media_type, headers={"Vary": "Accept"})

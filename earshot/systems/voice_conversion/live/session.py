@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from earshot.media.constants import FRAME_SECONDS, HOP_LENGTH, SAMPLE_RATE
+from earshot.provenance import mark
 from earshot.systems.voice_conversion.converter import GATE, LEVEL
 from earshot.systems.voice_conversion.live.networks import LiveNetworks
 from earshot.systems.voice_conversion.live.process import Choice, check_rate
@@ -78,6 +79,7 @@ class LiveConversion:
         self._content = networks.silence.expand(past, -1)  # up to the last unit to speak
         self._intonation = RunningIntonation(past) if networks.keeps_intonation else None
         self._gains = np.zeros(BEHIND * HOP_LENGTH + FADE)
+        self._mark, self._number = mark.begin(SAMPLE_RATE), mark.number_in_marks()
 
     @torch.inference_mode()
     def push(self, samples: np.ndarray) -> np.ndarray:
@@ -110,7 +112,10 @@ class LiveConversion:
         log_mel, pitch = networks.invert(visible, intonation, self.choice)
         start = INVERTED - timing.ahead - timing.hop
         spoken = self._vocoder.speak(log_mel, pitch, start, timing.hop)
-        return spoken.numpy() * self._gate(muted)
+        result = spoken.numpy() * self._gate(muted)
+        if self._number is not None:
+            result, self._mark = mark.mark_hop(self._mark, result, self._number)
+        return result
 
     def _encode(self) -> torch.Tensor:
         """Encode the content of the frames to speak and of those ahead: (U, C)."""
