@@ -30,7 +30,7 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     page = site.build(Services(device="cpu"), tmp_path_factory.mktemp("none"))
-    yield launch.launch(page, launch.options([], {}), block=False)
+    yield launch.launch(page, launch.options(["--proxy", "10.0.0.2"], {}), block=False)
     close(page)
 
 
@@ -112,7 +112,7 @@ def test_pages_made_for_address_are_limited() -> None:
 def test_info_names_server_as_asked() -> None:
     with gr.Blocks() as page:
         gr.Button().click(lambda: None, api_name="say")
-    address = launch.launch(page, launch.options([], {}), block=False)
+    address = launch.launch(page, launch.options(["--proxy", "10.0.0.2"], {}), block=False)
     try:
         path = f"{address}gradio_api/info"
         theirs = httpx.get(path, headers={"Host": "theirs.example"}).text

@@ -24,7 +24,7 @@ from earshot.app.site import FOLDERS, SOUNDS, Site, build, transcriber
 from earshot.core.connections import believed_proxies, check_address, limit_connections
 from earshot.core.console import explained
 from earshot.core.errors import InputError
-from earshot.core.http import CutStalledBodies, LimitBodies, SafeHeaders, ServeOnly
+from earshot.core.http import CutStalledBodies, LimitBodies, SafeHeaders, ServeOnly, local_only
 from earshot.core.limits import LOCAL, PaceCalls, TakeTurns, address_of
 from earshot.core.paths import CHECKPOINTS
 from earshot.core.uploads import LimitUploads
@@ -142,7 +142,7 @@ def launch(
     services, health = (site.services, site.health) if site else (Services(), None)
     checkpoints = site.checkpoints if site else CHECKPOINTS
     processes = processes or LiveProcesses(live_checkpoint(checkpoints))
-    opened = threading.Event()
+    opened, proxies = threading.Event(), believed_proxies(chosen.proxy, os.environ)
     live = voice_conversion.LiveServer(processes, services.tickets, chosen.live)
     spare_own_address(os.environ, chosen.host)
     sys.setswitchinterval(SWITCH)
@@ -188,6 +188,7 @@ def launch(
                 *(listening_tests.routes(services.tests) if services.tests else []),
             ],
             "middleware": [
+                *([] if chosen.share else local_only(chosen.host, proxies)),
                 Middleware(TakeTurns),
                 Middleware(SafeHeaders, os.environ),
                 Middleware(ServeOnly, GRADIO, SERVED),
@@ -203,7 +204,7 @@ def launch(
             },
         },
     )
-    limit_connections(page.server, believed_proxies(chosen.proxy, os.environ))
+    limit_connections(page.server, proxies)
     limit_messages(page, MAX_BYTES)
     workers.warm_up()
     if health:  # behind the page that is already served: to import torch alone takes seconds

@@ -6,16 +6,19 @@ A body is parsed where all others wait: what is too large, too deep or never end
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Collection, Mapping
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from typing import Final
+from urllib.parse import urlsplit
 
 from fastapi import HTTPException, Request
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.middleware import Middleware
 from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from earshot.core.errors import InputError
 from earshot.core.json_limits import MAX_JSON_BYTES, check_json
+from earshot.core.limits import LOCAL
 
 # Gradio's page needs scripts of its own in the page, and makes functions of our handlers' text.
 POLICY: Final = (
@@ -37,6 +40,10 @@ TOO_LARGE: Final = (
 FORM: Final = "multipart/form-data"
 NO_FORM: Final = "Send JSON. Forms are for uploads only."
 TWO_LENGTHS: Final = "This request has two lengths. Send one."
+NOT_LOCAL: Final = (
+    "This server answers pages of its own machine only. Start it with --host for others, or name "
+    "the proxy in front of it with --proxy."
+)
 BROKE_OFF: Final = "This request broke off. Send it again."
 
 
@@ -71,7 +78,8 @@ class SafeHeaders:
 
     def __init__(self, app: ASGIApp, environment: Mapping[str, str]) -> None:
         self.app = app
-        self.policy = POLICY + (f"{FRAMES} {HUB}" if "SPACE_ID" in environment else FRAMES)
+        self.frames = f"{FRAMES} {HUB}" if "SPACE_ID" in environment else FRAMES
+        self.policy = POLICY + self.frames
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve the request."""
@@ -81,9 +89,47 @@ class SafeHeaders:
                 headers = MutableHeaders(scope=message)
                 headers.setdefault("X-Content-Type-Options", "nosniff")
                 headers.setdefault("Content-Security-Policy", self.policy)
+                own = headers["Content-Security-Policy"]
+                if "frame-ancestors" not in own:
+                    headers["Content-Security-Policy"] = f"{own}; frame-ancestors {self.frames}"
             await send(message)
 
         await self.app(scope, receive, answer)
+
+
+class LocalOnly:
+    """ASGI middleware of a server on this machine, for pages of this machine: another page, which
+    gives its own name this machine's address or sends a form, may not use a visitor's Earshot."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve the request."""
+        headers = Headers(scope=scope) if scope["type"] in ("http", "websocket") else Headers()
+        places = [f"//{headers['host']}"] if "host" in headers else []
+        if scope.get("method", "POST") not in ("GET", "HEAD", "OPTIONS") and "origin" in headers:
+            places.append(headers["origin"])
+        if all(_is_local(place) for place in places):
+            await self.app(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+        else:
+            await refuse(403, NOT_LOCAL)(scope, receive, send)
+
+
+def _is_local(address: str) -> bool:
+    try:
+        name = urlsplit(address).hostname or ""
+    except ValueError:
+        return False
+    return name in LOCAL or name.endswith(".localhost")
+
+
+def local_only(host: str | None, proxies: Sequence[str]) -> list[Middleware]:
+    """List the middleware of a server at that address: none where others may reach it, by
+    themselves or through a proxy that is believed."""
+    return [Middleware(LocalOnly)] if (host or LOCAL[0]) in LOCAL and not proxies else []
 
 
 class SmallRequest(Request):

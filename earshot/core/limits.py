@@ -69,6 +69,9 @@ BUDGETS: Final[Mapping[str, Budget]] = {
         1 / 10,
         "Many texts to read were drawn for your network, and not read. Try again in ten minutes.",
     ),
+    "keys": Budget(  # that are wrong
+        5, 1, "Wrong keys came from your network just now. Try again in a minute."
+    ),
     "tests": Budget(
         5,
         5 / MINUTES_OF_A_DAY,

@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from earshot.core.http import SafeHeaders, ServeOnly
+from earshot.core.http import FRAMES, LocalOnly, SafeHeaders, ServeOnly, local_only
 
 
 def _own(request: Request) -> PlainTextResponse:
@@ -31,7 +31,9 @@ def test_answers_forbid_foreign_scripts(path: str) -> None:
 
 
 def test_answer_with_own_policy_keeps_it() -> None:
-    assert client({}).get("/own").headers["Content-Security-Policy"] == "default-src 'none'"
+    """Only who may frame it is added."""
+    policy = client({}).get("/own").headers["Content-Security-Policy"]
+    assert policy == f"default-src 'none'; frame-ancestors {FRAMES}"
 
 
 def test_pages_of_hub_may_frame_space() -> None:
@@ -74,3 +76,51 @@ def test_listed_and_other_paths_are_served(program: TestClient, path: str) -> No
 def test_unlisted_path_is_not_found(program: TestClient, path: str) -> None:
     reply = program.get(path)
     assert (reply.status_code, reply.text) == (404, "Not found")
+
+
+@pytest.mark.parametrize(
+    ("method", "headers", "allowed"),
+    [
+        ("GET", {"host": "127.0.0.1:7860"}, True),
+        ("GET", {"host": "localhost"}, True),
+        ("GET", {"host": "[::1]:7860"}, True),
+        ("GET", {"host": "evil.example:7860"}, False),  # a name that leads to this machine
+        ("POST", {"host": "localhost.evil.example"}, False),
+        ("POST", {"host": "127.0.0.1:7860", "origin": "http://localhost:3000"}, True),
+        ("POST", {"host": "127.0.0.1:7860", "origin": "https://evil.example"}, False),
+        ("POST", {"host": "127.0.0.1:7860", "origin": "null"}, False),
+        ("POST", {"host": "127.0.0.1:7860"}, True),  # a program
+        ("GET", {"host": "127.0.0.1:7860", "origin": "https://evil.example"}, True),  # a link
+    ],
+)
+def test_server_of_this_machine_serves_its_pages_only(
+    method: str, headers: dict[str, str], allowed: bool
+) -> None:
+    """Any page that a visitor opens could use their Earshot by its own name, or send uploads."""
+    served = LocalOnly(Starlette(routes=[Route("/", _say, methods=["GET", "POST"])]))
+    answer = TestClient(served).request(method, "/", headers=headers)
+    assert answer.status_code == (200 if allowed else 403)
+    assert allowed or "--proxy" in answer.json()["detail"]
+
+
+def test_server_for_others_has_names() -> None:
+    assert local_only(None, []) and local_only("127.0.0.1", [])
+    assert not local_only("0.0.0.0", []) and not local_only(None, ["127.0.0.1"])
+
+
+def test_own_policy_of_page_names_frames_too() -> None:
+    """Raters' pages have a policy of their own."""
+    own = {"Content-Security-Policy": "default-src 'self'"}
+    for headers in ({}, own, own | {"Content-Security-Policy": "frame-ancestors 'none'"}):
+
+        async def page(_: Request, headers: dict[str, str] = headers) -> PlainTextResponse:
+            return PlainTextResponse("", headers=headers)
+
+        served = SafeHeaders(Starlette(routes=[Route("/", page)]), {})
+        policy = TestClient(served).get("/").headers["content-security-policy"]
+        assert policy.count("frame-ancestors") == 1
+        assert policy.startswith(headers.get("Content-Security-Policy", "default-src"))
+
+
+async def _say(_: Request) -> PlainTextResponse:
+    return PlainTextResponse("Hello")

@@ -2,18 +2,22 @@
 
 import threading
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
 
 from benchmarks.support.listening import Rater, write_test
 from earshot.core.errors import InputError
+from earshot.core.limits import RateLimit
 from earshot.study.design import Test
 from earshot.study.design.document import SpecError
 from earshot.study.library import BusyError, Permission
 from earshot.study.sounds import stimuli
 from earshot.study.sounds.copies import Copy
 from earshot.study.web.server import app, library
+from earshot.tabs.listening_tests.events import StudyEvents
 
 
 def test_library_serves_others_while_preparing(
@@ -115,3 +119,18 @@ def test_permission_is_for_who_types_key(environment: dict[str, str]) -> None:
     for wrong in ("", "a-long-ke", "é"):
         with pytest.raises(InputError, match="Type the key"):
             permission.check(wrong)
+
+
+def test_wrong_keys_of_network_are_few() -> None:
+    """38 a second were tried: a key of four digits is found in minutes."""
+    tests: Any = SimpleNamespace(permission=Permission("4711"))
+    events: Any = SimpleNamespace(tests=tests, _keys=RateLimit.of("keys"))
+    request: Any = SimpleNamespace(request=None)
+    for _ in range(20):  # right ones do not count
+        StudyEvents._permit(events, "4711", request)
+    for number in range(5):
+        with pytest.raises(InputError, match="Type the key"):
+            StudyEvents._permit(events, f"{number:04}", request)
+    for key in ("0005", "4711"):
+        with pytest.raises(InputError, match="Try again in a minute"):
+            StudyEvents._permit(events, key, request)

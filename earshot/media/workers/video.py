@@ -7,7 +7,6 @@ from typing import Any, BinaryIO, Final
 import av
 import numpy as np
 from av.container import InputContainer
-from av.sidedata.sidedata import Type
 
 from earshot.core.errors import InputError
 from earshot.media.workers.container import DAMAGES, Budget, Timeline, moving, open_container
@@ -149,7 +148,7 @@ def _upright(picture: av.VideoFrame, width: int, height: int) -> np.ndarray:
     (ax + cy, bx + dy), where a front camera may have a = -1."""
     # By swscale's averaging: a 4K picture is small before it is an array.
     image = picture.reformat(width, height, "rgb24", interpolation="AREA").to_ndarray()
-    side = picture.side_data.get(Type.DISPLAYMATRIX)
+    side = picture.side_data.get("DISPLAYMATRIX")
     matrix = np.frombuffer(bytes(side), np.int32)[:5] if side else ()
     if len(matrix) == 5:
         a, b, _, c, d = matrix.tolist()

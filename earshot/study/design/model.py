@@ -19,6 +19,7 @@ from earshot.study.design.scales import Texts, by_checks, unwritten
 Pairing = Literal["balanced", "adaptive"]
 Kind = Literal["trial", "practice", "attention", "gold"]
 
+CHECKS: Final = ("attention", "gold")  # the kinds whose answer is known
 UNDRAWN: Final = -1  # as the trial of an item: the one to ask is chosen later
 MAX_TRIALS: Final = 5000  # in a test
 MAX_TRIALS_PER_RATER: Final = 300  # with practice and checks: two hours and more

@@ -152,7 +152,7 @@ def _signed(value: Value, folder: Path) -> Signed | None:
             "jwks.json."
         )
         return None
-    return Signed(value.take("name", str), keys, value.take("audience", str, None))
+    return Signed(value.take("name", str), keys, value.take("audience", str))
 
 
 def read_closes(document: Value) -> datetime | None:

@@ -13,6 +13,7 @@ from sqlalchemy.orm import Session
 from earshot.core.errors import InputError
 from earshot.study.design import REFERENCE, Answer, Item, Scale, Test, Trial
 from earshot.study.design.designs import COMMENT, One
+from earshot.study.design.model import CHECKS
 from earshot.study.design.scales import MAX_COMMENT, MAX_SENTENCE, words_in
 from earshot.study.storage.raters import item_of
 from earshot.study.storage.tables import ItemRow, RaterRow
@@ -199,6 +200,17 @@ def _is_count(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
+def _ratings(test: Test, row: ItemRow) -> list[Rating]:
+    """Make the rows of an item: none without an answer, but for a check that was skipped though its
+    sound can be had, whose answer is NaN."""
+    if row.answer is not None:
+        return rating_rows(test, item_of(row), row.answer, row.plays or [])
+    trial = test.trials[row.trial] if row.there else None
+    if trial is None or trial.kind not in CHECKS or trial.expected is None:
+        return []
+    return [Rating(row.systems[0], "", 0, math.nan, 0, trial.expected, test.checked.name)]
+
+
 def ratings_table(session: Session, test: Test) -> pd.DataFrame:
     """Make a table of all ratings of a test, a row each (in mushra a row a condition), with these
     columns:
@@ -242,7 +254,6 @@ def ratings_table(session: Session, test: Test) -> pd.DataFrame:
             "language": rater.language or "",
         }
         for rater, row in rows
-        if row.answer is not None
-        for rating in rating_rows(test, item_of(row), row.answer, row.plays or [])
+        for rating in _ratings(test, row)
     ]
     return pd.DataFrame(table, columns=list(RATING_COLUMNS)).astype(RATING_COLUMNS)

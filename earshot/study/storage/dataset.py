@@ -161,6 +161,7 @@ def raters(test: Test, everything: list[dict[str, Any]]) -> pd.DataFrame:
         items = rater["items"]
         answers = [item for item in items if item["answer"] is not None]
         answered_checks = [item for item in answers if item["trial"] in checks]
+        skipped = sum(item["trial"] in checks for item in items if item.get("there"))
         row = {
             "rater": rater["id"],
             "day": rater["started"],
@@ -172,8 +173,8 @@ def raters(test: Test, everything: list[dict[str, Any]]) -> pd.DataFrame:
             "answered": len(answers),
             "missing": sum(item["missing"] is not None for item in items),
             "changed": sum(len(item["changes"]) for item in items),
-            "checks": len(answered_checks),
-            "checks_failed": sum(_failed(test, item) for item in answered_checks),
+            "checks": len(answered_checks) + skipped,
+            "checks_failed": skipped + sum(_failed(test, item) for item in answered_checks),
             "minutes": round(sum(item["server_milliseconds"] or 0 for item in items) / 60_000, 2),
         }
         rows.append(row | _replies(test, rater["replies"]))

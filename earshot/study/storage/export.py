@@ -67,8 +67,8 @@ def lines(test: Test, store: Store) -> Iterator[dict[str, Any]]:
     with their whole sequence and the answers as they were given, null where there is none yet; the
     completion code is null until all is answered. outcome: see design.panel; panel: keyed hashes of
     the values of the panel's link, see rater_links; changes: the answers that others have replaced;
-    missing: the position of a sound that never came; video: what the page measured of pictures,
-    where there are some (see ItemRow).
+    missing: the position of a sound that never came; there: whether the server had it; video: what
+    the page measured of pictures, where there are some (see ItemRow).
     """
     yield {"test": described(test)}
     with Session(store.engine) as session:
@@ -108,6 +108,7 @@ def lines(test: Test, store: Store) -> Iterator[dict[str, Any]]:
                             "voted": item.voted,
                             "version": item.version,
                             "missing": item.missing,
+                            **({} if item.there is None else {"there": item.there}),
                             **({"video": item.video} if item.video else {}),
                             "changes": changes[item.place],
                         }

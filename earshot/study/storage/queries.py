@@ -107,6 +107,7 @@ def is_inattentive(session: Session, test: Test, rater: str) -> bool:
     failed = 0
     for row in session.scalars(of_rater):
         if row.answer is None:
+            failed += bool(row.there)  # skipped, though the sound can be had
             continue
         rated = rating_rows(test, item_of(row), row.answer, row.plays or [])
         check = next(each for each in rated if each.expected is not None)

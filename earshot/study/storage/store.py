@@ -259,13 +259,9 @@ class Store:
             if row.drawn is not None and opened:
                 row.voted, opened.events = opened.events, opened.events + 1
             row.answer, row.plays, row.milliseconds = answer, [*plays], milliseconds
-            row.version, row.missing = row.version + 1, None
+            row.version, row.missing, row.there = row.version + 1, None, None
             row.video = dict(video) if video else None
-            session.flush()
-            if test.panel.screens("attention") and queries.is_inattentive(session, test, rater.id):
-                rater.outcome = "attention"
-            else:
-                _finish(session, rater)
+            _finish(session, test, rater)
             return rater.code
 
     def skip(self, test: Test, token: str, order: int, place: int, there: bool) -> str | None:
@@ -273,9 +269,9 @@ class Store:
         → the completion code once all is done.
 
         there: whether the server has the sound; then no more than MAX_MISSING of the rater's trials
-        may be skipped. Skipping what is answered or skipped changes nothing. Raises InputError for
-        an unknown rater or item, and where too many were skipped; NoPlaceError once the test is
-        closed.
+        may be skipped, and a check counts as failed. Skipping what is answered or skipped changes
+        nothing. Raises InputError for an unknown rater or item, and where too many were skipped;
+        NoPlaceError once the test is closed.
         """
         with self._writing.begin() as session:
             raters.check_open(session, test)
@@ -290,9 +286,8 @@ class Store:
             if there and skipped >= max(1, MAX_MISSING * len(items)):
                 raise InputError(TOO_MANY_MISSING)
             _count_time(rater, row, 0.0)
-            row.milliseconds, row.missing = 0, place
-            session.flush()
-            _finish(session, rater)
+            row.milliseconds, row.missing, row.there = 0, place, there
+            _finish(session, test, rater)
             return rater.code
 
     def missing(self, test: Test) -> Counter[tuple[str, str]]:
@@ -493,7 +488,11 @@ def _count_time(rater: RaterRow, row: ItemRow, least: float) -> None:
     rater.seen = now
 
 
-def _finish(session: Session, rater: RaterRow) -> None:
-    """Assign the rater a completion code, once, where nothing is left to answer."""
-    if rater.code is None and not queries.count_unanswered(session, rater):
+def _finish(session: Session, test: Test, rater: RaterRow) -> None:
+    """Screen out a rater who has failed too many checks, where the test does; else assign a
+    completion code, once, where nothing is left to answer."""
+    session.flush()
+    if test.panel.screens("attention") and queries.is_inattentive(session, test, rater.id):
+        rater.outcome = "attention"
+    elif rater.code is None and not queries.count_unanswered(session, rater):
         rater.code, rater.outcome = secrets.token_hex(4).upper(), "complete"

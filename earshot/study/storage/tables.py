@@ -74,7 +74,8 @@ class ItemRow(Base):
     since the rater's answer before (or their consent) by the server's clock. In an adaptive test,
     knew, drawn and voted are the log of the choice (earshot.study.assignment.Event). version counts
     the answers that were given here. missing: the position of a sound that never came, so that the
-    trial was skipped; it counts as done, and has no answer. video: of a trial with pictures, as the
+    trial was skipped; it counts as done, and has no answer; there: whether the server had that
+    sound, so that a check counts as failed. video: of a trial with pictures, as the
     page measured: how many frames were to be seen, how many the browser dropped, and the largest
     drift from the sound in ms, as {"frames", "dropped", "drift"}.
     """
@@ -96,6 +97,7 @@ class ItemRow(Base):
     voted: Mapped[int | None]
     version: Mapped[int] = mapped_column(default=0, server_default="0")
     missing: Mapped[int | None]
+    there: Mapped[bool | None]
     video: Mapped[dict[str, int] | None] = mapped_column(JSON(none_as_null=True))
 
 

@@ -13,7 +13,7 @@ from starlette.middleware import Middleware
 
 from earshot.core.connections import check_address, limit_connections, url_of
 from earshot.core.errors import InputError
-from earshot.core.http import CutStalledBodies, LimitBodies, SafeHeaders
+from earshot.core.http import CutStalledBodies, LimitBodies, SafeHeaders, local_only
 from earshot.core.limits import TakeTurns
 from earshot.study.design.document import SpecError
 from earshot.study.library import TestLibrary
@@ -35,9 +35,10 @@ def routers(tests: TestLibrary) -> list[APIRouter]:
     return [rater_routes.router(tests), organiser_routes.router(tests)]
 
 
-def app(tests: TestLibrary) -> FastAPI:
-    """Make an app that serves the tests and nothing else."""
+def app(tests: TestLibrary, local: Sequence[Middleware] = ()) -> FastAPI:
+    """Make an app that serves the tests and nothing else. local: see core.http.local_only."""
     limits = [
+        *local,
         Middleware(TakeTurns),
         Middleware(SafeHeaders, os.environ),
         Middleware(CutStalledBodies),
@@ -102,4 +103,5 @@ def serve(
     print(links(tests, url_of(host, port)), flush=True)
     # No log of requests: it would hold addresses of raters.
     quiet: dict[str, Any] = {"access_log": False, "log_level": "warning"}
-    LimitedServer(uvicorn.Config(app(tests), host, port, **quiet), proxies).run()
+    served = app(tests, local_only(host, proxies))
+    LimitedServer(uvicorn.Config(served, host, port, **quiet), proxies).run()

@@ -114,6 +114,7 @@ class StudyEvents:
         self.tests, self.drafts, self.workspaces = tests, drafts, workspaces
         self.components = components
         self._openings, self._trials = RateLimit.of("tests"), RateLimit.of("previews")
+        self._keys = RateLimit.of("keys")
         self._megabytes = RateLimit.of("files of tests, MB")
 
     def from_upload(self, values: Mapping[Component, Any], request: gr.Request) -> Update:
@@ -164,7 +165,7 @@ class StudyEvents:
         """Let raters come, and show the links; a test that is open already, and that nobody has
         begun, is changed. key: see earshot.study.library."""
         if workspace and workspace.open and not self.tests.store.raters(workspace.open):
-            self.tests.permission.check(key)
+            self._permit(key, request)
             return self._changed(workspace, yaml, request)
         return self._published(workspace, yaml, key, request, self._openings, OPEN, links)
 
@@ -173,6 +174,14 @@ class StudyEvents:
     ) -> Update:
         """Show the test as raters would take it, storing nothing; nobody else can come."""
         return self._published(workspace, yaml, key, request, self._trials, PREVIEW, preview_link)
+
+    def _permit(self, key: str, request: gr.Request) -> None:
+        """Raise InputError for a wrong key, and for any after many wrong ones of a network."""
+        address = _address(request)
+        if self._keys.take(address):
+            raise InputError(self._keys.refusal)
+        self.tests.permission.check(key)
+        self._keys.give_back(address)
 
     def _published(
         self,
@@ -185,11 +194,11 @@ class StudyEvents:
         write_links: Callable[[TestLibrary, str, str], str],
     ) -> Update:
         """Put the test among those that open, in place of its preview, within a limit."""
-        self.tests.permission.check(key)
+        self._permit(key, request)
         test, problems = self._checked(workspace, yaml)
         if workspace is None or test is None or problems:
             return self._report(test, problems)
-        address = address_of(request.request) if request.request else ""
+        address = _address(request)
         if limit.take(address):
             raise InputError(limit.refusal)
         try:
@@ -382,3 +391,7 @@ def _numbers(test: Test | None) -> str:
     )
     others = len(test.trials) - scored
     return line.format(len(test.systems), scored, test.trials_per_rater, others)
+
+
+def _address(request: gr.Request) -> str:
+    return address_of(request.request) if request.request else ""

@@ -4,6 +4,7 @@ Nothing that this replaces is part of Gradio's public interface: check it when G
 """
 
 import asyncio
+import ipaddress
 import secrets
 import shutil
 from pathlib import Path
@@ -23,6 +24,15 @@ from gradio_client.utils import is_http_url_like, strip_invalid_filename_charact
 from earshot.core.limits import RateLimit
 from earshot.core.uploads import FILE_CHARGE, MB, has_room
 
+# Addresses that some releases of ipaddress take for global, and that lead elsewhere: services of a
+# network, IPv6 of one site, and IPv4 inside IPv6 (compatible, mapped, NAT64, Teredo, 6to4).
+SPECIAL: Final = tuple(
+    ipaddress.ip_network(text)
+    for text in (
+        *("100.64.0.0/10", "192.0.0.0/24", "192.88.99.0/24", "fec0::/10", "::/96", "::ffff:0:0/96"),
+        *("64:ff9b::/96", "64:ff9b:1::/48", "2001::/23", "2002::/16"),
+    )
+)
 MAX_BYTES: Final = 100_000_000
 SECONDS: Final = 20.0  # for all files of a request
 MAX_REDIRECTS: Final = 5
@@ -104,10 +114,20 @@ class Addresses:
         return str(folder / name)
 
 
+def is_public(address: str) -> bool:
+    """Whether an IP address is of the public network, and stands for no other: services of clouds,
+    neighbours behind one provider and this machine have addresses too."""
+    place = ipaddress.ip_address(address)
+    special = any(place in network for network in SPECIAL if network.version == place.version)
+    return place.is_global and not place.is_multicast and not special
+
+
 async def _download(url: str, path: Path) -> None:
     """Write what is at a public address to a path; addresses that it leads to are public too."""
     for _ in range(MAX_REDIRECTS):
         address = await safehttpx.async_validate_url(httpx.URL(url).host)
+        if not is_public(address):
+            raise ValueError(f"{address} is no public address")
         transport = safehttpx.AsyncSecureTransport(address)
         # As it is: what is compressed could grow without end.
         headers = {"Accept-Encoding": "identity"}

@@ -7,6 +7,7 @@ it: a process that was killed leaves its folder behind, and the next one that st
 import fcntl
 import os
 import shutil
+import stat
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
@@ -134,6 +135,9 @@ def temporary_folder() -> Iterator[Path]:
     root = Path(os.environ.get("GRADIO_TEMP_DIR") or tempfile.gettempdir())
     parent = root / f"earshot-{os.getuid()}-{sha256(str(ROOT).encode()).hexdigest()[:8]}"
     parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    about = parent.lstat()
+    if not stat.S_ISDIR(about.st_mode) or about.st_uid != os.getuid() or about.st_mode & 0o077:
+        parent = Path(tempfile.mkdtemp(prefix="earshot-", dir=root))  # that one is another user's
     delete_abandoned(parent)
     folder = Path(tempfile.mkdtemp(dir=parent))
     before = os.environ.get("GRADIO_TEMP_DIR"), tempfile.tempdir
@@ -156,12 +160,17 @@ def delete_abandoned(parent: Path) -> None:
     """Delete the folders in the parent that no living process has locked."""
     for folder in parent.iterdir():
         try:
-            with open(folder / LOCK) as lock:
+            with open(folder / LOCK, opener=_without_waiting) as lock:
                 abandoned = _locked(lock)
-        except FileNotFoundError:  # it is being made now, or deleted
+        except OSError:  # it is being made now, or deleted, or no folder of ours
             continue
         if abandoned:
             shutil.rmtree(folder, ignore_errors=True)
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    """Open a file: a FIFO of that name waits for nobody."""
+    return os.open(path, flags | os.O_NONBLOCK | os.O_NOFOLLOW)
 
 
 def _locked(file: IO[str]) -> bool:

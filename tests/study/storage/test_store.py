@@ -16,8 +16,9 @@ import pytest
 from sqlalchemy import text, update
 
 from earshot.core.errors import InputError
+from earshot.study.analysis.exclusions import screen
 from earshot.study.design import DESIGNS, Answer, Item, Test
-from earshot.study.design.raters import Question
+from earshot.study.design.raters import Question, Rules
 from earshot.study.design.spec import load
 from earshot.study.storage import store as module
 from earshot.study.storage import tables
@@ -65,6 +66,27 @@ def test_resume_restores_what_was_done(store: Store) -> None:
     assert store.resume(test, "somebody else's token") is None
 
 
+@pytest.mark.parametrize("there", [True, False])
+def test_skipped_check_has_failed(store: Store, there: bool) -> None:
+    """A script tells checks by their sound, and skips them; that the server lacks a sound is no
+    rater's fault."""
+    test = make_test()
+    rater = enrol(store, test)
+    for item in rater.items:
+        if test.trials[item.trial].kind == "attention":
+            store.skip(test, rater.token, item.order, 0, there=there)
+        else:  # 1 is what the gold trial expects
+            store.answer(test, rater.token, item.order, 1, any_answer(test, item)[1], 1500)
+    exclusions = screen(test, store.ratings(test), Rules(failed_checks=0.4))
+    assert len(exclusions) == there
+    screening = replace(test, panel=replace(test.panel, returns={"attention": "SECRET"}))
+    other = enrol(store, screening)
+    check = next(item for item in other.items if test.trials[item.trial].kind == "attention")
+    assert store.skip(screening, other.token, check.order, 0, there=there) is None
+    resumed = store.resume(screening, other.token)
+    assert resumed and (resumed.outcome == "attention") == there
+
+
 def test_store_opened_again_has_the_answers(url: str) -> None:
     test = make_test()
     rater = enrol(Store(url), test)
@@ -102,7 +124,9 @@ def test_skip_goes_on_without_answer(store: Store) -> None:
     """The organiser is told of it, and too many are refused."""
     test = make_test()
     rater = enrol(store, test)
-    first, second, third, *rest = rater.items
+    scored = [item for item in rater.items if test.trials[item.trial].kind == "trial"]
+    first, second, third = scored[:3]
+    rest = [item for item in rater.items if item not in scored[:3]]
     store.skip(test, rater.token, first.order, 0, there=False)
     store.skip(test, rater.token, second.order, 0, there=True)
     store.skip(test, rater.token, second.order, 0, there=True)

@@ -256,3 +256,15 @@ def _wait_until_idle(page: gr.Blocks) -> None:
     while any(queue.active_jobs) or any(lane.queue for lane in lanes):
         assert time.monotonic() < end
         time.sleep(0.05)
+
+
+@pytest.mark.parametrize(
+    "address",
+    "127.0.0.1 10.0.0.1 100.64.0.1 100.100.100.200 169.254.169.254 192.0.0.192 192.0.0.8 0.0.0.0 "
+    "224.0.0.1 240.0.0.1 ::1 fe80::1 fec0::1 fc00::1 ::ffff:127.0.0.1 ::7f00:1 2002:7f00:1::1 "
+    "64:ff9b::7f00:1 2001:0:1::1 ff02::1".split(),
+)
+def test_special_address_is_not_public(address: str) -> None:
+    """Metadata of clouds, neighbours behind a provider, and this machine in other words."""
+    assert not addresses.is_public(address)
+    assert addresses.is_public("1.1.1.1") and addresses.is_public("2606:4700::1111")

@@ -83,3 +83,27 @@ def test_upload_during_a_deletion_ends_nothing(
         route_utils.delete_files_created_by_app(page, age)
         assert page.upload_file_set == {*left}
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("mode", [0o755, 0o777])
+def test_folder_of_others_is_not_taken(parent: Path, mode: int) -> None:
+    """Its name can be computed: who makes it first could exchange what lies in it."""
+    with temporary_folder() as folder:
+        usual = folder.parent
+    usual.chmod(mode)
+    with temporary_folder() as folder:
+        assert usual not in folder.parents
+        assert folder.parent.stat().st_mode & 0o077 == 0
+    usual.rmdir()
+    usual.symlink_to(parent)
+    with temporary_folder() as folder:
+        assert folder.parent not in (usual, parent)
+
+
+def test_lock_that_is_a_fifo_stops_nothing() -> None:
+    with temporary_folder() as folder:
+        (folder.parent / "other").mkdir()
+        os.mkfifo(folder.parent / "other" / "lock")
+        (folder.parent / "file").touch()
+    with temporary_folder() as again:
+        assert again.exists()
