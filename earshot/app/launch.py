@@ -25,7 +25,7 @@ from earshot.core.connections import believed_proxies, check_address, limit_conn
 from earshot.core.console import explained
 from earshot.core.errors import InputError
 from earshot.core.http import CutStalledBodies, LimitBodies, SafeHeaders, ServeOnly, local_only
-from earshot.core.limits import LOCAL, PaceCalls, TakeTurns, address_of
+from earshot.core.limits import LOCAL, PaceCalls, ShareHandlers, TakeTurns, address_of
 from earshot.core.paths import CHECKPOINTS
 from earshot.core.uploads import LimitUploads
 from earshot.media import workers
@@ -197,6 +197,7 @@ def launch(
                 Middleware(CutStalledBodies),
                 Middleware(LimitUploads, UPLOADS, upload_folder),
                 Middleware(LimitBodies, (*UPLOADS, SIGN)),
+                Middleware(ShareHandlers, f"{GRADIO}run/"),
             ],
             "exception_handlers": {
                 RequestValidationError: refuse_damaged,

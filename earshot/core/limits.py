@@ -9,6 +9,7 @@ import secrets
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 from weakref import WeakValueDictionary
@@ -23,6 +24,7 @@ LOCAL: Final = ("127.0.0.1", "localhost", "::1")  # this machine
 MAX_WAIT: Final = 30.0  # seconds until a call of an address that makes too many at once is refused
 MAX_AT_ONCE: Final = 6  # requests of one address: what a browser sends at once
 MAX_TURN: Final = 0.1  # seconds
+MAX_HANDLERS: Final = 2  # of one address that compute at a time, in no queue
 RESULTS_ASKED: Final = (
     "Results were asked for many times from your network just now. Try again in a minute."
 )
@@ -202,6 +204,34 @@ class PaceCalls:
                         return
                     await asyncio.sleep(wait)
         await self.app(scope, receive, send)
+
+
+class ShareHandlers:
+    """ASGI middleware that lets few handlers of one address compute at a time, of those that wait
+    in no queue: they share Python's one lock with whatever serves others.
+
+    prefix: of their paths. To stand behind what reads bodies, so that a slow one holds nothing.
+    """
+
+    def __init__(self, app: ASGIApp, prefix: str, at_once: int = MAX_HANDLERS) -> None:
+        self.app, self._prefix, self._at_once = app, prefix, at_once
+        self._addresses: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve the request."""
+        if scope["type"] != "http" or not scope["path"].startswith(self._prefix):
+            await self.app(scope, receive, send)
+            return
+        address = address_of(HTTPConnection(scope))
+        places = self._addresses.setdefault(address, asyncio.Semaphore(self._at_once))
+        async with AsyncExitStack() as stack:
+            await stack.enter_async_context(places)
+
+            async def answer(message: Message) -> None:
+                await stack.aclose()  # what is left is to send
+                await send(message)
+
+            await self.app(scope, receive, answer)
 
 
 class TakeTurns:

@@ -20,7 +20,14 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
 from earshot.core import limits
-from earshot.core.limits import BUDGETS, PaceCalls, RateLimit, TakeTurns, address_of
+from earshot.core.limits import (
+    BUDGETS,
+    PaceCalls,
+    RateLimit,
+    ShareHandlers,
+    TakeTurns,
+    address_of,
+)
 from tests.support.loops import run
 
 
@@ -183,6 +190,37 @@ async def test_slow_requests_hold_up_none(path: str, turn: float) -> None:
     assert len(server.begun) == 5
     server.may_answer.set()
     assert await asyncio.gather(*many) == [200] * 5
+
+
+@in_a_thread
+async def test_few_handlers_of_address_compute() -> None:
+    """Those that wait in no queue took .3 s each, of thirty at a time."""
+    computing, most = 0, 0
+
+    async def handler(_: Request) -> PlainTextResponse:
+        nonlocal computing, most
+        computing += 1
+        most = max(most, computing)
+        await asyncio.sleep(0.01)
+        computing -= 1
+        return PlainTextResponse("")
+
+    routes = [Route(path, handler, methods=["POST"]) for path in ("/run/a", "/other")]
+    limits = [Middleware(ShareHandlers, "/run/", 2)]
+    app = Starlette(routes=routes, middleware=limits)
+
+    async def ask(path: str, address: str) -> int:
+        transport = httpx.ASGITransport(app, client=(address, 1))
+        async with httpx.AsyncClient(transport=transport, base_url="http://earshot") as client:
+            return (await client.post(path)).status_code
+
+    assert await asyncio.gather(*(ask("/run/a", MANY_ASK) for _ in range(9))) == [200] * 9
+    assert most == 2
+    both = (MANY_ASK, ONE_ASKS)
+    await asyncio.gather(*(ask("/run/a", address) for address in both for _ in range(3)))
+    assert most == 4
+    await asyncio.gather(*(ask("/other", MANY_ASK) for _ in range(9)))
+    assert most == 9
 
 
 @in_a_thread

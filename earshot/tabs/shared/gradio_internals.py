@@ -60,6 +60,7 @@ NO_ROOM: Final = "This server has no room for results just now. Try again in an 
 SHORT: Final = 5 * MIN_FREE  # of the disk: with less, an address gets little more
 NOT_OWN: Final = "This file was not uploaded here, or is no longer there. Upload it again."
 MAX_UNREAD: Final = 20  # messages of a session, of up to 0.8 MB each
+MAX_WITH_WORK: Final = 50  # sessions of an address whose results are kept, of some MB each
 MAX_SESSIONS: Final = 20  # of an address, that fetch nothing
 FORGOTTEN: Final = 300.0  # seconds after which a session that fetches nothing is gone
 BETWEEN_SESSIONS: Final = 0.02  # seconds between looks at two of them: 20 s for all there may be
@@ -281,10 +282,16 @@ def keep_no_statistics(page: gr.Blocks) -> None:
     page._queue.ANALYTICS_MAX_EVENTS = 0
 
 
+def _has_work(session: SessionState) -> bool:
+    """Whether anything that a visitor made is kept in a session."""
+    return any(value is not None for value in [*session.state_data.values()])
+
+
 def share_sessions(address: Callable[[Request], str], used: Callable[[str], None]) -> None:
     """Let go of the oldest session of the address that has most, where there are too many from now
-    on, and delete what it kept: Gradio would forget the oldest of all, and leave its files. What a
-    session keeps expires when nothing has happened in it for so long, not since it was kept.
+    on, and of an address of which too many keep work, and delete what it kept: Gradio would forget
+    the oldest of all, and leave its files. What a session keeps expires when nothing has happened
+    in it for so long, not since it was kept.
 
     address: whom a request comes from; used: told the name of each session in which something
     happens.
@@ -308,12 +315,17 @@ def share_sessions(address: Callable[[Request], str], used: Callable[[str], None
             sessions = holder.session_data
             if name in sessions:
                 sessions.move_to_end(name)
-            if len(sessions) <= holder.capacity:
-                return
             # Those in which nothing has run yet are of nobody: they have nothing to lose.
             owners = {each: whose.get(session, "") for each, session in sessions.items()}
-            counts = Counter(owners.values())
-            evicted = max(owners, key=lambda each: counts[owners[each]])
+            counts, evicted = Counter(owners.values()), None
+            if len(sessions) > holder.capacity:
+                evicted = max(owners, key=lambda each: counts[owners[each]])
+            elif (owner := owners.get(name)) and counts[owner] > MAX_WITH_WORK:
+                of_owner = (each for each in owners if owners[each] == owner)
+                full = [each for each in of_owner if _has_work(sessions[each])]
+                evicted = full[0] if len(full) > MAX_WITH_WORK else None
+            if evicted is None:
+                return
             session = sessions.pop(evicted)
             holder.time_last_used.pop(evicted, None)
         for state, value, _ in session.state_components:

@@ -79,6 +79,7 @@ def test_agrees_counts_words_of_each_line() -> None:
     assert not agrees(lines, "Seven green boats came back. My sister was never here again, no.")
     assert not agrees(lines, "Seven green boats came back and " * 3 + lines[1])
     assert not agrees(lines, "")
+    assert not agrees(lines, f"Seven boats. {lines[1]}")
 
 
 @pytest.mark.parametrize("seconds", [0.0, 12.0])

@@ -135,6 +135,28 @@ def test_eviction_is_of_fullest_address() -> None:
     assert deleted == ["theirs-0", "theirs-1", "theirs-2"]
 
 
+def test_results_of_one_address_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each session keeps some MB of results for an hour, and one address had room for a thousand;
+    those without results, and others', stay."""
+    monkeypatch.setattr(gradio_internals, "MAX_WITH_WORK", 2)
+    share_sessions(address_of, sessions.used)
+    deleted: list[str] = []
+    with gr.Blocks() as page:
+        state = gr.State(delete_callback=deleted.append)
+        gr.Button().click(lambda text: text or None, gr.Textbox(), state, queue=False)
+    app = App.create_app(page)
+    sent = [("192.0.2.1", "mine", "work"), *(("192.0.2.2", name, "") for name in "ab")]
+    sent += [("192.0.2.2", name, name) for name in ("first", "second", "third", "fourth")]
+    for address, session, work in sent:
+        body = {"data": [work], "fn_index": 0, "session_hash": session}
+        client = TestClient(app, client=(address, 1))
+        assert client.post("/gradio_api/run/keep", json=body).status_code == 200
+    app.state_holder["mine"]  # the next event of anybody
+    TestClient(app, client=("192.0.2.2", 1)).post("/gradio_api/run/keep", json=body)
+    assert "first" in deleted and "fourth" not in deleted
+    assert {"mine", "a", "b", "fourth"} <= {*app.state_holder.session_data}
+
+
 def test_busy_visitor_keeps_their_work(monkeypatch: pytest.MonkeyPatch) -> None:
     """What they do for an hour sets it anew in none of the events."""
     here: list[str] = []
