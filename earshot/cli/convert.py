@@ -9,6 +9,7 @@ python -m earshot convert in.wav --reference clip.wav -o like-clip.wav
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -23,6 +24,7 @@ from earshot.media.encode import FORMATS
 from earshot.provenance.detection import notices_of_mark
 from earshot.provenance.manifest import write_speech
 from earshot.provenance.mark import marked
+from earshot.provenance.notice import AUTOMATIC, CHOICES, with_notice
 from earshot.systems.voice_conversion import settings
 from earshot.systems.voice_conversion.units import Units
 
@@ -66,6 +68,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         "several files, which keeps them apart)",
     )
     parser.add_argument(
+        "--notice",
+        choices=CHOICES,
+        default=AUTOMATIC,
+        help="say before the speech that a computer changed it, in this language (default: in "
+        "English where the voice is that of --reference)",
+    )
+    parser.add_argument(
         "--transcripts",
         action="store_true",
         help="print the transcripts of the source and of its conversion by a recogniser, too",
@@ -76,7 +85,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         jobs = files.jobs_of(options.inputs, options.out, ENDINGS, options.overwrite)
         level = options.loudness or ("source" if len(jobs) > 1 else "level")
         if options.speecht5:
-            _by_speecht5(jobs, options.speecht5, options.device, as_loud=level == "source")
+            as_loud = level == "source"
+            _by_speecht5(jobs, options.speecht5, options.device, as_loud, options.notice)
             return
         from earshot.systems.voice_conversion import VoiceConversion  # late: it loads torch
 
@@ -84,7 +94,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         target = _voice(converter, options.reference) if options.reference else options.to
         choices = (target, options.vocoder, options.intonation, level)
         transcriber = _transcriber(options.device) if options.transcripts else None
-        files.for_each(jobs, lambda job: _convert(converter, job, choices, transcriber))
+        work = partial(_convert, converter, choices, transcriber, options.notice)
+        files.for_each(jobs, work)
 
 
 def _installed() -> list[str]:
@@ -111,7 +122,7 @@ def _transcriber(device: str) -> "Transcriber":
     return Transcriber.from_pretrained(device=device)
 
 
-def _by_speecht5(jobs: list[Job], voice: Path, device: str, as_loud: bool) -> None:
+def _by_speecht5(jobs: list[Job], voice: Path, device: str, as_loud: bool, notice: str) -> None:
     """Convert by SpeechT5 to the x-vector of a file; as_loud: as loud as the source."""
     from earshot.systems.voice_conversion.speecht5 import (  # late: torch
         SpeechT5Conversion,
@@ -128,16 +139,17 @@ def _by_speecht5(jobs: list[Job], voice: Path, device: str, as_loud: bool) -> No
             lufs = loudness(source.waveform, source.sample_rate)
             waveform = match_loudness(speech.waveform, speech.sample_rate, lufs)
             speech = replace(speech, waveform=waveform)
-        return _write(job, speech), result.notices
+        return _write(job, speech, notice), result.notices
 
     files.for_each(jobs, convert)
 
 
 def _convert(
     converter: "Converter",
-    job: Job,
     choices: "tuple[str | Voice, str | None, str | None, str]",
     transcriber: "Transcriber | None",
+    notice: str,
+    job: Job,
 ) -> files.Outcome:
     """Write the speech, or the units, of one file. choices: target, vocoder, intonation, loudness,
     of which the last is that of recordings.
@@ -159,7 +171,7 @@ def _convert(
     if speech is None:
         write(job.out, units.to_json().encode())
     else:
-        _write(job, speech)
+        _write(job, speech, notice)
     words = [transcriber(each).text for each in (source, speech) if transcriber and each]
     return "\t".join([str(job.out), f"{len(units.codes)} units", *words]), notices
 
@@ -172,10 +184,10 @@ def _is_units(path: Path) -> bool:
         return file.read(64).lstrip().startswith(b"{")
 
 
-def _write(job: Job, speech: "Speech") -> str:
-    """Write speech → the name of the file."""
+def _write(job: Job, speech: "Speech", notice: str) -> str:
+    """Write speech, after a notice, → the name of the file."""
     assert job.out
-    write_speech(job.out, speech)
+    write_speech(job.out, with_notice(speech, notice))
     return str(job.out)
 
 

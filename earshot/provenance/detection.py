@@ -47,7 +47,8 @@ OWN_MARK: Final = (
 )
 OTHER_MARK: Final = "Its sound carries the mark of another installation of Earshot, number {}."
 NAMELESS_MARK: Final = "Its sound carries the mark of an installation of Earshot without a key."
-NO_MARK: Final = "No mark found in its sound: that does not prove that it is a recording."
+NO_MARK: Final = "No mark found in its sound"
+NO_PROOF: Final = ": that does not prove that it is a recording"
 SHORT: Final = " It lasts {:.1f} s, and in less than 3 s a mark is often not found."
 DISAGREE: Final = "The two disagree: "
 SIGNED_ALONE: Final = (
@@ -93,7 +94,7 @@ class Detection:
         """Say what each layer says, and where the two disagree."""
         report = self.manifest
         facts = dict(report.facts)
-        what = f": {facts['model']} spoke in {VOICES[facts['voice']]}" if _plain(facts) else ""
+        what = f": by the model {facts['model']}, in {VOICES[facts['voice']]}" if _plain(facts) else ""
         metadata = METADATA[report.state].format(
             when=_date(report.when), what=what, generator=report.generator or "another program"
         )
@@ -134,7 +135,8 @@ class Detection:
         if self.mark.present:
             number = self.mark.installation
             return OTHER_MARK.format(number) if number else NAMELESS_MARK
-        return NO_MARK + SHORT.format(self.seconds) * (self.seconds < MIN_SECONDS)
+        proof = NO_PROOF * (self.verdict in (CLAIMED, NOTHING))
+        return f"{NO_MARK}{proof}." + SHORT.format(self.seconds) * (self.seconds < MIN_SECONDS)
 
     def _disagreement(self) -> tuple[str, ...]:
         state, marked = self.manifest.state, self.mark.present

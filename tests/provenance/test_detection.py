@@ -32,7 +32,7 @@ def test_conversion_of_this_installation() -> None:
     result = detect(encode_speech(conversion(), ".wav"))
     assert result.verdict == "here"
     assert result.answers[0].startswith("Signed by this installation on ")
-    assert "continuous spoke in the voice of a recording" in result.answers[0]
+    assert "by the model continuous, in the voice of a recording" in result.answers[0]
     assert "mark of this installation" in result.answers[1]
     assert len(result.answers) == 2
 

@@ -19,7 +19,7 @@ from transformers import SpeechT5ForSpeechToSpeech, SpeechT5HifiGan
 from earshot.core.errors import InputError
 from earshot.media.audio import features
 from earshot.media.audio.load import Audio, load
-from earshot.media.audio.speech import Origin, Speech
+from earshot.media.audio.speech import REFERENCE, Origin, Speech
 from earshot.media.constants import SAMPLE_RATE
 from earshot.pretrained.accelerator import choose_device, lent
 from earshot.pretrained.hub import load_model, precision
@@ -77,11 +77,9 @@ class SpeechT5Conversion:
             raise InputError(f"A voice is an x-vector: {self.voice_width} numbers.")
         recording = load(audio, SAMPLE_RATE, self.MAX_SECONDS)
         converted = self._speak(recording.waveform, voice)
-        return SpeechT5Result(
-            _speech(recording.waveform, 0.0),
-            replace(_speech(converted, time.perf_counter() - began), origin=Origin(self.NAME)),
-            recording.notices,
-        )
+        speech = _speech(converted, time.perf_counter() - began)
+        speech = replace(speech, origin=Origin(self.NAME, voice=REFERENCE))
+        return SpeechT5Result(_speech(recording.waveform, 0.0), speech, recording.notices)
 
     @torch.inference_mode()
     def _generate(self, waveform: np.ndarray, voice: np.ndarray) -> np.ndarray:

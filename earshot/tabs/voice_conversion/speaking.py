@@ -11,6 +11,7 @@ from gradio.components import Component
 
 from earshot.core.errors import InputError
 from earshot.core.paths import ASSETS
+from earshot.provenance.notice import AUTOMATIC
 from earshot.systems.voice_conversion import settings
 from earshot.systems.voice_conversion.live.process import Choice
 from earshot.tabs.components.voice_cards import VOICES, Card
@@ -32,7 +33,8 @@ class Speaking:
     """The way in which units are to be spoken, as a visitor chose, recorded or live.
 
     voice, other: names of voices, or OWN; share: of the other, 0 to 1; model: None for the
-    default; visit: holds the visitor's own voice.
+    default; visit: holds the visitor's own voice; notice: that is spoken before it in downloads,
+    see earshot.provenance.notice.
     """
 
     voice: str
@@ -42,10 +44,11 @@ class Speaking:
     vocoder: str = settings.VOCODERS[0]
     intonation: str = settings.INTONATIONS[0]
     visit: Owner | None = None
+    notice: str = AUTOMATIC
 
     def __post_init__(self) -> None:
         """Raise InputError for what a program may send in place of names."""
-        names = self.voice, self.other, self.vocoder, self.intonation
+        names = self.voice, self.other, self.vocoder, self.intonation, self.notice
         if not all(isinstance(name, str) for name in names):
             raise InputError("A voice, a vocoder and an intonation are given by their names.")
 
@@ -142,6 +145,7 @@ class SpeakingInputs:
     vocoder: gr.Dropdown
     intonation: gr.Dropdown
     visit: gr.State
+    notice: gr.Dropdown
 
     @property
     def components(self) -> set[Component]:

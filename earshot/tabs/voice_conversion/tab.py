@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, cast
 import gradio as gr
 
 from earshot.core.paths import ASSETS
+from earshot.provenance.notice import AUTOMATIC, LANGUAGES, NO_NOTICE
 from earshot.study.library import VOTE
 from earshot.systems.voice_conversion import settings
 from earshot.tabs.components.timeline import timeline
@@ -52,6 +53,11 @@ if TYPE_CHECKING:
     from earshot.systems.voice_conversion.converter import Converter
 
 INTONATIONS: Final = {"Mine, +200 bit/s": "keep", "Predicted": "predicted"}
+NOTICES: Final = [
+    ("Where the voice is somebody else’s", AUTOMATIC),
+    ("None", NO_NOTICE),
+    *((name, language) for language, name in LANGUAGES.items()),
+]
 VOCODERS: Final = {"Neural, trained here": "neural", "Griffin-Lim, the paper’s": "griffin-lim"}
 
 INTRO: Final = """
@@ -142,12 +148,12 @@ def _layout(tab: gr.Blocks, offer: "Offer[Converter]", services: Services) -> No
                 rates_message = gr.HTML()
                 rates = timeline("rates", RATES)
             systems = ConversionSideBySide(offer, services, audio, result)
-    model, other, share, intonation, vocoder = _options(models, own_card)
+    model, other, share, intonation, vocoder, notice = _options(models, own_card)
     how_it_works(__file__)
 
     declare_endpoints(models, audio, voice, model, vocoder, intonation)
     own.wire(lambda: cast("AnyVoiceConversion", models.pipeline(settings.CONTINUOUS)), voice)
-    chosen = SpeakingInputs(voice, other, share, model, vocoder, intonation, own.visit)
+    chosen = SpeakingInputs(voice, other, share, model, vocoder, intonation, own.visit, notice)
     systems.follow(chosen)
     to = ConversionComponents(
         audio,
@@ -234,9 +240,10 @@ def _microphone_check() -> None:
 
 def _options(
     models: Models, own: Card
-) -> tuple[gr.Dropdown, gr.Dropdown, gr.Slider, gr.Dropdown, gr.Dropdown]:
-    """Lay out model, voice to blend in and its share, intonation and vocoder, in one row, with
-    a line on loudness below. own: the card of the voice that a visitor makes."""
+) -> tuple[gr.Dropdown, gr.Dropdown, gr.Slider, gr.Dropdown, gr.Dropdown, gr.Dropdown]:
+    """Lay out model, voice to blend in and its share, intonation, vocoder and the notice of
+    downloads, in one row, with a line on loudness below. own: the card of the voice that a visitor
+    makes."""
     voices = [(card.name, name) for name, card in VOICES.items()]
     with gr.Accordion("Options", open=False) as options, gr.Row(elem_classes="options"):
         model = gr.Dropdown(
@@ -265,9 +272,10 @@ def _options(
             label="Its share",
             visible=models.any_voice,
         )
+        notice = gr.Dropdown(NOTICES, value=AUTOMATIC, label="Spoken notice in downloads")
     with options:
         gr.HTML(LOUDNESS)
-    return model, other, share, intonation, vocoder
+    return model, other, share, intonation, vocoder, notice
 
 
 def _example_chips() -> list[tuple[gr.Button, Path]]:

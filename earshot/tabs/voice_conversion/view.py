@@ -16,11 +16,12 @@ from markupsafe import Markup
 
 from earshot.core.errors import InputError
 from earshot.core.paths import ASSETS
+from earshot.provenance.notice import with_notice
 from earshot.study.design.folder import DraftItem
 from earshot.systems.voice_conversion.settings import MAX_SECONDS, MUTED
 from earshot.systems.voice_conversion.units import Units
 from earshot.tabs.components.lanes import Lane, UnitCells
-from earshot.tabs.components.timeline import Action, File, SoundLanes, TimelineSpec
+from earshot.tabs.components.timeline import Action, File, SoundLanes, TimelineSpec, wav
 from earshot.tabs.shared.html import figures_in_bold
 from earshot.tabs.voice_conversion.speaking import Speaking
 
@@ -105,7 +106,8 @@ class ConversionResult:
     """A conversion and its edits.
 
     spoken: the units of `converted`; target, voice: who says it, as programs and as people call
-    them; recording: the path of the file that it was made of, where it was one; past: for undo.
+    them; recording: the path of the file that it was made of, where it was one; past: for undo;
+    announced: the file to download, where a notice is spoken before it.
     """
 
     units: Units
@@ -119,6 +121,7 @@ class ConversionResult:
     numbers: str
     recording: str | None = None
     past: tuple[Units, ...] = ()
+    announced: bytes = b""
 
     @classmethod
     def of(
@@ -141,6 +144,7 @@ class ConversionResult:
             spoken.vocoder,
             numbers(conversion),
             recording,
+            announced=announced(conversion.converted, spoken),
         )
 
     @classmethod
@@ -149,8 +153,9 @@ class ConversionResult:
     ) -> "ConversionResult":
         """Make the result of units that were loaded without their recording."""
         line, sound = spoken_numbers(units, speech), SoundLanes.of(speech)
-        voice = spoken.target, spoken.label, spoken.vocoder
-        return cls(units, units, tuple(pipeline.colors), None, sound, *voice, line)
+        voice, notice = (spoken.target, spoken.label, spoken.vocoder), announced(speech, spoken)
+        colors = tuple(pipeline.colors)
+        return cls(units, units, colors, None, sound, *voice, line, announced=notice)
 
     @property
     def stale(self) -> bool:
@@ -181,6 +186,7 @@ class ConversionResult:
             voice=spoken.label,
             vocoder=spoken.vocoder,
             numbers=spoken_numbers(self.units, speech),
+            announced=announced(speech, spoken),
         )
 
     def line(self) -> Markup:
@@ -215,8 +221,9 @@ class ConversionResult:
         source = self.source.lanes("Source") if self.source else []
         converted = self.converted.lanes(f"Converted · {note}", self.stale)
         files = [self.source.file("Source", "source")] if self.source else []
+        sound = replace(self.converted, content=self.announced or self.converted.content)
         downloads = (
-            self.converted.file(self.converted.suffix.upper(), "converted"),
+            sound.file(sound.suffix.upper(), "converted"),
             File("Units", "units.json", self.units.to_json().encode()),
         )
         return TimelineSpec(
@@ -229,6 +236,12 @@ class ConversionResult:
             touch_hint=TOUCH_HINT,
             answer=[len(files)] if answer else [],
         )
+
+
+def announced(speech: "Speech", spoken: Speaking) -> bytes:
+    """Write speech with the notice that its download has; nothing where it has none."""
+    longer = with_notice(speech, spoken.notice)
+    return b"" if longer is speech else wav(longer)
 
 
 def actions(colors: Sequence[str], can_undo: bool) -> Sequence[Action]:
