@@ -36,6 +36,7 @@ METADATA: Final = {
     "recorded again.",
 }
 COMMENT: Final = f"A note in it says “{MADE_BY}”, which anybody can write."
+MADE_OF: Final = ": by the model {}, in {}"
 VOICES: Final = {
     SHIPPED: "a voice of Earshot’s",
     OWN: "the speaker’s own voice",
@@ -94,7 +95,7 @@ class Detection:
         """Say what each layer says, and where the two disagree."""
         report = self.manifest
         facts = dict(report.facts)
-        what = f": by the model {facts['model']}, in {VOICES[facts['voice']]}" if _plain(facts) else ""
+        what = MADE_OF.format(facts["model"], VOICES[facts["voice"]]) if _plain(facts) else ""
         metadata = METADATA[report.state].format(
             when=_date(report.when), what=what, generator=report.generator or "another program"
         )
