@@ -58,7 +58,10 @@ PITCHES: Final = (-0.02, -0.01, 0.0, 0.01, 0.02)
 CANDIDATES: Final = 24
 SECONDS: Final = 12.0  # that are searched at once
 MAX_WINDOWS: Final = 12
-THRESHOLD: Final = 7.3
+# log10 of the probability that a score is reached without a mark, a Gaussian's tail: this less that
+# times the square of the score, fitted to unmarked clips (benchmarks/mark.py).
+TAIL: Final = (5.53, 0.163)
+MAX_FALSE_ALARM: Final = -5.0
 
 
 @dataclass(frozen=True)
@@ -173,7 +176,7 @@ def find_mark(waveform: np.ndarray, sample_rate: int) -> MarkReport:
     starts = np.linspace(0, max(0, len(samples) - length), count).astype(int)
     score, number = max(search(samples[start : start + length]) for start in starts)
     false_alarm = min(0.0, log_false_alarm(score) + math.log10(count))
-    present = false_alarm <= log_false_alarm(THRESHOLD)
+    present = false_alarm <= MAX_FALSE_ALARM
     return MarkReport(present, score, false_alarm, number if present else None)
 
 
@@ -244,7 +247,7 @@ def whitened(power: np.ndarray) -> np.ndarray:
 
 def log_false_alarm(score: float) -> float:
     """Compute log10 of the probability that 12 s without a mark reach a score."""
-    return -4.0 - (score - THRESHOLD) * 1.5
+    return TAIL[0] - TAIL[1] * score**2
 
 
 @cache
