@@ -23,6 +23,7 @@ export function end({ outcome, code, back, preview, visitors }, params) {
     h("h1", {}, t(`end.${outcome}.title`)),
     h("div", { class: "prose" },
       h("p", {}, t(own ? "end.complete.code" : `end.${outcome}.text`)),
+      outcome === "complete" && h("p", {}, t("end.voices")),
       shown && !own && h("p", {}, t("end.code"))),
     shown && h("p", { class: "code" }, h("output", {}, shown), navigator.clipboard && copier(shown)),
     address && (preview
