@@ -29,6 +29,7 @@ from earshot.models.any_voice.voices import ReferenceConfig, ReferenceEncoder, V
 from earshot.models.recogniser import STEP, RecogniserStates
 from earshot.models.vocoder import Vocoder, VocoderConfig
 from earshot.pretrained.checkpoint import companion, load_weights, read_config
+from earshot.pretrained.correction import missing
 from earshot.pretrained.recogniser import load_states
 from earshot.pretrained.voice import Voice
 from earshot.pretrained.windows import in_windows
@@ -105,7 +106,7 @@ class Networks:
 
     def invert(self, content: Tensor, contour: Tensor, voice: Voice, bottleneck: str) -> Tensor:
         """Map content (U, C) that passed a bottleneck and contour (S, 2) to a log-mel spectrogram
-        (S, M).
+        (S, M), with the corrections of the voice.
         """
         width, number = content.shape[1], self.bottleneck.config.names.index(bottleneck)
         choice, voices = torch.tensor([number], device=self.device), self._voices(voice)
@@ -117,7 +118,8 @@ class Networks:
             return self.inverter.denormalize(mel)
 
         inputs = torch.cat([content, contour.reshape(len(content), -1)], dim=1)
-        return in_windows(invert, inputs, WINDOW // STRIDE, OVERLAP // STRIDE, STRIDE)
+        mel = in_windows(invert, inputs, WINDOW // STRIDE, OVERLAP // STRIDE, STRIDE)
+        return mel + sum(share * missing(part, content, mel) for share, part in voice.corrections)
 
     def predict_contour(self, content: Tensor, voice: Voice) -> Tensor:
         """Predict, from content (U, C), voicing and log-F0 relative to the voice's mean (S, 2)."""

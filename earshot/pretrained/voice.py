@@ -15,9 +15,24 @@ ONE_VOICE = 0.45
 
 
 @dataclass(frozen=True, eq=False)
+class Correction:
+    """A measure of what the inverter misses in a voice (earshot.pretrained.correction): content (N,
+    C) → what its log-mel spectrograms lack there, in nepers (N, M), both float32.
+
+    loudest: the level of the loudest frame of the reference, in nepers.
+    """
+
+    content: np.ndarray
+    error: np.ndarray
+    loudest: float
+
+
+@dataclass(frozen=True, eq=False)
 class Voice:
     """A voice. vector: float32 (128,) of mean 0 and variance 1; mean and standard deviation of
-    log-F0 in log Hz; kind: whose it is, see earshot.media.audio.speech.Origin.
+    log-F0 in log Hz; kind: whose it is, see earshot.media.audio.speech.Origin; corrections: what is
+    added to the inverter's spectrograms, and how much of it: none in a voice that the inverter was
+    trained on.
     """
 
     name: str
@@ -25,6 +40,7 @@ class Voice:
     pitch_mean: float
     pitch_std: float
     kind: str = SHIPPED
+    corrections: tuple[tuple[float, Correction], ...] = ()
 
     def blend(self, other: "Voice", share: float) -> "Voice":
         """Blend a voice between this one (share 0) and another (share 1).
@@ -41,6 +57,11 @@ class Voice:
             (1 - share) * self.pitch_mean + share * other.pitch_mean,
             (1 - share) * self.pitch_std + share * other.pitch_std,
             max(self.kind, other.kind, key=(SHIPPED, OWN, REFERENCE).index),
+            tuple(
+                (part * weight, correction)
+                for part, voice in ((1 - share, self), (share, other))
+                for weight, correction in voice.corrections
+            ),
         )
 
 

@@ -42,9 +42,10 @@ class VoiceConversionTraining(System):
         """Add the part to measure, further checkpoints, which of all, and judges of the hub."""
         evaluate.add_argument(
             "--part",
-            choices=["table", "noise"],
+            choices=["table", "noise", "unseen"],
             default="table",
-            help="noise: the default and the original, in babble at 20, 10, 5 and 0 dB",
+            help="noise: the default and the original, in babble at 20, 10, 5 and 0 dB; unseen: "
+            "the default, to people whom no training knew",
         )
         evaluate.add_argument("--compared", type=Path, help="a folder of further checkpoints")
         evaluate.add_argument(
@@ -111,7 +112,13 @@ class VoiceConversionTraining(System):
         """Measure the shipped checkpoints, those to compare them with, and the baselines."""
         from training.common.report import publish_table
         from training.judges.hub import Judges
-        from training.voice_conversion.evaluate import evaluate, evaluate_in_noise, publish
+        from training.voice_conversion.evaluate import (
+            evaluate,
+            evaluate_in_noise,
+            evaluate_unseen,
+            publish,
+            publish_unseen,
+        )
 
         page = ROOT / "docs" / "voice_conversion.md"
         if arguments.part == "noise":
@@ -119,6 +126,11 @@ class VoiceConversionTraining(System):
             if arguments.publish:
                 publish_table([r for r in rows if "noise_0db" in r], page, "noise-results")
                 publish_table([r for r in rows if "warned_0db" in r], page, "notice-results")
+            return
+        if arguments.part == "unseen":
+            rows = evaluate_unseen(data, CHECKPOINTS, arguments.json, arguments.quick)
+            if arguments.publish:
+                publish_unseen(rows, CHECKPOINTS, page)
             return
         rows = evaluate(
             data,

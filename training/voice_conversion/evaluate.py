@@ -31,7 +31,6 @@ from training.voice_conversion.open_vocabulary import (
     noise_jobs,
     notice_rows,
     open_jobs,
-    unseen_voices,
     with_added,
 )
 from training.voice_conversion.systems import (
@@ -48,6 +47,7 @@ from training.voice_conversion.systems import (
     VQVAEUnits,
 )
 from training.voice_conversion.test_set import QUICK, Budget, TestSet, Utterance, choose
+from training.voice_conversion.unseen_voices import unseen_voices
 
 DEFAULT: Final = f"{next(iter(MODELS))}, {VOCODERS[0]}"  # of the app
 # These are measured with both vocoders, and on open vocabulary.
@@ -99,7 +99,6 @@ def evaluate(
     systems += [(None, LinearConverter(system)) for system in linear]
     for networks in [AnyVoiceConversion.load(f) for f in folders if f.name == ANY_VOICE]:
         systems += _any_voice_systems(networks)
-        jobs.append(partial(unseen_voices, data, networks))
     jobs += [partial(evaluator.system, units, speaker) for units, speaker in systems]
     in_full = [speaker for _, speaker in systems if speaker.name.split(",")[0] in IN_FULL]
     jobs += open_jobs(data, in_full, DEFAULT, split, quick, judges.asr)
@@ -124,6 +123,21 @@ def evaluate_in_noise(
     networks = AnyVoiceConversion.load(checkpoints / ANY_VOICE)
     systems: list[Speaker] = [Original(), AnyVoiceConverter(networks, VOCODERS[0])]
     rows = rows_of([*noise_jobs(data, systems, DEFAULT, quick), partial(notice_rows, data)])
+    print_table(rows)
+    if json_out:
+        json_out.write_text(json.dumps({"rows": rows}, indent=2) + "\n", encoding="utf-8")
+    return rows
+
+
+def evaluate_unseen(
+    data: Path, checkpoints: Path, json_out: Path | None = None, quick: bool = False
+) -> list[Row]:
+    """Measure conversions by the default to people whom no training knew; print and return rows.
+
+    checkpoints, json_out, quick: as evaluate has them. Raises ModuleNotFoundError without judges.
+    """
+    torch.set_num_threads(1)  # as above
+    rows = unseen_voices(data, AnyVoiceConversion.load(checkpoints / ANY_VOICE, "cpu"), quick)
     print_table(rows)
     if json_out:
         json_out.write_text(json.dumps({"rows": rows}, indent=2) + "\n", encoding="utf-8")
@@ -288,6 +302,15 @@ def publish(rows: list[dict[str, Any]], checkpoints: Path, page: Path) -> None:
                 write_card(checkpoints / part)
     publish_table([row for row in published if "group" not in row], page, "results")
     publish_table([row for row in published if "group" in row], page, "open-results")
+
+
+def publish_unseen(rows: list[Row], checkpoints: Path, page: Path) -> None:
+    """Write the rows of evaluate_unseen into metrics and card of any-voice, and into the page."""
+    path = checkpoints / ANY_VOICE / "metrics.json"
+    metrics = json.loads(path.read_text()) | {"unseen": rows}
+    path.write_text(json.dumps(metrics, indent=2) + "\n")
+    write_card(path.parent)
+    publish_table(rows, page, "unseen-results")
 
 
 def _models(checkpoints: Path) -> list[str]:

@@ -2,9 +2,7 @@
 
 A row a system and group (studio, visitors): word errors, points above the original's, by
 pocketsphinx and, where it is installed, by Whisper base, the latter in babble at 10 dB as well; and
-naturalness where speechmos is installed. For systems that take any voice as their target, and
-where resemblyzer is installed: how often a conversion to a voice that no training knew, from 10,
-20 and 30 s of it, is nearer to it than to the source and to other speakers. A row on the notice
+naturalness where speechmos is installed. A row on the notice
 that noise covers the words: how often it comes, in babble and without it.
 """
 
@@ -17,9 +15,7 @@ import numpy as np
 
 from earshot.media.constants import SAMPLE_RATE
 from earshot.pretrained import judges
-from earshot.systems.voice_conversion.any_voice import AnyVoiceConversion
 from earshot.systems.voice_conversion.converter import MIN_SECONDS, is_covered
-from earshot.systems.voice_conversion.settings import ANY_VOICE
 from training.common.corpora import Item, speech_items, waveforms
 from training.common.processes import Job, Row
 from training.judges import whisper_base
@@ -35,8 +31,6 @@ from training.voice_conversion.systems import Original, Speaker
 
 TARGETS: Final = ("TF2", "SM1")
 MAX_SENTENCES, QUICK = 20, 4  # recordings of each group, spread over all of them
-REFERENCES: Final = (10, 20, 30)  # seconds of a voice
-UNSEEN_SOURCES: Final = 8  # recordings converted to each unseen voice
 VISITORS: Final = "visitors"  # the group that no training knew
 TALKING: Final = 6  # voices of the babble
 LEVELS: Final = (20.0, 10.0, 5.0, 0.0)  # dB of speech to babble
@@ -45,7 +39,6 @@ MAX_OF_SPEAKER: Final = 12  # recordings that the notice may come with
 MAX_SECONDS: Final = 8.0  # of these
 BABBLE: Final = "librispeech_251"  # the corpus whose validation speakers talk in it
 ADDED: Final = {"open_wer": "open_wer_added", "whisper_wer": "whisper_added"}
-OTHERS: Final = 20  # speakers that a conversion must not be nearer to
 
 
 def open_jobs(
@@ -148,43 +141,6 @@ def with_added(rows: list[Row]) -> list[Row]:
                 if metric in row:
                     row[added] = row[metric] - originals[row["group"]][metric]
     return rows
-
-
-def unseen_voices(data: Path, pipeline: AnyVoiceConversion) -> list[Row]:
-    """Measure a row: shares of conversions to unseen speakers, from 10, 20 and 30 s, nearest to
-    them.
-    """
-    test_set = open_test_set(data).get(VISITORS, [])
-    own: dict[str, list[Spoken]] = {}
-    for spoken in test_set:
-        own.setdefault(spoken.speaker, []).append(spoken)
-    if not judges.has_resemblyzer() or len(own) < 2:
-        return []
-    centres = {
-        name: judges.centre([s.waveform for s in utterances]) for name, utterances in own.items()
-    }
-    strangers = _others(data)
-    row: Row = {"system": f"{ANY_VOICE}, unseen voices", "shipped": False}
-    for seconds in REFERENCES:
-        nearest = []
-        for target, utterances in own.items():
-            speech = np.concatenate([s.waveform for s in utterances])[: seconds * SAMPLE_RATE]
-            voice = pipeline.voice(pipeline.reference((SAMPLE_RATE, speech)))
-            sources = [s for s in test_set if s.speaker != target]
-            for source in sources[:: max(1, len(sources) // UNSEEN_SOURCES)]:
-                converted = pipeline((SAMPLE_RATE, source.waveform), voice).converted.waveform
-                others = np.stack([centres[source.speaker], *strangers])
-                vector = judges.embed([converted])
-                nearest.append(judges.nearest_is_target(vector, centres[target], others)[0])
-        row[f"nearer_unseen_{seconds}"] = float(np.mean(nearest))
-    row["nearer_unseen"] = row[f"nearer_unseen_{REFERENCES[-1]}"]
-    return [row]
-
-
-def _others(data: Path) -> np.ndarray:
-    """Embed OTHERS speakers of the training split of LibriSpeech: (OTHERS, 256)."""
-    items = [i for i in speech_items(data) if i.corpus == BABBLE and i.split == "train"]
-    return judges.embed([w for _, w in waveforms(items[:OTHERS])])
 
 
 def notice_rows(data: Path) -> list[Row]:

@@ -26,8 +26,10 @@ from earshot.media.audio.voice_activity import words
 from earshot.media.constants import FRAME_SECONDS, HOP_LENGTH, SAMPLE_RATE
 from earshot.models.any_voice.content import STRIDE
 from earshot.models.any_voice.voices import Voices
+from earshot.models.recogniser import STEP
 from earshot.pretrained.any_voice import WINDOW, Networks
 from earshot.pretrained.checkpoint import choose_device, weights_hash
+from earshot.pretrained.correction import measure
 from earshot.pretrained.voice import Voice, check_one_voice, pitch_statistics
 from earshot.systems.voice_conversion import settings
 from earshot.systems.voice_conversion.converter import (
@@ -176,7 +178,18 @@ class AnyVoiceConversion(Converter):
         mels = [features.log_mel(reference[start : start + self.PIECE]) for start in pieces]
         check_one_voice(np.stack([self.networks.voice(mel) for mel in mels]))
         vector = self.networks.voice(features.log_mel(reference))
-        return Voice(name, vector, *pitch_statistics(track_pitch(reference)), kind)
+        voice = Voice(name, vector, *pitch_statistics(track_pitch(reference)), kind)
+        return self._corrected(voice, reference)
+
+    def _corrected(self, voice: Voice, reference: np.ndarray) -> Voice:
+        """Measure what the inverter misses of a voice in its reference (T,)."""
+        speech = reference[: len(reference) // STEP * STEP]
+        content = self.networks.encode(speech)
+        pitch = Intonation.of(track_pitch(speech)).contour(voice.pitch_std)
+        plain, contour = replace(voice, corrections=()), torch.from_numpy(pitch).to(content)
+        inverted = self.networks.invert(content, contour, plain, settings.CONTINUOUS)
+        mel = torch.from_numpy(features.log_mel(speech)).to(content)
+        return replace(voice, corrections=((1.0, measure(content, mel, inverted)),))
 
     def voice_from(self, recording: Audio) -> Voice:
         return self.voice(self.reference(recording), settings.OF_RECORDING, REFERENCE)
@@ -188,7 +201,9 @@ class AnyVoiceConversion(Converter):
 
         on_progress: called with the share that is done.
         """
-        return fit_voice(self.networks, reference, voice, on_progress)
+        fitted = fit_voice(self.networks, reference, voice, on_progress)
+        with torch.inference_mode():
+            return self._corrected(fitted, reference)
 
     def nearest(self, content: Tensor) -> Tensor:
         """Find the units (U,) that show content (U, C)."""

@@ -2,7 +2,8 @@
 
 Reads messages of earshot.media.workers.processes from its input, answers to its output, and ends
 with its input. {"begin": rate, "choice": …} begins a session; {"samples": T, "choice": …}, followed
-by T samples in float32, is answered by what is to be played. A choice is a document of Choice.
+by T samples in float32, is answered by what is to be played. A choice is a document of Choice, and
+left out where it is still the last one.
 """
 
 import sys
@@ -26,9 +27,10 @@ def main(checkpoint: str) -> None:
     networks = load_networks(Path(checkpoint))
     _warm_up(networks)
     send(sink, {})
-    session = None
+    session, choice = None, Choice()
     while (message := receive(source)) is not None:
-        choice = Choice.from_document(message["choice"])
+        if "choice" in message:
+            choice = Choice.from_document(message["choice"])
         samples = np.frombuffer(source.read(4 * message.get("samples", 0)), np.float32)
         try:
             if "begin" in message:

@@ -5,7 +5,8 @@ runs next to it. Loads no torch: its processes do.
 """
 
 import atexit
-from dataclasses import asdict, dataclass
+import base64
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,7 +14,7 @@ import numpy as np
 
 from earshot.core.errors import InputError
 from earshot.media.workers.processes import Pool, WorkerProcess
-from earshot.pretrained.voice import Voice
+from earshot.pretrained.voice import Correction, Voice
 from earshot.systems.voice_conversion.settings import DEFAULT_VOICE, INTONATIONS
 
 MIN_RATE: Final = 8_000  # Hz, of a microphone
@@ -57,15 +58,33 @@ class Choice:
 def _document_of(voice: str | Voice | None) -> Any:
     if not isinstance(voice, Voice):
         return voice
-    return asdict(voice) | {"vector": voice.vector.tolist()}
+    corrections = [
+        {"share": share, "content": _text(c.content), "error": _text(c.error), "loudest": c.loudest}
+        for share, c in voice.corrections
+    ]
+    plain = asdict(replace(voice, corrections=()))
+    return plain | {"vector": voice.vector.tolist(), "corrections": corrections}
 
 
 def _voice(document: Any) -> Any:
     if not isinstance(document, dict):
         return document
+    corrections = tuple(
+        (c["share"], Correction(_array(c["content"]), _array(c["error"]), c["loudest"]))
+        for c in document["corrections"]
+    )
     vector = np.array(document["vector"], np.float32)
-    rest = {name: value for name, value in document.items() if name != "vector"}
-    return Voice(vector=vector, **rest)
+    return Voice(**document | {"vector": vector, "corrections": corrections})
+
+
+def _text(rows: np.ndarray) -> dict[str, Any]:
+    data = base64.b64encode(rows.astype(np.float16).tobytes()).decode("ascii")
+    return {"width": rows.shape[1], "float16": data}
+
+
+def _array(document: dict[str, Any]) -> np.ndarray:
+    numbers = np.frombuffer(base64.b64decode(document["float16"]), np.float16)
+    return numbers.reshape(-1, document["width"]).astype(np.float32)
 
 
 class LiveProcess(WorkerProcess):
@@ -79,6 +98,7 @@ class LiveProcess(WorkerProcess):
             str(checkpoint.absolute()),
             environment={"OMP_NUM_THREADS": "1"},
         )
+        self._choice: dict[str, Any] | None = None  # that it has
 
     def wait_until_ready(self, seconds: float = START_SECONDS) -> None:
         """Wait until the networks are loaded. Several threads may wait."""
@@ -89,7 +109,7 @@ class LiveProcess(WorkerProcess):
 
         Raises InputError for a rate or a choice that does not exist.
         """
-        self.send({"begin": rate, "choice": choice.document()})
+        self.send({"begin": rate, **self._changed(choice)})
         self._answer()
 
     def push(self, samples: np.ndarray, choice: Choice) -> tuple[dict, np.ndarray]:
@@ -99,13 +119,22 @@ class LiveProcess(WorkerProcess):
         Raises InputError for a choice that does not exist.
         """
         data = np.ascontiguousarray(samples, np.float32).data.cast("B")
-        self.send({"samples": len(samples), "choice": choice.document()}, data)
+        self.send({"samples": len(samples), **self._changed(choice)}, data)
         header, spoken = self._answer()
         return header, spoken if spoken is not None else np.zeros(0, np.float32)
+
+    def _changed(self, choice: Choice) -> dict[str, Any]:
+        """Write a choice that it does not have yet: a voice is 80 kB, too much for every hop."""
+        document = choice.document()
+        if document == self._choice:
+            return {}
+        self._choice = document
+        return {"choice": document}
 
     def _answer(self) -> tuple[dict, np.ndarray | None]:
         header, array = self.answers(WAIT_SECONDS).next()
         if "error" in header:
+            self._choice = None
             raise InputError(header["error"])
         return header, array
 

@@ -8,7 +8,7 @@ import pytest
 
 from earshot.core.errors import InputError
 from earshot.media.workers.processes import WorkerError
-from earshot.systems.voice_conversion import Voice
+from earshot.pretrained.voice import Correction, Voice
 from earshot.systems.voice_conversion.live.networks import LiveNetworks, load_networks
 from earshot.systems.voice_conversion.live.process import Choice, LiveProcess, LiveProcesses
 from earshot.systems.voice_conversion.live.session import TIMING, LiveSession
@@ -55,7 +55,10 @@ def test_session_in_unknown_voice_is_refused(networks: LiveNetworks) -> None:
 
 def test_process_gives_what_a_session_gives(process: LiveProcess, networks: LiveNetworks) -> None:
     speech = (0.1 * np.random.default_rng(0).standard_normal(8000)).astype(np.float32)
-    own = Voice("your voice", np.linspace(-1.7, 1.7, 8, dtype=np.float32), 5.0, 0.2)
+    rows = networks.silence.numpy()[None] + np.arange(3, dtype=np.float32)[:, None]
+    correction = Correction(rows, np.tile(rows[:, :1], 80) / 4, 0.0)
+    vector = np.linspace(-1.7, 1.7, 8, dtype=np.float32)
+    own = Voice("your voice", vector, 5.0, 0.2, corrections=((1.0, correction),))
     choice = Choice("SF1", own, 0.5, "units-64", "predicted")
     process.begin(16_000, choice)
     header, spoken = process.push(speech, choice)
