@@ -13,6 +13,7 @@ from websockets.sync.client import ClientConnection, connect
 from earshot.app import launch
 from earshot.core.errors import InputError
 from earshot.media.workers.processes import WorkerError
+from earshot.systems.registry import Offer
 from earshot.systems.voice_conversion.live.process import Choice, LiveProcesses
 from earshot.tabs.shared.services import Tickets
 from earshot.tabs.voice_conversion.live.server import LiveServer
@@ -71,10 +72,16 @@ class ServedLive:
     """A LiveServer that listens in a thread of its own, at host and port ``address``, and takes
     messages as long as the app does."""
 
-    def __init__(self, processes: LiveProcesses, most: int = 1, seconds: float = 60.0) -> None:
-        """Start the server. most: conversions at once; seconds: of a visit."""
+    def __init__(
+        self,
+        processes: LiveProcesses,
+        most: int = 1,
+        seconds: float = 60.0,
+        offer: Offer[Any] | None = None,
+    ) -> None:
+        """Start the server. most: conversions at once; seconds: of a visit; offer: has plug-ins."""
         self.tickets = Tickets()
-        routes = LiveServer(processes, self.tickets, most, seconds).routes()
+        routes = LiveServer(processes, self.tickets, most, seconds, offer).routes()
         config = uvicorn.Config(
             Starlette(routes=routes), port=0, log_level="error", ws_max_size=launch.MAX_BYTES
         )

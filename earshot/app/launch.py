@@ -143,7 +143,9 @@ def launch(
     checkpoints = site.checkpoints if site else CHECKPOINTS
     processes = processes or LiveProcesses(live_checkpoint(checkpoints))
     opened, proxies = threading.Event(), believed_proxies(chosen.proxy, os.environ)
-    live = voice_conversion.LiveServer(processes, services.tickets, chosen.live)
+    live = voice_conversion.LiveServer(
+        processes, services.tickets, chosen.live, offer=site.conversion if site else None
+    )
     spare_own_address(os.environ, chosen.host)
     sys.setswitchinterval(SWITCH)
     keep_uploads_apart()

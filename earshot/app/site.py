@@ -23,6 +23,7 @@ from earshot.tabs.shared.services import Drafts, Services
 if TYPE_CHECKING:
     from earshot.pretrained.recogniser import Transcriber
     from earshot.systems.sound_search import SoundSearch
+    from earshot.systems.voice_conversion.converter import Converter
 
 SOUNDS: Final = ASSETS / "sounds.index"
 WORDS: Final = ASSETS / "words.index"
@@ -31,11 +32,13 @@ FOLDERS: Final = (PIPELINES, PIPELINES / "hub")  # of our files of systems
 
 class Site(gr.Blocks):
     """The page, and for its server the routes by which it fetches what it shows, what it offers to
-    its tabs, what watches its models, and the folder of the checkpoints."""
+    its tabs, what watches its models, the folder of the checkpoints, and the systems of voice
+    conversion, of which some speak live."""
 
     services: Services
     health: Health | None
     checkpoints: Path
+    conversion: "Offer[Converter]"
     routes: Sequence[BaseRoute]
 
 
@@ -103,6 +106,7 @@ def build(
         gr.HTML(FOOTER, apply_default_css=False)
         page.unload(stop_jobs)  # nobody waits for them any more
     page.services, page.health, page.checkpoints = services, health, folder
+    page.conversion = offers["voice_conversion"]
     page.routes = [sounds.route()]
     return page
 

@@ -1,5 +1,5 @@
 """Plug-ins as the tabs call them: a recording in, a checked result out, or a sentence that has the
-system's name.
+system's name. All checks of what plug-ins return are in these 400 lines.
 """
 
 import time
@@ -20,10 +20,11 @@ from earshot.media.audio.speech import REFERENCE, SHIPPED, Origin, Speech
 from earshot.media.constants import SAMPLE_RATE, VIDEO_RATE
 from earshot.media.samples import SILENT_PEAK
 from earshot.media.video import Frame
-from earshot.provenance import manifest
+from earshot.provenance import manifest, mark
 from earshot.provenance.mark import marked
 from earshot.sound_index.embedding import AudioEmbedding
-from earshot.systems.plug_in import PlugIn
+from earshot.systems.plug_in import PlugIn, limited
+from earshot.systems.voice_conversion.live.process import Choice
 
 MAX_SECONDS: Final = 60.0  # of a recording
 MAX_RESULT_SECONDS: Final = 180.0
@@ -35,6 +36,9 @@ MAX_VOICES: Final = 1000
 MAX_UNITS: Final = 60_000  # of a recording
 MAX_SAMPLES: Final = 2**27  # of a result, of all channels
 MIN_RESULT_SECONDS: Final = 0.02
+MIN_STREAM_RATE: Final = 8_000  # Hz
+MAX_CHUNK_SECONDS: Final = 5.0  # that some tens of ms of a stream may take
+MAX_AHEAD: Final = 1.0  # seconds that a stream may be longer than what was said
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +61,7 @@ class PluggedConverter:
     def __init__(self, name: str, plug_in: PlugIn) -> None:
         """Load the plug-in, and read what it can do."""
         self.name, self.label = name, plug_in.label
-        self._plug_in = plug_in
+        self.plug_in = self._plug_in = plug_in
         self.voices = _voices(plug_in.label, plug_in.attribute("voices", ()))
         self.any_voice: bool = plug_in.has("voice_from")
         self._has_units, self.by_name = plug_in.has("encode"), plug_in.has("result_for")
@@ -117,6 +121,71 @@ class PluggedConverter:
         if not 1 <= units.size <= MAX_UNITS or step is None or step.ndim or not 1e-3 <= step <= 1:
             raise PlugInError(fault)
         return units.tolist(), float(step)
+
+
+class PluggedStream:
+    """A live conversion by a plug-in, for one visitor; its methods are those of a LiveProcess. What
+    the plug-in keeps of the stream is a value.
+    """
+
+    def __init__(self, converter: PluggedConverter) -> None:
+        self._converter, self._plug_in = converter, converter.plug_in
+        rate = converter.plug_in.attribute("stream_rate", SAMPLE_RATE)
+        if not isinstance(rate, int) or not MIN_STREAM_RATE <= rate <= MAX_RATE:
+            raise PlugInError(f"{converter.label} has a stream_rate of {rate!r}.")
+        self._stream_rate = rate
+
+    def begin(self, rate: int, choice: Choice) -> None:
+        """Begin a stream. rate: of the device, in Hz."""
+        from earshot.systems.voice_conversion.live.streams import Resampler  # late: loads torch
+
+        self._rate, self._state = rate, None
+        self._down = Resampler(rate, self._stream_rate)
+        self._up = Resampler(self._stream_rate, rate)
+        self._mark, self._number = mark.begin(self._stream_rate), mark.number_in_marks()
+        self._unmarked = np.zeros(0, np.float32)
+        self._received = self._played = 0
+
+    def push(self, samples: np.ndarray, choice: Choice) -> tuple[dict[str, Any], np.ndarray]:
+        """Convert float32 samples (T,) → those to be played, (T',), and about them what a
+        LiveProcess says. Raises PlugInError for a fault of the plug-in.
+        """
+        began = time.perf_counter()
+        label, voices = self._converter.label, self._converter.voices
+        target = choice.voice if choice.voice in voices or not voices else voices[0]
+        self._received += len(samples)
+        chunk = self._down(samples)
+        spoken = np.zeros(0, np.float32)
+        if len(chunk):
+            with limited(MAX_CHUNK_SECONDS):
+                value = self._plug_in.call("stream", chunk, self._state, target)
+            if not isinstance(value, tuple) or len(value) != 2:
+                raise PlugInError(f"{label} returned {_kind(value)}, and no (chunk, state).")
+            array, self._state = _array(value[0]), value[1]
+            if array is None or array.ndim != 1 or array.dtype.kind != "f":
+                raise PlugInError(f"{label} returned {_kind(value[0])}, and no floats (T,).")
+            if not np.isfinite(array).all():
+                raise PlugInError(
+                    f"{label} returned samples that are no numbers (NaN or infinity)."
+                )
+            spoken = self._up(self._marked(array.astype(np.float32)))
+        self._played += len(spoken)
+        if self._played > self._received + MAX_AHEAD * self._rate:
+            raise PlugInError(f"{label} returned more than it was given.")
+        seconds = time.perf_counter() - began
+        delay = self._down.delay + self._up.delay
+        behind = self._received - self._played + round(delay * self._rate)
+        return {"units": [None], "behind": behind, "seconds": seconds}, spoken
+
+    def _marked(self, samples: np.ndarray) -> np.ndarray:
+        """Mark the next samples, in whole blocks, unless the operator wants no marks."""
+        if self._number is None:
+            return samples
+        samples = np.append(self._unmarked, samples)
+        whole = len(samples) - len(samples) % mark.block_samples(self._stream_rate)
+        self._unmarked = samples[whole:]
+        result, self._mark = mark.mark_hop(self._mark, samples[:whole], self._number)
+        return result
 
 
 class PluggedEmbedder:

@@ -44,6 +44,21 @@ class HasUnits(Protocol):
         ...
 
 
+class Streams(Protocol):
+    """A system of voice conversion that speaks live. stream_rate: in Hz, of what it is given and
+    returns, 16,000 where it names none.
+    """
+
+    stream_rate: int
+
+    def stream(self, chunk: np.ndarray, state: Any, target: str) -> tuple[np.ndarray, Any]:
+        """Convert the next samples (T,), some tens of ms of them, given what it returned as the
+        state before, None at first: the samples to play next, of any number, and the state. It
+        keeps nothing itself, for all who speak share it.
+        """
+        ...
+
+
 class KnowsRecordings(Protocol):
     """A system of any task whose results were made before, and are known by the names of their
     inputs. inputs: names that there are results for.

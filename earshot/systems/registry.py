@@ -60,6 +60,12 @@ class System:
         """Whether the folder has all checkpoints that the system needs."""
         return all((checkpoints / name / "config.json").exists() for name in self.needs)
 
+    @property
+    def streams(self) -> bool:
+        """Whether it is a plug-in that speaks live: a class that has ``stream``, which is known
+        before it is loaded."""
+        return self.is_plug_in and callable(getattr(self.factory, "stream", None))
+
     def load(self, checkpoints: Path, device: str, plug_in: PlugIn | None = None) -> Any:
         """Load the system from a folder of checkpoints, for a device: auto, cpu or cuda. A plug-in
         comes behind its guard, one of its own or what was made before, as earshot.systems.plugged
@@ -171,7 +177,8 @@ class Board:
             return named[name].load(checkpoints, device, guards.get(name))
 
         cards = {name: named[name].card for name in plugged}
-        return Offer(load, labels, plugged, downloads, cards)
+        streams = {name for name, each in named.items() if each.streams}
+        return Offer(load, labels, plugged, downloads, cards, streams)
 
 
 def load_board(*places: Path) -> Board:
@@ -227,8 +234,8 @@ class Offer(Generic[T]):
 
     labels: what a menu calls each of ours, by its name; plugged: the same of plug-ins; downloads:
     the names of those that are downloaded when they are asked for; cards: what cards say of
-    plug-ins, by their names. An offer without any of ours is
-    false.
+    plug-ins, by their names; streams: the names of those that speak live. An offer without any of
+    ours is false.
     """
 
     def __init__(
@@ -238,10 +245,11 @@ class Offer(Generic[T]):
         plugged: Mapping[str, str] | None = None,
         downloads: Collection[str] = (),
         cards: Mapping[str, Mapping[str, str]] | None = None,
+        streams: Collection[str] = (),
     ) -> None:
         """Offer the systems of these labels. load: loads one by its name."""
         self.labels, self.plugged, self.downloads = labels, plugged or {}, downloads
-        self.cards = cards or {}
+        self.cards, self.streams = cards or {}, streams
         self._load = once(load)
 
     def __call__(self, name: str | None = None) -> T:
@@ -258,6 +266,13 @@ class Offer(Generic[T]):
         if name not in self.plugged:
             return self(name)
         return self._load(name)
+
+    def stream(self, name: str) -> Any:
+        """Begin a live conversion by a plug-in, a PluggedStream. Raises PlugInError for a fault of
+        it."""
+        from earshot.systems.plugged import PluggedStream  # late, for it loads SciPy
+
+        return PluggedStream(self.any(name))
 
     @property
     def choices(self) -> list[tuple[str, str]]:

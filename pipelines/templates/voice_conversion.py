@@ -31,6 +31,10 @@ class NewSystem:
     # def voice_from(self, waveform, sample_rate):       a target of 10 to 30 s of anybody's speech
     #     return self.model.embed_speaker(waveform)
     #
+    # stream_rate = 16_000
+    # def stream(self, chunk, state, target):            live: the next samples, and what it
+    #     return self.model.next(chunk, state)           returned as the state before, None at first
+    #
     # unit_seconds = 0.02
     # def encode(self, waveform, sample_rate):           units, numbers from 0, to look at
     #     return self.model.units(waveform)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     pass
 
 MAX_SYSTEMS: Final = 4
+MAX_SECONDS: Final = 3600.0  # of all, of which each has its own limit, and may be downloaded
 CHOOSE: Final = f"Choose one to {MAX_SYSTEMS} systems first."
 ADD_ALL: Final = "Make a listening test of these"
 HOW: Final = "1 to 4 switch between the systems, where the playhead is; all are as loud."
@@ -72,6 +73,7 @@ class SideBySide(Section):
             start=self.start,
             stop=self.stop,
             queue=SYSTEMS_QUEUE,
+            seconds=MAX_SECONDS,
         )
 
     @abstractmethod

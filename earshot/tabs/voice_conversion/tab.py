@@ -127,7 +127,7 @@ def _layout(tab: gr.Blocks, offer: "Offer[Converter]", services: Services) -> No
                 services.voice.visit = own.visit
             convert, stop = main_button("Convert", ready=False)
             every = gr.Button("Hear it in all voices", size="sm")
-            live = LivePanel() if models.live else None
+            live = LivePanel(offer) if models.live else None
         with gr.Column(scale=2, min_width=320, elem_classes="room-result"):
             lanes = timeline("conversion", "One moment …")
             unit_sound = gr.HTML(

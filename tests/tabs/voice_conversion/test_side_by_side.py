@@ -22,6 +22,7 @@ from earshot.systems.registry import Offer
 from earshot.systems.voice_conversion.units import Units
 from earshot.tabs.components.blind_vote import Ballot, Votes
 from earshot.tabs.components.side_by_side import about_systems
+from earshot.tabs.shared import events
 from earshot.tabs.shared.gradio_internals import example_for_input
 from earshot.tabs.shared.services import Services
 from earshot.tabs.voice_conversion.panels import ConversionSideBySide
@@ -209,3 +210,24 @@ def test_examples_are_known_by_name(tmp_path: Path) -> None:
     page.values[page.panel.audio] = value.path
     last = page.run("theirs")[-1]
     assert [take.label for take in last[page.panel.result].takes] == ["Mine"]
+
+
+class Hangs(Theirs):
+    def __call__(self, waveform: np.ndarray, sample_rate: int, target: str) -> Any:
+        while True:
+            pass
+
+
+def test_system_that_hangs_leaves_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its own limit ends it, and not that of a job, which would end the others too."""
+    monkeypatch.setattr(events, "DEADLINE", 0.2)
+    page = Page(Services())
+    hangs = PlugIn("Hangs", Hangs, Path("t.py"), max_seconds=0.4)
+    page.plug_ins["broken"] = PluggedConverter("h", hangs)
+    with page.blocks:
+        page.panel.wire([page.panel.audio, page.panel.conversion])
+    (run,) = [fn.fn for fn in page.blocks.fns.values() if fn.name == "run" and fn.fn]
+    values = {**page.values, page.panel.systems: ["broken", "theirs"]}
+    last = [*run(values, gr.Progress())][-1]  # type: ignore[operator]
+    assert "Hangs gave no answer within 0.4 s." in last[page.panel.table]
+    assert [take.label for take in last[page.panel.result].takes] == ["Theirs"]

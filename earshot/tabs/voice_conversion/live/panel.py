@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
 from gradio.components import Component
@@ -15,11 +15,16 @@ from earshot.systems.voice_conversion import settings
 from earshot.tabs.shared.events import HIDDEN, reporting
 from earshot.tabs.shared.gradio_internals import event_data
 from earshot.tabs.shared.html import icon
-from earshot.tabs.shared.services import Tickets
+from earshot.tabs.shared.services import OWN, Tickets
 from earshot.tabs.shared.sessions import is_upload
-from earshot.tabs.voice_conversion.live.visitor import wish_of
+from earshot.tabs.voice_conversion.live.visitor import KINDS, wish_of
 from earshot.tabs.voice_conversion.speaking import Speaking, SpeakingInputs
 
+if TYPE_CHECKING:
+    from earshot.systems.registry import Offer
+    from earshot.systems.voice_conversion.converter import Converter
+
+OURS: Final = "Ours"
 FOLDER: Final = Path(__file__).parent
 HTML: Final = f"""
 <section class="live" data-state="off" aria-label="Live conversion">
@@ -58,16 +63,21 @@ NO_FILE: Final = "This recording did not arrive. Press Live and try again."
 
 
 class LivePanel:
-    """The switch of live conversion; wish: what its page is to tell the socket."""
+    """The switch of live conversion; wish: what its page is to tell the socket; system: a plug-in
+    that speaks in the place of ours, "" for ours."""
 
-    def __init__(self) -> None:
-        """Lay out the switch, which is off."""
+    def __init__(self, offer: "Offer[Converter]") -> None:
+        """Lay out the switch, which is off. offer: the systems of the tab."""
         self.panel = gr.HTML(
             HTML,
             css_template=(FOLDER / "live.css").read_text(),
             js_on_load=(FOLDER / "live.js").read_text(),
             apply_default_css=False,
             elem_id="live",
+        )
+        streams = [choice for choice in offer.choices if choice[1] in offer.streams]
+        self.system = gr.Dropdown(
+            [(OURS, ""), *streams], value="", label="Live by", visible=bool(streams)
         )
         self.wish = gr.JSON(visible="hidden")
 
@@ -83,11 +93,15 @@ class LivePanel:
         tickets: of the server."""
 
         def answer(values: dict[Component, Any]) -> dict[str, Any]:
-            return wish_or_error(models, tickets, inputs.read(values))
+            speaking, system = inputs.read(values), values[self.system]
+            if system:
+                return wish_of_plug_in(system, speaking)
+            return wish_or_error(models, tickets, speaking)
 
-        answered = self.panel.ask(answer, inputs.components, self.wish, **HIDDEN)
+        chosen = {self.system, *inputs.components}
+        answered = self.panel.ask(answer, chosen, self.wish, **HIDDEN)
         answered.then(None, self.wish, [], js=TELL, **HIDDEN)
-        gr.on(changes, None, None, [], js=CHANGED, **HIDDEN)
+        gr.on([self.system.change, *changes], None, None, [], js=CHANGED, **HIDDEN)
 
     def keeping(self, recording: gr.Audio, message: gr.HTML) -> Dependency:
         """Bring what was said last into the recording, where the visitor wants to analyse it; what
@@ -102,6 +116,14 @@ class LivePanel:
 
         outputs = [message, recording]
         return self.panel.keep(reporting(keep, message), outputs=outputs, **HIDDEN)
+
+
+def wish_of_plug_in(system: Any, speaking: Speaking) -> dict[str, Any]:
+    """Write what the page tells the socket, where a plug-in is to speak: it has no own voices of
+    visitors, and speaks in its first."""
+    voice = settings.DEFAULT_VOICE if speaking.voice == OWN else speaking.voice
+    wish = {name: getattr(Speaking(voice, model=str(system)), name, None) for name in KINDS}
+    return {"wish": wish, "note": ""}
 
 
 def wish_or_error(models: Sequence[str], tickets: Tickets, speaking: Speaking) -> dict[str, Any]:

@@ -28,6 +28,7 @@ from earshot.media.workers.processes import WorkerError
 from earshot.provenance.keys import installation_number
 from earshot.provenance.manifest import encode_speech
 from earshot.provenance.mark import find_mark
+from earshot.systems.registry import Offer
 from earshot.systems.voice_conversion.live.process import LiveProcess, LiveProcesses
 from earshot.tabs.shared.services import Tickets
 from earshot.tabs.voice_conversion.live.visitor import FULL_SCALE, RefusedError, Visitor
@@ -45,6 +46,7 @@ MAX_RECORDING_BYTES: Final = 8_000_000  # at 96 kHz
 LENGTH: Final = struct.Struct("<I")
 
 OVER: Final = "Your two minutes are over. Press Live again for two more."
+SWITCHED: Final = "Another system was chosen. Press Live again."
 FULL: Final = "Too many people are waiting already. Try again in a few minutes."
 BROKEN: Final = "Something went wrong on our side. Press Live again."
 NOT_OURS: Final = "This sound carries no mark of this installation: it is not signed."
@@ -116,10 +118,16 @@ class LiveServer:
     """Live conversions, ``most`` at once and ``seconds`` each; further visitors wait in line."""
 
     def __init__(
-        self, processes: LiveProcesses, tickets: Tickets, most: int, seconds: float = SECONDS
+        self,
+        processes: LiveProcesses,
+        tickets: Tickets,
+        most: int,
+        seconds: float = SECONDS,
+        offer: Offer[Any] | None = None,
     ) -> None:
-        """Keep the processes. tickets: that the page gets."""
+        """Keep the processes. tickets: that the page gets; offer: has plug-ins that speak live."""
         self._processes, self._tickets = processes, tickets
+        self._offer = offer
         self._queue = LiveQueue(most, seconds)
         self._newcomers = RateLimit.of("live conversions")
         self._sockets: Counter[str] = Counter()
@@ -191,11 +199,28 @@ class LiveServer:
         async def wait(place: int, seconds: float) -> None:
             await send(socket, state="waiting", place=place, seconds=round(seconds))
 
-        async with self._queue.place(address_of(socket), wait), self._process(socket) as process:
-            await asyncio.to_thread(process.begin, visitor.rate, visitor.choice)
-            await send(socket, state="running", seconds=self._queue.seconds)
-            await _convert(socket, visitor, process, time.monotonic() + self._queue.seconds)
+        async with self._queue.place(address_of(socket), wait):
+            plug_in = self._plug_in(visitor)
+            process = self._stream(socket, plug_in) if plug_in else self._process(socket)
+            async with process as stream:
+                await asyncio.to_thread(stream.begin, visitor.rate, visitor.choice)
+                await send(socket, state="running", seconds=self._queue.seconds)
+                until = time.monotonic() + self._queue.seconds
+                await _convert(socket, visitor, stream, until, plug_in, self._plug_in)
             return "" if visitor.gone else OVER
+
+    def _plug_in(self, visitor: Visitor) -> str:
+        """Name the plug-in that a visitor chose; "" for ours."""
+        model = visitor.choice.model or ""
+        streams = () if self._offer is None else self._offer.streams
+        return model if model in streams else ""
+
+    @asynccontextmanager
+    async def _stream(self, socket: WebSocket, name: str) -> AsyncIterator[Any]:
+        """Begin a stream of a plug-in, which is loaded if it was not."""
+        assert self._offer is not None
+        await send(socket, state="loading")
+        yield await asyncio.to_thread(self._offer.stream, name)
 
     @asynccontextmanager
     async def _process(self, socket: WebSocket) -> AsyncIterator[LiveProcess]:
@@ -244,13 +269,24 @@ def sign_recording(content: bytes) -> bytes:
     return encode_speech(speech, ".wav")
 
 
-async def _convert(socket: WebSocket, visitor: Visitor, process: LiveProcess, until: float) -> None:
-    """Convert what is heard until the visitor is gone or their time is over.
+async def _convert(
+    socket: WebSocket,
+    visitor: Visitor,
+    process: LiveProcess,
+    until: float,
+    plug_in: str,
+    plug_in_of: Callable[[Visitor], str],
+) -> None:
+    """Convert what is heard until the visitor is gone or their time is over, or they choose another
+    plug-in than at first, or ours.
 
-    Raises TimeoutError where nothing comes from them for LOST seconds, or nothing reaches them.
+    Raises InputError for that, and TimeoutError where nothing comes from them for LOST seconds, or
+    nothing reaches them.
     """
     while not visitor.gone and time.monotonic() < until:
         visitor.came.clear()
+        if plug_in_of(visitor) != plug_in:
+            raise InputError(SWITCHED)
         samples, end = visitor.take()
         if len(samples):
             answer, spoken = await asyncio.to_thread(process.push, samples, visitor.choice)

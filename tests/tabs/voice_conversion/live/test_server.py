@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing, suppress
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,11 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection
 
-from benchmarks.support.live import CHUNK, HELLO, RATE, Echoes, ServedLive, message_of, sound
+from benchmarks.support.live import CHUNK, HELLO, RATE, Echo, Echoes, ServedLive, message_of, sound
 from earshot.core.limits import BUDGETS
+from earshot.systems.registry import Board, Offer, System
 from earshot.tabs.shared.services import OWN
-from earshot.tabs.voice_conversion.live.server import BROKEN, MAX_PER_ADDRESS, OVER
+from earshot.tabs.voice_conversion.live.server import BROKEN, MAX_PER_ADDRESS, OVER, SWITCHED
 from earshot.tabs.voice_conversion.live.visitor import OVERDUE
 from earshot.tabs.voice_conversion.speaking import NO_OWN
 from tests.support.own_voice import visit_with_voice
@@ -301,3 +303,71 @@ def test_model_goes_on_loading_for_next(served: Served) -> None:
         assert served.echoes.returned == [True]
         echo.busy.clear()
         assert message_of(second)["state"] == "running"
+
+
+class Louder:
+    """A plug-in that speaks live: each chunk is louder than the one before."""
+
+    voices, stream_rate = ("low",), 8_000
+
+    def __call__(self, waveform: np.ndarray, sample_rate: int, target: str) -> tuple:
+        return waveform, sample_rate
+
+    def stream(self, chunk: np.ndarray, state: Any, target: str) -> tuple[np.ndarray, Any]:
+        assert target == "low"
+        count = (state or 0) + 1
+        if count == 40:
+            raise ValueError("secret")
+        return np.full(len(chunk), count / 100, np.float32), count
+
+
+def system_file(folder: Path) -> Offer[Any]:
+    board = [
+        System(
+            "voice_conversion", "louder", "Louder", Louder, file=Path(__file__), is_plug_in=True
+        ),
+        System("voice_conversion", "still", "Still", Echo, file=Path(__file__), is_plug_in=True),
+    ]
+    return Board(board).offer("voice_conversion", folder)
+
+
+def test_plug_in_speaks_live(tmp_path: Path) -> None:
+    """Its state is the visitor's; what it does wrong is told them."""
+    offer = system_file(tmp_path)
+    assert offer.streams == {"louder"}
+    with closing(ServedLive(Echoes(), offer=offer)) as server:  # type: ignore[arg-type]
+        for _ in range(2):
+            with server.join(json.dumps({"rate": RATE, "voice": "TF2", "model": "louder"})) as one:
+                assert [message_of(one)["state"] for _ in range(2)] == ["loading", "running"]
+                levels: list[float] = []
+                while len(levels) < 3:
+                    one.send(sound())
+                    with suppress(TimeoutError):
+                        levels.append(float(heard_within(one, 0.2).mean()))
+                assert levels == sorted(levels) and levels[0] < 0.05 * 32768
+        with server.join(json.dumps({"rate": RATE, "voice": "TF2", "model": "louder"})) as one:
+            message = last_message(one)
+        assert message.startswith("Louder failed: ValueError in test_server.py, line")
+        with server.join(json.dumps({"rate": RATE, "voice": "TF2", "model": "louder"})) as one:
+            while message_of(one)["state"] != "running":
+                pass
+            one.send(json.dumps({"voice": "TF2", "model": "continuous"}))
+            assert last_message(one) == SWITCHED
+
+
+def last_message(socket: ClientConnection) -> str:
+    """Speak until it is over, and return why it is."""
+    state: dict[str, Any] = {}
+    while state.get("state") != "ended":
+        with suppress(ConnectionClosed):
+            socket.send(sound())
+        with suppress(TimeoutError):
+            message = socket.recv(timeout=0.05)
+            state = json.loads(message) if isinstance(message, str) else {}
+    return state["message"]
+
+
+def heard_within(socket: ClientConnection, seconds: float) -> np.ndarray:
+    message = socket.recv(timeout=seconds)
+    assert isinstance(message, bytes)
+    return np.frombuffer(message[4 + int.from_bytes(message[:4], "little") :], "<i2")
