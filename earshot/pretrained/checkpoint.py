@@ -47,7 +47,11 @@ def locate(name: str | Path) -> Path:
     if folder := local(name):
         return folder
     if not is_hub_id(name):
-        raise FileNotFoundError(f"There is no checkpoint in {name}.")
+        names = ", ".join(sorted(path.parent.name for path in CHECKPOINTS.glob("*/config.json")))
+        raise FileNotFoundError(
+            f"There is no checkpoint in {name}. Name a folder, a hub id (USER/REPO), or one that "
+            f"comes with Earshot: {names}."
+        )
     parts = Path(name).parts
     try:
         return _download("/".join(parts[:2]), "/".join(parts[2:]))

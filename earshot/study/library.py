@@ -6,7 +6,8 @@ import hmac
 import re
 import secrets
 import threading
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -180,6 +181,15 @@ class TestLibrary:
         no such link."""
         return self.with_key(*parse_link(link))
 
+    @contextmanager
+    def unread(self, name: str) -> Iterator[None]:
+        """Keep the test of that name from being read meanwhile, which would store it again, and
+        forget it: for its deletion."""
+        entry = self._entries.setdefault(name, Entry())
+        with entry.lock:
+            yield
+            self.forget(name)
+
     def forget(self, name: str) -> None:
         """Forget the test of that name, until it is asked for."""
         self._entries.pop(name, None)
@@ -197,6 +207,8 @@ class TestLibrary:
             if not entry.lock.acquire(blocking=wait):
                 raise BusyError(BUSY)
             try:
+                if not file.is_file():  # deleted meanwhile
+                    raise InputError(UNKNOWN)
                 if entry.changed != changed or (wait and entry.failure):
                     self._read(file, entry, wait, max_samples)
                     entry.changed = changed

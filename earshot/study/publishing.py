@@ -99,8 +99,9 @@ def delete(name: str, tests: TestLibrary) -> None:
     if published(name, tests):
         folder = tests.folders[0] / name
         (folder / spec.FILE).unlink(missing_ok=True)  # first, so that nobody begins it meanwhile
-        tests.store.delete(name)
-        shutil.rmtree(folder, ignore_errors=True)
+        with tests.unread(name):
+            tests.store.delete(name)
+            shutil.rmtree(folder, ignore_errors=True)
     elif name in tests.files():
         tests.store.delete(name, answers_only=True)
     else:

@@ -1,7 +1,9 @@
 """Tests that visitors open: quota, expiry and deletion."""
 
+import threading
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
@@ -187,3 +189,40 @@ def test_visitors_cannot_change_operators_test(workspace: Path, tests: TestLibra
     write_test(tests.folders[0] / "own", "ab")
     with pytest.raises(InputError, match="change its YAML there"):
         change(workspace, "own", tests)
+
+
+def test_delete_while_test_is_read_leaves_nothing(
+    workspace: Path, tests: TestLibrary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever came first stored the test, and its copies, once more."""
+    name, folder = publish(workspace, "One", tests), tests.folders[0]
+    tests.forget(name)
+    reading, go_on, prepare = threading.Event(), threading.Event(), stimuli.prepare
+
+    def slowly(*arguments: Any) -> Any:
+        reading.set()
+        assert go_on.wait(30)
+        return prepare(*arguments)
+
+    monkeypatch.setattr(stimuli, "prepare", slowly)
+    outcomes: list[object] = []
+
+    def read() -> None:
+        try:
+            outcomes.append(tests.open(name))
+        except InputError as error:
+            outcomes.append(error)
+
+    threads = [threading.Thread(target=read) for _ in range(2)]
+    threads[0].start()
+    assert reading.wait(30)
+    deleting = threading.Thread(target=delete, args=[name, tests])
+    deleting.start()
+    threads[1].start()
+    deleting.join(0.2)
+    go_on.set()
+    for thread in (*threads, deleting):
+        thread.join(30)
+    assert not (folder / name).exists() and len(outcomes) == 2
+    with tests.store.engine.connect() as connection:
+        assert connection.exec_driver_sql("SELECT count(*) FROM tests").scalar() == 0
