@@ -11,10 +11,13 @@ from earshot.core.paths import ASSETS
 from earshot.media.audio.load import load, wav_bytes
 from earshot.media.audio.speech import LABEL, Origin, Speech
 from earshot.provenance import keys, manifest
+from earshot.provenance.detection import detect
 from earshot.provenance.manifest import encode_speech
 from earshot.provenance.mark import mark_speech
+from earshot.study.design.folder import Draft, DraftItem
 from earshot.study.design.spec import load as load_test
 from earshot.study.sounds.stimuli import prepare
+from earshot.systems.plugged import checked_speech
 from earshot.systems.voice_conversion.live.process import LiveProcesses
 from earshot.tabs.components.comparison import Comparison, Source, Take
 from earshot.tabs.components.lanes import Waveform
@@ -63,6 +66,14 @@ def test_other_sites_get_no_signature() -> None:
     assert answer.status_code == 403
 
 
+def test_speech_of_plug_ins_carries_both() -> None:
+    speech, _ = checked_speech("Your own system", (RECORDING.copy(), RATE), 5.0, 0.1)
+    result = detect(encode_speech(speech, ".wav"))
+    assert (result.manifest.state, result.verdict) == ("own", "here")
+    assert result.mark.installation == keys.installation_number()
+    assert "by the model Your own system" in result.answers[0]
+
+
 def test_players_of_converted_speech_are_labelled() -> None:
     lanes = SoundLanes.of(CONVERTED)
     spec = TimelineSpec("", lanes.lanes("Converted"), [lanes.file("Converted", "converted")])
@@ -81,6 +92,15 @@ def test_sounds_of_a_blind_vote_are_bare() -> None:
     assert LABEL in comparison.timeline().html()
     report = manifest.read(comparison.content(take.bare()))
     assert (report.state, report.comment) == ("none", "")
+
+
+def test_drafts_keep_the_signature(tmp_path: Path) -> None:
+    """The test that a visitor downloads; what raters of it hear is bare, as below."""
+    draft = Draft()
+    draft.add(DraftItem("ours", encode_speech(CONVERTED, ".wav"), wav_bytes(RECORDING, RATE), {}))
+    draft.write(tmp_path)
+    states = {path.parent.name: manifest.read(path).state for path in tmp_path.rglob("*.wav")}
+    assert states == {"ours": "own", "reference": "none"}
 
 
 def test_raters_hear_bare_sounds(tmp_path: Path) -> None:

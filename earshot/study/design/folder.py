@@ -349,7 +349,10 @@ def _folder_name(system: str) -> str:
 
 
 def _write_sound(path: Path, sound: bytes) -> None:
-    """Write the sound as a mono WAV file."""
+    """Write the sound as a mono WAV file; one that is WAV is ours, and keeps its signature."""
+    if sound.startswith(b"RIFF"):
+        write(path, sound)
+        return
     # Late, for they load scipy.
     from earshot.media.audio.load import decode_mono, wav_bytes
 
