@@ -13,7 +13,7 @@ from earshot.media.audio.speech import LABEL, Origin, Speech
 from earshot.provenance import keys, manifest
 from earshot.provenance.detection import detect
 from earshot.provenance.manifest import encode_speech
-from earshot.provenance.mark import mark_speech
+from earshot.provenance.mark import NO_MARK, mark_speech
 from earshot.study.design.folder import Draft, DraftItem
 from earshot.study.design.spec import load as load_test
 from earshot.study.sounds.stimuli import prepare
@@ -66,7 +66,8 @@ def test_other_sites_get_no_signature() -> None:
     assert answer.status_code == 403
 
 
-def test_speech_of_plug_ins_carries_both() -> None:
+def test_speech_of_plug_ins_carries_both(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(NO_MARK, "0")
     speech, _ = checked_speech("Your own system", (RECORDING.copy(), RATE), 5.0, 0.1)
     result = detect(encode_speech(speech, ".wav"))
     assert (result.manifest.state, result.verdict) == ("own", "here")
