@@ -41,6 +41,10 @@ def main() -> None:
         module, _, function = COMMANDS[command].partition(":")
         getattr(import_module(module), function or "main")(arguments)
         return
+    if command and not command.startswith("-"):
+        sys.exit(f"There is no command {command}, only {', '.join(COMMANDS)}.")
+    if command in ("-h", "--help"):
+        print(__doc__)
     from earshot import app  # late, for a command needs no Gradio
 
     app.main()

@@ -1,4 +1,4 @@
-"""python -m earshot.study COMMAND: a listening test from start to figures.
+"""earshot study COMMAND: a listening test from start to figures.
 
 Commands: new, check, freeze, simulate, serve, invite, backup, export, analyse, compare, import.
 
@@ -46,7 +46,7 @@ def new(options: argparse.Namespace) -> None:
         sys.exit(f"{file} is there already: choose another folder.")
     file.write_text(template(DESIGNS[options.design]), encoding="utf-8")
     shutil.copyfile(SCHEMA, options.folder / SCHEMA.name)
-    print(f"Wrote {file}: fill it in, then python -m earshot.study check {options.folder}")
+    print(f"Wrote {file}: fill it in, then python -m earshot study check {options.folder}")
 
 
 def check(options: argparse.Namespace) -> None:

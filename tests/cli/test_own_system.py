@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from earshot.__main__ import COMMANDS, main
 from earshot.cli import own_system
 from earshot.media.audio.load import wav_bytes
 from earshot.systems.registry import TASKS, load_board
@@ -141,3 +142,18 @@ def test_results_made_before_are_checked_by_their_own_names(
     np.save(tmp_path / "vectors" / "any.npy", np.full(5, np.nan))
     with pytest.raises(SystemExit, match="1 of the checks failed"):
         own_system.check([str(file)])
+
+
+def test_commands_are_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """To those who ask for help, and to those who call one otherwise."""
+    monkeypatch.setattr("sys.argv", ["earshot", "--help"])
+    with pytest.raises(SystemExit) as left:
+        main()
+    help_text = capsys.readouterr().out
+    assert left.value.code == 0 and "--port" in help_text
+    assert all(f"earshot {command} " in help_text for command in COMMANDS)
+    monkeypatch.setattr("sys.argv", ["earshot", "voice_conversion", "in.wav"])
+    with pytest.raises(SystemExit, match="no command voice_conversion, only convert, words"):
+        main()

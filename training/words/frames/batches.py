@@ -40,7 +40,7 @@ class Mixture:
 
     recorded: said by people, where there are enough such words; concatenated: from two recordings
     of one speaker; spliced: from recordings of several, in another voice, and tone_changed:
-    recorded Mandarin words with other tones (see training.words.data.converted); the rest is
+    recorded Mandarin words with other tones (see training.words.converted); the rest is
     synthetic speech. channel_matched: share of the synthetic utterances with the channel of a
     recording; channel_swapped: share of the recorded ones with that of another. narrow_band,
     liftered, noisy: see augment; words with tones are not liftered.

@@ -123,7 +123,7 @@ def sounds(test: Test) -> str:
         try:
             heads.append(soundfile.info(path))
         except (OSError, soundfile.SoundFileError):
-            continue  # earshot.study check names it
+            continue  # earshot study check names it
     if not heads:
         return f"{counted(len(paths), 'file')}, which are not here"
     rates = sorted({head.samplerate for head in heads})
