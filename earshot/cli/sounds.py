@@ -122,7 +122,7 @@ def _lines(result: "SearchResult") -> list[str]:
         f"{hit.sound.caption}"
         for hit in result.hits
     ]
-    heading = [] if result.matched else ["Nothing matches. The nearest sounds:"]
+    heading = [] if result.matched else ["Nothing matches well. The nearest sounds:"]
     return [*heading, *lines]
 
 
@@ -133,7 +133,7 @@ def _documents(result: "SearchResult") -> list[str]:
                 "file": name_of(hit.sound.path),
                 "caption": hit.sound.caption,
                 "score": hit.score,
-                "matches": hit.score >= result.threshold,
+                "matches": hit.matches,
                 "start": hit.start,
             }
         )

@@ -75,7 +75,7 @@ def _lines(result: SearchResult, names: list[str]) -> str:
         {
             "file": name,
             "score": round(hit.score, 4),
-            "matches": hit.score >= result.threshold,
+            "matches": hit.matches,
             "parts": [
                 {"text": part, "start": start, "seconds": [round(x, 4) for x in scores]}
                 for part, start, scores in zip(

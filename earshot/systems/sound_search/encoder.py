@@ -169,6 +169,11 @@ class EarshotEncoder:
             per_second.append(_concatenated(parts))
         return AudioEmbedding(np.concatenate(vectors), np.concatenate(per_second))
 
+    def embed_sentences(self, texts: Sequence[str]) -> np.ndarray:
+        """Embed n texts by the sentence encoder alone, to compare them with each other: unit
+        vectors, float32 (n, width)."""
+        return self._sentences(texts)
+
     @torch.inference_mode()
     def embed_text(self, texts: Sequence[str]) -> np.ndarray:
         """Embed n texts: (n, D)."""

@@ -21,13 +21,17 @@ class Hit:
 
     score: of its best segment, or of several parts where they lie best (see order_scores);
     part_scores: of each of P parts of the query in each of its S seconds (P, S); starts: the second
-    of each part, in s.
+    of each part, in s; matches: whether it is what was asked for, and not merely the nearest;
+    words: the cosine of the query and of what is written of the sound, None where nothing is, or no
+    text was asked for.
     """
 
     sound: Sound
     score: float
     part_scores: np.ndarray
     starts: tuple[float, ...]
+    matches: bool = True
+    words: float | None = None
 
     @property
     def per_second_scores(self) -> np.ndarray:
@@ -44,8 +48,8 @@ class Hit:
 class SearchResult:
     """The result of a search, with everything that the page shows of it.
 
-    matched: whether the best score reaches ``threshold``; if not, hits are the nearest sounds.
-    threshold: of a match; taking a text away lowers it as it lowers the score of the rest.
+    matched: whether any sound matches; if not, hits are the nearest sounds. threshold: of the score
+    of a match by sound alone; taking a text away lowers it as it lowers the score of the rest.
     scores: of all n sounds of the index, in its order (n,), NaN for those that are not among the
     nearest of a large index. point: the query's coordinates on the map, in [0, 1].
     notices: remarks on the query, and on its recording, for the visitor. compute_seconds: the time

@@ -3,22 +3,31 @@
 python -m earshot sounds index FOLDER builds or updates the index of a folder.
 """
 
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from earshot.core.errors import InputError
 from earshot.media.audio.load import Audio, load
 from earshot.media.samples import SILENT_PEAK
+from earshot.sound_index.descriptions import (
+    MAX_SOUNDS,
+    RANK_WEIGHT,
+    SOUND_WEIGHT,
+    Descriptions,
+)
+from earshot.sound_index.descriptions import THRESHOLD as WORDS_THRESHOLD
 from earshot.sound_index.embedding import SoundEncoder, embed, named
 from earshot.sound_index.index import SoundIndex
 from earshot.sound_index.library import Library, Ranking
 from earshot.sound_index.nearest import place_on_map
 from earshot.sound_index.sound import EVERYTHING, Filter
-from earshot.systems.sound_search.encoder import DEFAULT_MODEL, load_encoder
+from earshot.systems.sound_search.encoder import DEFAULT_MODEL, EarshotEncoder, load_encoder
 from earshot.systems.sound_search.query import (
     NONE_LEFT,
     Compound,
@@ -46,6 +55,8 @@ class SoundSearch:
 
     def __init__(self, encoder: SoundEncoder) -> None:
         self.encoder = encoder
+        self._descriptions: WeakKeyDictionary[Library, Descriptions] = WeakKeyDictionary()
+        self._lock = threading.Lock()  # one embeds the texts of a library, and the others wait
 
     @classmethod
     def from_pretrained(
@@ -141,20 +152,36 @@ class SoundSearch:
         queries = np.stack(vectors)
         among = None if only == EVERYTHING else _passing(library, only)
         nearest = find(library, queries, compound, limit + 1, among)
+        words = self._words(library, compound) if example is None else None
+        if words is not None:
+            best_words = np.argsort(-words, kind="stable")[: limit + 1]
+            missed = np.setdiff1d(best_words[words[best_words] > 0], nearest.numbers)
+            nearest = _joined(nearest, library, queries, compound, missed, among)
         scores = np.full(len(library.sounds), np.nan, np.float32)
         scores[nearest.numbers] = nearest.scores
-        ranked = self._rank(library, nearest, votes or {})
-        if isinstance(like, str):
-            ranked = ranked[ranked != library.numbers.get(like, -1)]
-        hits = tuple(_hit(library, number, scores, queries, compound) for number in ranked[:limit])
         share = self.COMPOUND if compound.links else 1.0
         threshold = self.encoder.threshold if threshold is None else threshold
         threshold *= share * float(np.mean(best))
+        matches = scores >= threshold
+        if words is not None:
+            by_words = words + SOUND_WEIGHT * scores >= WORDS_THRESHOLD
+            matches = np.where(self._descriptions[library].has_words, by_words, by_words | matches)
+            order = np.argsort(
+                -(nearest.scores + RANK_WEIGHT * words[nearest.numbers]), kind="stable"
+            )
+            nearest = Ranking(*(column[order] for column in nearest))
+        ranked = self._rank(library, nearest, votes or {})
+        if isinstance(like, str):
+            ranked = ranked[ranked != library.numbers.get(like, -1)]
+        hits = tuple(
+            _hit(library, number, scores, queries, compound, matches, words)
+            for number in ranked[:limit]
+        )
         split = f"Read as “{named}”, but not “{negated}”." if negated else ""
         point = place_on_map(nearest.scores[None], library.layout[nearest.numbers])[0]
         return SearchResult(
             hits=hits,
-            matched=bool(np.any(scores[ranked] >= threshold)),
+            matched=bool(np.any(matches[ranked])),
             threshold=threshold,
             scores=scores,
             point=(float(point[0]), float(point[1])),
@@ -162,6 +189,19 @@ class SoundSearch:
             compute_seconds=time.perf_counter() - began,
             compound=compound,
         )
+
+    def _words(self, library: Library, compound: Compound) -> np.ndarray | None:
+        """Compare the parts of a text with what is written of the sounds: the mean over the parts
+        of each one's best cosine (n,); None for an encoder without sentences, and a large library.
+        """
+        if not isinstance(self.encoder, EarshotEncoder) or len(library.sounds) > MAX_SOUNDS:
+            return None
+        sentences = self.encoder.embed_sentences
+        with self._lock:
+            if (descriptions := self._descriptions.get(library)) is None:
+                descriptions = Descriptions(library.sounds, sentences)
+                self._descriptions[library] = descriptions
+        return np.mean([descriptions.cosines(v) for v in sentences(compound.parts)], axis=0)
 
     def _rank(self, library: Library, nearest: Ranking, votes: Mapping[str, int]) -> np.ndarray:
         """Rank the positions of the nearest sounds again, by the votes (Rocchio 1971)."""
@@ -203,10 +243,36 @@ def _passing(library: Library, only: Filter) -> np.ndarray:
     return passes
 
 
+def _joined(
+    nearest: Ranking,
+    library: Library,
+    queries: np.ndarray,
+    compound: Compound,
+    missed: np.ndarray,
+    among: np.ndarray | None,
+) -> Ranking:
+    """Add the sounds of these numbers, which are written of but not among the nearest."""
+    chosen = np.zeros(len(library.sounds), bool)
+    chosen[missed] = True
+    chosen &= True if among is None else among
+    if not chosen.any():
+        return nearest
+    more = find(library, queries, compound, 1, chosen)
+    return Ranking(*map(np.concatenate, zip(nearest, more, strict=True)))
+
+
 def _hit(
-    library: Library, number: int, scores: np.ndarray, queries: np.ndarray, compound: Compound
+    library: Library,
+    number: int,
+    scores: np.ndarray,
+    queries: np.ndarray,
+    compound: Compound,
+    matches: np.ndarray,
+    words: np.ndarray | None,
 ) -> Hit:
     part_scores = part_scores_of(library, number, queries)
     seconds = place(part_scores, compound.steps)
     sound = library.sounds[number]
-    return Hit(sound, float(scores[number]), part_scores, tuple(map(float, seconds)))
+    cosine = float(words[number]) if words is not None and words[number] > -1 else None
+    starts = tuple(map(float, seconds))
+    return Hit(sound, float(scores[number]), part_scores, starts, bool(matches[number]), cosine)

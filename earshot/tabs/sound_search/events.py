@@ -54,6 +54,8 @@ def write_finished(text: str, result: "SearchResult", fingerprint: str) -> None:
             "score": round(hit.score, 4),
             "part_scores": hit.part_scores.round(4).tolist(),
             "starts": hit.starts,
+            "matches": hit.matches,
+            "words": None if hit.words is None else round(hit.words, 4),
         }
         for hit in result.hits
     ]
@@ -87,6 +89,8 @@ def read_finished(stored: "Stored", fingerprint: str) -> "tuple[str, SearchResul
             hit["score"],
             np.array(hit["part_scores"], np.float32),
             tuple(hit["starts"]),
+            hit["matches"],
+            hit["words"],
         )
         for hit in data.pop("hits")
     ]
@@ -296,8 +300,9 @@ class SoundAPI:
 
         Returns:
             sounds: a list of the ten best, best first, of {"name": of the file, "kind": class of
-                sound, "caption", "score": cosine similarity with the query, "matches": whether the
-                score reaches the threshold of a match, "seconds": the score of each second of the
+                sound, "caption", "score": cosine similarity with the query, "words": the
+                cosine of the query and of what is written of the sound, "matches": whether the
+                sound is what was asked for by both, "seconds": the score of each second of the
                 sound, "start": the second with the highest score, in s, "parts": a list, one for
                 each sound that the text names, of {"text", "start", "seconds"}, "notices":
                 sentences about the query and its recording, the same with each sound}.
@@ -336,7 +341,8 @@ class SoundAPI:
                 "kind": hit.sound.kind,
                 "caption": hit.sound.caption,
                 "score": hit.score,
-                "matches": hit.score >= result.threshold,
+                "words": hit.words,
+                "matches": hit.matches,
                 "seconds": hit.per_second_scores.tolist(),
                 "start": hit.start,
                 "parts": [

@@ -37,6 +37,8 @@ NYQUIST: Final = SOUND_SAMPLE_RATE / 2  # Hz: the top of the spectrograms
 MIN_LONG_SECONDS: Final = 20.0  # sounds start where they match best
 MATCHED: Final = "Where it matched"
 LIKE_THE_REST: Final = "Where it is like the rest"
+FULL_WORDS: Final = 0.7  # cosine of a query and words that say the same
+LEVELS: Final = {1.0: "a match", 0.8: "close", 0.5: "some"}  # of a match, at least
 GONE: Final = "This sound's file cannot be reached."
 
 # One Timeline for each card. When results change, Gradio keeps the elements and changes their
@@ -98,25 +100,54 @@ def cards_value(
     hits: Sequence["Hit"],
     catalogue: Catalogue,
     search: Search,
-    fold: str = "",
 ) -> dict[str, Any]:
-    """Make the value of a list with cards for some hits of the result; `fold`: the title of a
-    closed section around them, if any.
-    """
+    """Make the value of a list with cards for some hits of the result."""
     scores = [float(score) for hit in result.hits for score in hit.part_scores.ravel()]
     scale = (min(scores, default=0.0), max([result.threshold, *scores]))
     cards: list[Markup] = []
     files: list[File] = []
     for hit in hits:
         spec = _timeline(hit, result.compound, catalogue, search, scale)
-        rank, matches = result.hits.index(hit) + 1, hit.score >= result.threshold
-        cards.append(_card(rank, hit, catalogue, spec.html(len(files)), matches))
+        meters = () if search.listing else _meters(hit, result)
+        rank = result.hits.index(hit) + 1
+        cards.append(_card(rank, hit, catalogue, spec.html(len(files)), meters))
         files += spec.files
-    html = macro(PARTS, "cards", cards, fold)
+    html = macro(PARTS, "cards", cards)
     return {"html": html, "files": [file.data() for file in files]}
 
 
-def _card(rank: int, hit: "Hit", catalogue: Catalogue, timeline: Markup, matches: bool) -> Markup:
+@dataclass(frozen=True)
+class Meter:
+    """A bar of a card: how well its sound, or what is written of it, fits the query.
+
+    name: of what; share: filled, from 0 to 1; score: the cosine; level: in words.
+    """
+
+    name: str
+    share: float
+    score: float
+    level: str
+
+
+def _meters(hit: "Hit", result: "SearchResult") -> tuple[Meter, ...]:
+    full = result.threshold if result.threshold > 0 else 1.0  # of a model without a threshold
+    scores = [("Sound", hit.score, hit.score / full)]
+    if hit.words is not None:
+        scores.append(("Words", hit.words, hit.words / FULL_WORDS))
+    return tuple(
+        Meter(name, min(max(share, 0.0), 1.0), score, _level(share))
+        for name, score, share in scores
+    )
+
+
+def _level(share: float) -> str:
+    """Say in words how much of a match a share of one is."""
+    return next((name for least, name in LEVELS.items() if share >= least), "no")
+
+
+def _card(
+    rank: int, hit: "Hit", catalogue: Catalogue, timeline: Markup, meters: Sequence[Meter]
+) -> Markup:
     sound = hit.sound
     category = catalogue.category(sound)
     about = f"{category}, {sound.kind.replace('_', ' ')}" if sound.kind else category
@@ -124,7 +155,7 @@ def _card(rank: int, hit: "Hit", catalogue: Catalogue, timeline: Markup, matches
         about += f" · same file as {copies} other{'s' if copies > 1 else ''}"
     mark = marker(catalogue.categories.index(category))
     name = title(sound)
-    return macro(PARTS, "card", rank, sound, name, mark, about, hit.score, matches, timeline)
+    return macro(PARTS, "card", rank, sound, name, mark, about, hit.matches, meters, timeline)
 
 
 def _timeline(
@@ -197,13 +228,8 @@ class ResultView:
         marker = QueryMarker(*result.point, search.name, marked)
         mapped = _map_id(search, catalogue)
         chart = catalogue.chart() if search.mapped != mapped else None
-        if result.matched or not catalogue.shipped:
-            best = cards_value(result, hits[:1], catalogue, search)
-            rest = cards_value(result, hits[1:], catalogue, search)
-        else:
-            best = panel(macro(PARTS, "no_match", search.name, result.threshold))
-            fold = f"Show the {len(hits)} nearest sounds anyway"
-            rest = cards_value(result, hits, catalogue, search, fold) if hits else panel("")
+        best = cards_value(result, hits[:1], catalogue, search)
+        rest = cards_value(result, hits[1:], catalogue, search)
         best_sound = hits[0].sound if hits else None
         return {
             self.search: replace(search, mapped=mapped, best=best_sound),
@@ -290,12 +316,18 @@ def _summary(search: Search, result: "SearchResult", catalogue: Catalogue, note:
     if search.listing:
         count = int(np.isfinite(result.scores).sum())
         return macro(PARTS, "listing", search.name, len(result.hits), count)
-    if not result.matched and not catalogue.shipped:
-        below = f"below {result.threshold:.2f}, the score of a match: the nearest come first"
-        note = f"{note} · {below}" if note else below
-    best = max((hit.score for hit in result.hits), default=None)
     milliseconds = 1000 * result.compute_seconds
-    return macro(PARTS, "summary", search.name, best, len(catalogue.sounds), milliseconds, note)
+    missing = "" if result.matched else _missing(search, result)
+    return macro(PARTS, "summary", search.name, missing, len(catalogue.sounds), milliseconds, note)
+
+
+def _missing(search: Search, result: "SearchResult") -> str:
+    """Say that nothing matches, and what comes in its place."""
+    links = result.compound.links
+    if not links:
+        return f"Nothing here matches {search.name} well: the nearest come first."
+    how = "in this order" if "then" in links else "together"
+    return f"No sound here has all of it {how}: the nearest come first."
 
 
 def _labels(search: Search, catalogue: Catalogue) -> gr.DownloadButton:

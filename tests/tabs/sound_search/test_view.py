@@ -57,33 +57,41 @@ def test_show_presses_buttons_of_votes(
     assert "value" not in again[view.chart].constructor_args
 
 
-def test_show_without_match_says_so(
+def test_show_without_match_says_so_and_shows_nearest(
     search: SoundSearch, library: IndexedCatalogue, view: ResultView
 ) -> None:
-    """The nearest sounds are folded."""
-    result = replace(search(library.index, "a <b>spaceship</b>"), matched=False)
+    result = search(library.index, "a <b>spaceship</b>", threshold=2.0)
     shipped = IndexedCatalogue(library.index, shipped=True)
-    update = view.show(Search("a <b>spaceship</b>"), result, shipped)
-    best, rest = update[view.best], update[view.rest]
-    assert "Nothing here matches “a &lt;b&gt;spaceship" in best["html"]
-    assert "card" not in best["html"]
-    assert rest["html"].startswith('<details class="nearest">')
-    assert rest["html"].count('class="card"') == 10
+    for catalogue in (library, shipped):
+        update = view.show(Search("a <b>spaceship</b>"), result, catalogue)
+        assert "Nothing here matches “a &lt;b&gt;spaceship" in update[view.summary]
+        assert update[view.best]["html"].count('class="card"') == 1
+        assert update[view.rest]["html"].count('class="card"') == 9
+    assert library.threshold == search.encoder.own_threshold
 
 
-def test_own_folder_is_ranked_and_labelled(
+def test_show_without_match_of_several_sounds_names_their_order(
     search: SoundSearch, library: IndexedCatalogue, view: ResultView
 ) -> None:
-    """No sound is hidden for its score."""
-    result = search(library.index, "a dog barks", threshold=2.0)
-    update = view.show(Search("a dog barks"), result, library)
-    assert update[view.best]["html"].count('class="card"') == 1
-    assert update[view.rest]["html"].count('class="card"') == 9
-    assert "below 2.00, the score of a match" in update[view.summary]
-    assert "matches" not in update[view.best]["html"]
-    match = replace(result, threshold=-1.0, matched=True)
-    assert 'class="matches"' in view.show(Search("a dog barks"), match, library)[view.best]["html"]
-    assert library.threshold == search.encoder.own_threshold
+    for text, how in (("rain, then thunder", "in this order"), ("rain and a dog", "together")):
+        result = search(library.index, text, threshold=2.0)
+        update = view.show(Search(text), result, library)
+        assert f"has all of it {how}" in update[view.summary]
+
+
+def test_card_says_how_well_sound_and_words_fit(
+    search: SoundSearch, library: IndexedCatalogue, view: ResultView
+) -> None:
+    result = search(library.index, "a dog barks")
+    for matches in (True, False):
+        hits = tuple(replace(hit, matches=matches) for hit in result.hits)
+        update = view.show(Search("a dog barks"), replace(result, hits=hits), library)
+        assert ("data-matches" in update[view.best]["html"]) is matches
+    hit = replace(result.hits[0], score=0.2, words=0.7)
+    result = replace(result, hits=(hit,), threshold=0.4)
+    html = view.show(Search("a dog barks"), result, library)[view.best]["html"]
+    assert "Sound: cosine 0.20" in html and "Words: cosine 0.70" in html
+    assert "<span>some</span>" in html and "<span>a match</span>" in html
 
 
 def test_show_lists_sound_without_its_file(
