@@ -234,8 +234,7 @@ def limit_queue(page: gr.Blocks, size: int, allow_urls: bool = False) -> None:
 def main() -> None:
     chosen = options(sys.argv[1:], os.environ)
     with explained():
-        if chosen.port:
-            check_address(chosen.host or LOCAL[0], chosen.port)
+        check_address(chosen.host or LOCAL[0], chosen.port)
         prepare_signing(chosen, os.environ)
         index = index_of(folder_of(chosen.sounds)) if chosen.sounds else SOUNDS
     # docker stop, systemd and Spaces end a program so: close the server and delete what it kept.

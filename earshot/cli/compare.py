@@ -160,7 +160,7 @@ def _inputs(paths: Sequence[Path], endings: Sequence[str]) -> "list[Item]":
         for file in files_below(path) if path.is_dir() else [path]:
             if not path.is_dir() or file.suffix.lower() in endings:
                 parts = file.relative_to(path).parts if path.is_dir() else (file.name,)
-                items.append(Item.of(file.resolve(), Path("-".join(parts)).stem))
+                items.append(Item.of(file.resolve(), files.stem("-".join(parts))))
     if not items:
         raise InputError(f"There is none of {', '.join(endings)} in the inputs.")
     return items

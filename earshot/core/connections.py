@@ -42,11 +42,11 @@ def network(text: str) -> str:
         raise argparse.ArgumentTypeError(f"{text} is no address, such as 10.0.0.2") from error
 
 
-def check_address(host: str, port: int) -> None:
+def check_address(host: str, port: int | None = None) -> None:
     """Check that a server can listen at that address: uvicorn and Gradio end with a traceback, or
-    after they have printed links. Raises InputError."""
+    after they have printed links. port: None for any that is free. Raises InputError."""
     try:
-        if not 0 < port < 65_536:
+        if port is not None and not 0 < port < 65_536:
             raise OSError("there is no such port")
         family, kind, protocol, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -57,8 +57,8 @@ def check_address(host: str, port: int) -> None:
     except (OSError, OverflowError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(
-            f"Nothing can be served at {host}, port {port} ({reason}). Choose another with --port "
-            "or --host."
+            f"Nothing can be served at {host}, port {port or 'any'} ({reason}). Choose another "
+            "with --port or --host."
         ) from error
 
 

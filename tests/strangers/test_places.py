@@ -54,6 +54,9 @@ def test_taken_port_is_told() -> None:
             with pytest.raises(InputError, match=f"{host}, port {number} .*--port"):
                 check_address(host, number)
     check_address("127.0.0.1", port)
+    check_address("127.0.0.1")
+    with pytest.raises(InputError, match=r"no\.such\.host\.invalid, port any"):
+        check_address("no.such.host.invalid")
 
 
 def test_address_of_ipv6_has_brackets() -> None:
