@@ -17,10 +17,11 @@ from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
 from earshot.app import launch, site
-from earshot.app.front_page import DESCRIPTION, MAX_KEPT, FrontPage
+from earshot.app.front_page import DESCRIPTION, FIRST_FILES, MAX_KEPT, FrontPage
 from earshot.core.limits import BUDGETS
 from earshot.core.paths import ASSETS
 from earshot.core.templates import qr_code
+from earshot.tabs.shared.gradio_internals import FRONTEND
 from earshot.tabs.shared.services import Services
 from tests.support.serving import close
 
@@ -170,3 +171,23 @@ def test_invalid_times_are_refused(time: str) -> None:
     """No time is refused, and so is more than the footer promises."""
     with pytest.raises(SystemExit):
         launch.options(["--delete-after", time], {})
+
+
+def test_page_asks_at_once_for_the_files_that_it_needs(address: str) -> None:
+    """All are there; where Gradio has others, python -m scripts.list_frontend lists them."""
+    head = httpx.get(address).text.partition("<script")[0]
+    files = re.findall(r'href="\./assets/([^"]+)"', head)
+    assert tuple(files) == FIRST_FILES and len(files) > 50
+    assert [name for name in files if not (FRONTEND / name).exists()] == []
+
+
+def test_files_of_the_frontend_are_served_compressed_and_for_good(address: str) -> None:
+    for name in (*FIRST_FILES[:2], *FIRST_FILES[-2:]):
+        content = (FRONTEND / name).read_bytes()
+        for encoding in ("br", "identity"):
+            file = httpx.get(f"{address}assets/{name}", headers={"Accept-Encoding": encoding})
+            assert file.content == content and "immutable" in file.headers["cache-control"]
+            assert file.headers.get("content-encoding", "identity") == encoding
+            assert file.headers["content-type"].partition(";")[0] in ("text/javascript", "text/css")
+    for path in ("assets/none-12345678.js", "assets/..%2findex.html"):
+        assert httpx.get(address + path).status_code in (403, 404)

@@ -1,10 +1,14 @@
-"""The first page before it is opened: its description, its size, and its QR code."""
+"""The first page before it is opened: its description, its size, its scripts and its QR code."""
 
+import asyncio
+import mimetypes
 import re
 import threading
 from html import escape
-from typing import Final
+from pathlib import Path
+from typing import Final, NamedTuple
 
+import brotli
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware.gzip import GZipResponder
 from starlette.requests import HTTPConnection, Request
@@ -32,6 +36,17 @@ COMPRESSED: Final = ("/", "/config", INFO, "/gradio_api/openapi.json")
 NAMING: Final = ("host", "x-forwarded-host", "x-forwarded-proto", "x-gradio-server")
 MAX_KEPT: Final = 16  # answers
 LEVEL: Final = 5  # of 9: a fifth of the size in a sixth of the time
+# Scripts and styles that the page asks for, one after the other: python -m scripts.list_frontend.
+FIRST_FILES: Final = tuple(Path(__file__).with_name("first_files.txt").read_text().split())
+HASHED: Final = re.compile(r"[\w.-]+-[\w-]{8,}\.(?:js|css)")  # a name that has its content's hash
+BROTLI_LEVEL: Final = 7  # of 11
+FOREVER: Final = "public, max-age=31536000, immutable"
+PRELOADS: Final = "".join(
+    f'<link rel="modulepreload" href="./assets/{name}" crossorigin>'
+    if name.endswith(".js")
+    else f'<link rel="preload" as="style" href="./assets/{name}" crossorigin>'
+    for name in FIRST_FILES
+)
 MAX_ADDRESS: Final = 500  # characters of an address that is drawn as one
 META: Final = """<meta name="description" content="{description}">
 <meta property="og:type" content="website"><meta property="og:title" content="{title}">
@@ -119,6 +134,54 @@ class FrontPage:
         await self.app(scope, receive, answer)
 
 
+class Packed(NamedTuple):
+    """A file of the frontend in memory, as it is and by Brotli."""
+
+    content: bytes
+    compressed: bytes
+    kind: str
+
+
+class FrontendFiles:
+    """ASGI middleware that serves Gradio's scripts and styles from memory, compressed once and for
+    browsers to keep: Gradio reads and compresses each of a hundred anew for every page.
+    """
+
+    def __init__(self, app: ASGIApp, folder: Path) -> None:
+        """Wrap the app. folder: of the files, whose names are taken as they are now."""
+        self.app, self._folder = app, folder
+        self._names = {f.name for f in folder.iterdir() if HASHED.fullmatch(f.name)}
+        self._packed: dict[str, Packed] = {}
+        threading.Thread(target=self._pack_first, daemon=True).start()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve the request."""
+        prefix = f"{scope.get('root_path', '')}/assets/"
+        name = scope["path"].removeprefix(prefix) if scope["type"] == "http" else ""
+        if name not in self._names or scope["method"] != "GET":
+            await self.app(scope, receive, send)
+            return
+        file = self._packed.get(name) or await asyncio.to_thread(self._pack, name)
+        accepted = "br" in Headers(scope=scope).get("Accept-Encoding", "")
+        headers = {"Cache-Control": FOREVER, "Vary": "Accept-Encoding"}
+        if accepted:
+            headers["Content-Encoding"] = "br"
+        content = file.compressed if accepted else file.content
+        await Response(content, 200, headers, file.kind)(scope, receive, send)
+
+    def _pack_first(self) -> None:
+        for name in FIRST_FILES:
+            if name in self._names:
+                self._pack(name)
+
+    def _pack(self, name: str) -> Packed:
+        content = (self._folder / name).read_bytes()
+        kind = mimetypes.guess_type(name)[0] or "text/plain"
+        compressed = brotli.compress(content, quality=BROTLI_LEVEL)
+        self._packed[name] = file = Packed(content, compressed, kind)
+        return file
+
+
 def routes() -> list[Route]:
     """List the picture that links to the page show, and the QR code of its address."""
     return [Route("/preview.png", _picture), Route("/qr.svg", _code)]
@@ -126,7 +189,7 @@ def routes() -> list[Route]:
 
 def _own(page: bytes, address: str) -> bytes:
     values = {"title": TITLE, "description": DESCRIPTION, "address": address}
-    meta = META.format(**{name: escape(value) for name, value in values.items()})
+    meta = META.format(**{name: escape(value) for name, value in values.items()}) + PRELOADS
     return GRADIOS.sub(b"", page).replace(b"<head>", b"<head>" + meta.encode(), 1)
 
 

@@ -17,7 +17,7 @@ from starlette.middleware import Middleware
 from starlette.routing import BaseRoute
 
 from earshot.app import front_page
-from earshot.app.front_page import FrontPage
+from earshot.app.front_page import FrontendFiles, FrontPage
 from earshot.app.health import Health
 from earshot.app.options import options
 from earshot.app.site import FOLDERS, SOUNDS, Site, build, transcriber
@@ -44,6 +44,7 @@ from earshot.tabs import listening_tests, voice_conversion
 from earshot.tabs.shared import sessions
 from earshot.tabs.shared.addresses import Addresses
 from earshot.tabs.shared.gradio_internals import (
+    FRONTEND,
     STRANGE_ERRORS,
     UPLOADS,
     Waiting,
@@ -192,6 +193,7 @@ def launch(
             "middleware": [
                 *([] if chosen.share else local_only(chosen.host, proxies)),
                 Middleware(TakeTurns),
+                Middleware(FrontendFiles, FRONTEND),
                 Middleware(SafeHeaders, os.environ),
                 Middleware(ServeOnly, GRADIO, SERVED),
                 Middleware(FrontPage, opened),
