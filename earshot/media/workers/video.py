@@ -1,12 +1,13 @@
 """Frames out of whatever a browser, phone or camera records, by PyAV. Runs in a worker."""
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO, Final
 
 import av
 import numpy as np
 from av.container import InputContainer
+from av.video.reformatter import VideoReformatter
 
 from earshot.core.errors import InputError
 from earshot.media.workers.container import DAMAGES, Budget, Timeline, moving, open_container
@@ -43,15 +44,24 @@ def decode_video(
     """
     if file.seek(0, io.SEEK_END) == 0:
         raise InputError("The video is empty.", "Record or upload it again.")
-    count, first = 0, (0, 0)
+    count, first, rotation = 0, (0, 0), 0.0
+    matrix: Sequence[int] = ()
+    scaler = VideoReformatter()  # one for all, for each has threads
     for time, picture in _spaced(_joined(file, max_seconds), max_seconds, max_rate):
         count += 1
+        # Not of each: a picture whose side data was read is kept until Python looks for cycles.
+        if count == 1 or picture.rotation != rotation:
+            rotation, matrix = picture.rotation, _display_matrix(picture)
         size = _scaled(picture, max_side)
         first = size if count == 1 else first
         # Calls over a network change the size as it becomes faster or slower, but no proportions.
         if abs(size[0] * first[1] / size[1] / first[0] - 1) < MAX_STRETCH:
             size = first
-        yield {"time": time}, _upright(picture, *size)
+        # By swscale's averaging: a 4K picture is small before it is an array.
+        yield (
+            {"time": time},
+            _upright(scaler.reformat(picture, *size, "rgb24", interpolation="AREA"), matrix),
+        )
     if count == 0:
         raise InputError(UNREADABLE)
     if count < MIN_FRAMES:
@@ -143,15 +153,18 @@ def _scaled(picture: av.VideoFrame, max_side: int) -> tuple[int, int]:
     return width, height
 
 
-def _upright(picture: av.VideoFrame, width: int, height: int) -> np.ndarray:
-    """Scale a picture, and turn and mirror it as its display matrix says: (x, y) is shown at
-    (ax + cy, bx + dy), where a front camera may have a = -1."""
-    # By swscale's averaging: a 4K picture is small before it is an array.
-    image = picture.reformat(width, height, "rgb24", interpolation="AREA").to_ndarray()
+def _display_matrix(picture: av.VideoFrame) -> Sequence[int]:
+    """Read a, b, 0, c and d of a picture's display matrix: (x, y) is shown at (ax + cy, bx + dy),
+    where a front camera may have a = -1. Empty where it has none."""
     side = picture.side_data.get("DISPLAYMATRIX")
-    matrix = np.frombuffer(bytes(side), np.int32)[:5] if side else ()
+    return np.frombuffer(bytes(side), np.int32)[:5].tolist() if side else ()
+
+
+def _upright(picture: av.VideoFrame, matrix: Sequence[int]) -> np.ndarray:
+    """Turn and mirror a picture as its display matrix says."""
+    image = picture.to_ndarray()
     if len(matrix) == 5:
-        a, b, _, c, d = matrix.tolist()
+        a, b, _, c, d = matrix
         if abs(b) > abs(a):  # turned by 90 degrees
             image, a, d = image.swapaxes(0, 1), c, b
         image = image[:: -1 if d < 0 else 1, :: -1 if a < 0 else 1]

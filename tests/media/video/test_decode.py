@@ -1,5 +1,7 @@
 """Videos as browsers, phones and cameras write them, and what is no video."""
 
+import gc
+import os
 import struct
 from collections.abc import Sequence
 from fractions import Fraction
@@ -10,7 +12,9 @@ import numpy as np
 import pytest
 
 from earshot.core.errors import InputError
+from earshot.core.paths import ASSETS
 from earshot.media.video import MAX_FRAME_RATE, MAX_SIDE, frames
+from earshot.media.workers.video import decode_video
 
 SEGMENT, CLUSTER = b"\x18S\x80g", b"\x1fC\xb6u"  # of Matroska
 
@@ -174,3 +178,16 @@ def test_time_stamps_beyond_reckoning_are_damage(tmp_path: Path) -> None:
     (tmp_path / "b.mkv").write_bytes(head)
     with pytest.raises(InputError, match="cannot be read as video"):
         list(frames(tmp_path / "b.mkv", 30))
+
+
+def test_worker_keeps_no_picture_that_it_gave() -> None:
+    """Each has threads of its own: of a second video none could be started."""
+    gc.collect()
+    gc.disable()
+    try:
+        before = len(os.listdir("/proc/self/task"))
+        with (ASSETS / "heads" / "ada.mp4").open("rb") as file:
+            assert len([*decode_video(file, 30.0, 60.0, 64)]) > 50
+        assert len(os.listdir("/proc/self/task")) < before + 20
+    finally:
+        gc.enable()
