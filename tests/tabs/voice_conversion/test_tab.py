@@ -62,7 +62,8 @@ def test_api_has_these_public_endpoints_only(client: Client) -> None:
     words = {"/embed_audio", "/embed_text", "/nearest", "/compare_words"}
     words |= {"/find_word", "/embed_words"}
     lips = {"/lip_to_speech", "/respeak"}
-    assert set(api["named_endpoints"]) == voices | words | sounds | lips
+    provenance = {"/detect"}
+    assert set(api["named_endpoints"]) == voices | words | sounds | lips | provenance
 
 
 @pytest.mark.parametrize("voice", [{}, [1], None, 1e38, "nobody", {"path": "/etc/passwd"}])
