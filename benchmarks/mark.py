@@ -192,8 +192,8 @@ CHANGES: Final[dict[str, tuple[float, Change]]] = {  # the share that must be fo
 
 def detection(clips: list[np.ndarray]) -> str:
     """Tabulate how often the mark is found, with Wilson's interval, and its number is right."""
-    rows = ["| change | floor | found | of | 95 % | number right | median score | lowest |"]
-    rows.append("|---|---|---|---|---|---|---|---|")
+    rows = ["| change | floor | found | of | 95 % | number read | right | median score | lowest |"]
+    rows.append("|---|---|---|---|---|---|---|---|---|")
     numbers = np.random.default_rng(1).integers(2**16, size=len(clips))
     marked = [mark_speech(x, SAMPLE_RATE, int(n)) for x, n in zip(clips, numbers, strict=True)]
     for name, (floor, change) in CHANGES.items():
@@ -208,11 +208,16 @@ def row(reports: list[MarkReport], numbers: np.ndarray) -> str:
     """Write the cells of one change."""
     present = [r.present for r in reports]
     low, high = wilson(sum(present), len(present))
-    right = [r.installation == n for r, n in zip(reports, numbers, strict=True) if r.present]
+    numbers_read = [
+        r.installation == n
+        for r, n in zip(reports, numbers, strict=True)
+        if r.installation is not None
+    ]
     scores = [r.score for r in reports]
-    share = f"{np.mean(right):.1%}" if right else "–"
+    right = f"{np.mean(numbers_read):.1%}" if numbers_read else "–"
     return (
-        f"{np.mean(present):.1%} | {len(present)} | {low:.1%} to {high:.1%} | {share} | "
+        f"{np.mean(present):.1%} | {len(present)} | {low:.1%} to {high:.1%} | "
+        f"{len(numbers_read) / max(1, sum(present)):.1%} | {right} | "
         f"{np.median(scores):.1f} | {min(scores):.1f} |"
     )
 

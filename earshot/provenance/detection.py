@@ -47,7 +47,9 @@ OWN_MARK: Final = (
     "Its sound carries the mark of this installation, a number that it shares with one in 65,536."
 )
 OTHER_MARK: Final = "Its sound carries the mark of another installation of Earshot, number {}."
-NAMELESS_MARK: Final = "Its sound carries the mark of an installation of Earshot without a key."
+NAMELESS_MARK: Final = (
+    "Its sound carries the mark of an installation of Earshot, without a number that can be read."
+)
 NO_MARK: Final = "No mark found in its sound"
 NO_PROOF: Final = ": that does not prove that it is a recording"
 SHORT: Final = " It lasts {:.1f} s, and in less than 3 s a mark is often not found."
@@ -144,7 +146,8 @@ class Detection:
         signed = state in (manifest.OWN, manifest.OTHER)
         if signed and not marked and self.seconds >= MIN_SECONDS:
             return (DISAGREE + SIGNED_ALONE,)
-        if signed and marked and (state == manifest.OWN) != self._own_mark:
+        legible = self.mark.installation is not None
+        if signed and legible and (state == manifest.OWN) != self._own_mark:
             return (DISAGREE + OTHER_SIGNER,)
         if state == manifest.STRANGER and marked:
             return (DISAGREE + STRANGE_SIGNER.format(self.manifest.generator or "Another program"),)

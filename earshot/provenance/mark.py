@@ -39,6 +39,7 @@ LOWEST, HIGHEST, KNEE = 1000.0, 7200.0, 2500.0  # Hz: above the knee bands are e
 BANDS: Final = 56
 WORDS: Final = 256  # that a part of the number is one of
 PEAK_GAIN, VALLEY_GAIN = 2.0, 3.0  # dB, by how far a band is below those around it
+TILT: Final = (1.4, 0.9)  # factors of it in the lowest and the highest band
 RESPONSE: Final = 0.02  # seconds of the filters
 MASKING: Final = (0.05, 0.2, 0.5, 1.0, 0.6, 0.35, 0.2, 0.1)  # power that bands spread, upwards most
 
@@ -61,14 +62,16 @@ MAX_WINDOWS: Final = 12
 # log10 of the probability that a score is reached without a mark, a Gaussian's tail: this less that
 # times the square of the score, fitted to unmarked clips (benchmarks/mark.py).
 TAIL: Final = (5.53, 0.163)
-MAX_FALSE_ALARM: Final = -5.0
+MAX_FALSE_ALARM: Final = -4.5
+MIN_LEAD: Final = 1.0  # standard deviations, of a word over the next that could be meant
 
 
 @dataclass(frozen=True)
 class MarkReport:
     """What was found of a mark. present: whether it is there; score: of the correlation, in
     standard deviations; false_alarm: log10 of the probability that speech without a mark has that
-    score; installation: its number, None where there is no mark.
+    score; installation: its number, None where there is no
+    mark or it cannot be read for certain.
     """
 
     present: bool
@@ -174,19 +177,20 @@ def find_mark(waveform: np.ndarray, sample_rate: int) -> MarkReport:
     length = round(SECONDS * SAMPLE_RATE)
     count = min(MAX_WINDOWS, max(1, math.ceil(len(samples) / length)))
     starts = np.linspace(0, max(0, len(samples) - length), count).astype(int)
-    score, number = max(search(samples[start : start + length]) for start in starts)
+    results = [search(samples[start : start + length]) for start in starts]
+    score, number = max(results, key=lambda result: result[0])
     false_alarm = min(0.0, log_false_alarm(score) + math.log10(count))
     present = false_alarm <= MAX_FALSE_ALARM
     return MarkReport(present, score, false_alarm, number if present else None)
 
 
-def search(samples: np.ndarray) -> tuple[float, int]:
+def search(samples: np.ndarray) -> tuple[float, int | None]:
     """Search samples (T,) at SAMPLE_RATE for the best score of any offset, tempo and pitch: the
-    score, and the number that was read there.
+    score, and the number that was read there, None where another may be meant.
     """
     power = frame_power(samples)
     if not power.any():
-        return 0.0, 0
+        return 0.0, None
     places = SLOTS * FRAMES_PER_SLOT
     _, roles, codes = layout()
     shape = np.tile(np.float32(SHAPE), SLOTS)[:, None]
@@ -202,8 +206,13 @@ def search(samples: np.ndarray) -> tuple[float, int]:
     matches = [cells[:, roles == role] @ code.T for role, code in enumerate(codes, 1)]
     totals = scores.ravel()[best] + sum(match.max(axis=1) for match in matches)
     index = int(totals.argmax())
+    score = float(totals[index]) / deviation / math.sqrt(2)
+    # A word has half as many cells as are the same for all.
+    second, first = np.partition([match[index] for match in matches], -2)[:, -2:].T
+    if (first - second).min() < MIN_LEAD * deviation / math.sqrt(2):
+        return score, None
     high, low = (int(match[index].argmax()) for match in matches)
-    return float(totals[index]) / deviation / math.sqrt(2), high * WORDS + low
+    return score, high * WORDS + low
 
 
 def folded(power: np.ndarray, pitch: float) -> Iterator[np.ndarray]:
@@ -282,7 +291,8 @@ def strengths(levels: np.ndarray) -> np.ndarray:
     padded = np.pad(10 ** (levels / 10), ((0, 0), (4, 3)))
     around = sum(w * padded[:, 7 - k : 7 - k + BANDS] for k, w in enumerate(spread))
     depth = 10 * np.log10(around) - levels
-    return PEAK_GAIN + (VALLEY_GAIN - PEAK_GAIN) * np.clip((depth + 3) / 9, 0, 1)
+    gain = PEAK_GAIN + (VALLEY_GAIN - PEAK_GAIN) * np.clip((depth + 3) / 9, 0, 1)
+    return gain * np.linspace(*TILT, BANDS)
 
 
 def edges() -> np.ndarray:
