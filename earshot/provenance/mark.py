@@ -62,7 +62,7 @@ MAX_WINDOWS: Final = 12
 # log10 of the probability that a score is reached without a mark, a Gaussian's tail: this less that
 # times the square of the score, fitted to unmarked clips (benchmarks/mark.py).
 TAIL: Final = (5.53, 0.163)
-MAX_FALSE_ALARM: Final = -4.5
+MAX_FALSE_ALARM: Final = -5.5
 MIN_LEAD: Final = 1.0  # standard deviations, of a word over the next that could be meant
 
 
