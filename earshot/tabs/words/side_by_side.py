@@ -4,6 +4,7 @@ are nearest to the same word by one of the two only.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
@@ -60,7 +61,6 @@ class SystemComparison:
         where the system has no vectors: then a row of that stands for one.
         """
         from earshot.systems.words.comparison import nearest_is_same_word
-        from earshot.systems.words.spoken_word import find_word  # late, for they load torch
 
         rows = spread(library)
         words = [library.words[row] for row in rows]
@@ -68,7 +68,7 @@ class SystemComparison:
         for done, word in enumerate(words):
             progress(done, len(words))
             assert word.path
-            encoded.append(system.encode(find_word(word.path, None).waveform, word.path.stem))
+            encoded.append(system.encode(_word_in(word.path), word.path.stem))
         ours = np.asarray(library.vectors[rows])
         if system.has_vectors:
             theirs = np.stack(encoded)
@@ -115,6 +115,17 @@ class SystemComparison:
             lists=lists,
             most=MAX_LISTED,
         )
+
+
+def _word_in(path: Path) -> np.ndarray:
+    """Cut the word out of a recording of the library: all of it, where no speech is detected."""
+    from earshot.media.audio.load import load
+    from earshot.systems.words.spoken_word import find_word  # late, for they load torch
+
+    try:
+        return find_word(path, None).waveform
+    except InputError:
+        return load(path).waveform
 
 
 def spread(library: "WordLibrary") -> list[int]:

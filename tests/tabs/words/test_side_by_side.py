@@ -61,3 +61,11 @@ def test_nearest_word_counts_other_voices_only() -> None:
     right = nearest_is_same_word(similarities, words, ["a", "b", "b", "a"])
     assert right[:3].tolist() == [1, 1, 0] and np.isnan(right[3])
     assert np.isnan(nearest_is_same_word(similarities, words, ["a", "a", "a", "a"])).all()
+
+
+def test_recordings_without_detected_speech_are_compared_whole(tmp_path: Path) -> None:
+    """Some of the shipped library are such: they ended the comparison."""
+    library: Any = FakeLibrary(tmp_path)
+    system: Any = SimpleNamespace(encode=lambda word, name: spectrum(word), has_vectors=True)
+    comparison = SystemComparison.of(system, library, lambda done, total: None)
+    assert comparison.right.all() and len(comparison.words) == len(SPOKEN) * len(VOICES)
