@@ -233,6 +233,7 @@ def unmarked(data: Path, clips: list[np.ndarray]) -> Iterator[tuple[str, np.ndar
     groups: dict[str, list] = {}
     for item in speech_items(data):
         groups.setdefault(item.corpus, []).append(item)
+    sources: dict[str, Iterator[np.ndarray]]
     sources = {name: (x for _, x in waveforms(items)) for name, items in groups.items()}
     sources["sounds"] = (load(s.path, SAMPLE_RATE).waveform for s in sound_files(data))
     sources["our own"] = iter(clips)

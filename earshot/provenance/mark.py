@@ -193,7 +193,7 @@ def search(samples: np.ndarray) -> tuple[float, int | None]:
         return 0.0, None
     places = SLOTS * FRAMES_PER_SLOT
     _, roles, codes = layout()
-    shape = np.tile(np.float32(SHAPE), SLOTS)[:, None]
+    shape = np.tile(np.array(SHAPE, np.float32), SLOTS)[:, None]
     template = np.repeat(pattern(0) * (roles == 0), FRAMES_PER_SLOT, axis=0) * shape
     conjugate = np.conj(np.fft.rfft(template, axis=0))
     foldings = np.stack([f for pitch in PITCHES for f in folded(power, pitch)])
