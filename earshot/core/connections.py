@@ -29,7 +29,7 @@ MAX_CONNECTIONS: Final = 300  # of one address: a conference of fifty, with six 
 MAX_DEAD: Final = 60  # seconds in which the other side takes nothing of what is sent
 MAX_LINES: Final = 100  # of a head: a browser sends 20 to 30, and proxies add some
 MAX_SMALL_CHUNKS: Final = 256  # of a body, of any size
-MIN_CHUNK: Final = 100  # bytes that the chunks of a body of more must have on average
+MIN_CHUNK: Final = 64  # bytes that the chunks of a body of more must have on average
 # The networks that the proxy of a Space is in.
 PRIVATE: Final = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "127.0.0.0/8", "::1")
 
