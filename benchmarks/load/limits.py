@@ -21,7 +21,7 @@ QUEUE: Final = 4  # --max-queue
 AT_ONCE: Final = 20  # visitors
 MARGIN: Final = 20.0  # seconds; a busy machine is late
 DELETED: Final = 65  # --delete-after, in seconds, instead of an hour
-PAGE: Final = b"GET / HTTP/1.1\r\nHost: here\r\n\r\n"
+PAGE: Final = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
 def measure() -> list[str]:

@@ -19,7 +19,7 @@ COSTLY_BODIES: Final[Mapping[str, bytes]] = {
     "objects": b'{"data":[' + b"{}," * 300_000 + b"1]}",
     "depth": b'{"data":' + b"[" * 900_000,
 }
-HALF_HEADS: Final = (b"", b"GET / HT", b"GET / HTTP/1.1\r\nHost: here\r\nA: b\r\n")
+HALF_HEADS: Final = (b"", b"GET / HT", b"GET / HTTP/1.1\r\nHost: localhost\r\nA: b\r\n")
 END: Final = b"\r\n--x--\r\n"  # of the body of an upload
 
 
@@ -31,6 +31,6 @@ def upload_part(content: bytes, name: str = "a.wav") -> bytes:
 
 # A whole request but for the end of its body, which never comes.
 STALLED_UPLOAD: Final = (
-    b"POST /gradio_api/upload HTTP/1.1\r\nHost: here\r\nContent-Length: 900000\r\n"
+    b"POST /gradio_api/upload HTTP/1.1\r\nHost: localhost\r\nContent-Length: 900000\r\n"
     b"Content-Type: multipart/form-data; boundary=x\r\n\r\n" + upload_part(b"a" * 5000)
 )
