@@ -47,7 +47,7 @@ MIN_RIGHT: Final = 2 / 3  # share of the slots; guessing finds one in seven
 # each of its lines.
 MAX_ERRORS: Final = 0.5
 MAX_LOST: Final = 1 / 2
-NUMBERS: Final[dict[str, str]] = dict(
+NUMBERS: Final = dict(
     zip("23456789", SLOTS["number"], strict=True)
 )  # as it writes them
 MARGIN: Final = 1600  # samples of silence around a recording, for the pauses that sphinx expects

@@ -80,6 +80,7 @@ def fetching(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         return "127.0.0.1"
 
     monkeypatch.setattr(addresses.safehttpx, "async_validate_url", public)
+    monkeypatch.setattr(addresses, "is_public", lambda _: True)
     monkeypatch.setattr(addresses, "MAX_BYTES", 10_000)
     monkeypatch.setattr(addresses, "SECONDS", 2.0)
     yield from _served(tmp_path, monkeypatch, "--allow-urls")
