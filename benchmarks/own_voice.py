@@ -51,7 +51,7 @@ def document(items: Sequence[Item]) -> Iterator[str]:
     """Write the page, and measure what is on it."""
     rng = np.random.default_rng(0)
     yield "# Whom the check of one's own voice lets in\n"
-    yield f"`python -m benchmarks.own_voice`: {__doc__.partition('md.')[2].strip()}\n"
+    yield f"`python -m benchmarks.own_voice`: {(__doc__ or '').partition('md.')[2].strip()}\n"
     others = [*strangers(items)]
     transcripts = [transcribe(waveform) for waveform in others]
     drawn = Random(0)

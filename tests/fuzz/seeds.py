@@ -201,9 +201,11 @@ FRAMEWORK: Final[dict[str, Any]] = {
     "web/head": b"GET /config HTTP/1.1\r\nHost: localhost\r\nX-Forwarded-For: 192.0.2.1\r\n"
     b"Accept-Encoding: gzip, br\r\nCookie: a=b; c=d\r\nRange: bytes=0-9\r\n\r\n",
     # Answers without an end, and waits: they must end with their connection.
-    "web/progress": b"GET /gradio_api/upload_progress?upload_id=a HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    "web/progress": b"GET /gradio_api/upload_progress?upload_id=a HTTP/1.1\r\n"
+    b"Host: localhost\r\n\r\n",
     "web/heartbeat": b"GET /gradio_api/heartbeat/a HTTP/1.1\r\nHost: localhost\r\n\r\n",
-    "web/messages": b"GET /gradio_api/queue/data?session_hash=a HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    "web/messages": b"GET /gradio_api/queue/data?session_hash=a HTTP/1.1\r\n"
+    b"Host: localhost\r\n\r\n",
     "web/result": b"GET /gradio_api/call/embed_text/a HTTP/1.1\r\nHost: localhost\r\n\r\n",
 }
 # By what it is to the live socket: a message.

@@ -15,7 +15,9 @@ RATE = 16_000
 def speech(voice: str | None, rate: int = RATE) -> Speech:
     rng = np.random.default_rng(0)
     waveform = (0.05 * rng.standard_normal(2 * rate)).astype(np.float32)
-    return Speech(waveform, rate, np.zeros((200, 80)), 0.1, voice and Origin("m", voice=voice))
+    return Speech(
+        waveform, rate, np.zeros((200, 80)), 0.1, Origin("m", voice=voice) if voice else None
+    )
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

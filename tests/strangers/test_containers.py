@@ -369,6 +369,7 @@ def film(form: str, codec: str, *sizes: tuple[int, int], cover: bool = False) ->
         assert isinstance(stream, av.VideoStream)
         for number, (width, height) in enumerate(sizes):
             encoder = stream if number == 0 else av.VideoCodecContext.create(codec, "w")
+            assert isinstance(encoder, av.VideoStream | av.VideoCodecContext)
             encoder.width, encoder.height, encoder.pix_fmt = width, height, "yuv420p"
             if number:
                 encoder.time_base = stream.codec_context.time_base

@@ -69,7 +69,7 @@ def _verified(
         with c2pa.Reader(kind, file, None, context) as reader:
             summary = _summary(json.loads(reader.json()))
     except c2pa.C2paError as error:
-        missing = isinstance(error, c2pa.C2paError.ManifestNotFound)
+        missing = "ManifestNotFound" in type(error).__name__
         return {"state": NONE if missing else UNREADABLE}, b""
     except (ValueError, KeyError, TypeError, AttributeError):
         return {"state": UNREADABLE}, b""

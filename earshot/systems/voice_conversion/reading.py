@@ -47,9 +47,7 @@ MIN_RIGHT: Final = 2 / 3  # share of the slots; guessing finds one in seven
 # each of its lines.
 MAX_ERRORS: Final = 0.5
 MAX_LOST: Final = 1 / 2
-NUMBERS: Final = dict(
-    zip("23456789", SLOTS["number"], strict=True)
-)  # as it writes them
+NUMBERS: Final = dict(zip("23456789", SLOTS["number"], strict=True))  # as it writes them
 MARGIN: Final = 1600  # samples of silence around a recording, for the pauses that sphinx expects
 # Wider than usual, for the recogniser has the text; the last bounds the time.
 BEAMS: Final = {"beam": 1e-90, "wbeam": 1e-70, "pbeam": 1e-90, "maxhmmpf": 2000}
@@ -134,8 +132,8 @@ def agrees(lines: Sequence[str], transcript: str) -> bool:
 
 def _spellings(text: str) -> list[str]:
     """Return the words of a text, spelt alike on both sides of the Atlantic."""
-    words = re.findall(r"[a-z']+|\d+", text.lower())
-    return [NUMBERS.get(word, word).replace("our", "or").replace("ll", "l") for word in words]
+    words: list[str] = re.findall(r"[a-z']+|\d+", text.lower())
+    return [(NUMBERS.get(word) or word).replace("our", "or").replace("ll", "l") for word in words]
 
 
 _transcriber = once(partial(Transcriber.from_pretrained, device="cpu"))

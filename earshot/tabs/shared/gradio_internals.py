@@ -52,7 +52,7 @@ from earshot.core.paths import ASSETS
 from earshot.core.uploads import FILE_OVERHEAD, MB, MIN_FREE
 from earshot.tabs.shared.addresses import Addresses
 
-FRONTEND: Final = Path(routes.BUILD_PATH_LIB)  # its scripts and styles
+FRONTEND: Final = Path(route_utils.BUILD_PATH_LIB)  # its scripts and styles
 UPLOADS: Final = ("/gradio_api/upload",)  # where files are sent to
 # What Gradio's routes raise at a component, a function or a parameter that is not there.
 STRANGE_ERRORS: Final = (LookupError, TypeError, ValueError, AttributeError)
