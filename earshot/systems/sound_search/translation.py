@@ -288,7 +288,7 @@ class Translation:
 def translate(text: str) -> Translation:
     """Translate a text that is in one of LANGUAGES into English; any other stays as it is, in
     letters of normal width."""
-    text = usual_letters(text)
+    text = usual_letters(text) or text
     parts = pieces(text)
     dictionary = _dictionary_for([part for part in parts if part.isalnum()])
     if dictionary is None:
