@@ -133,11 +133,12 @@ function keep(worker) {
   worker.postMessage({ keep: true });
 }
 
-// Signed by the server, which gets it for a moment; where that fails, the page's own copy stays.
+// Signed by the server, which gets it for a moment; where that fails, or it is too short to carry
+// a mark (204), the page's own copy stays.
 async function sign(recording) {
   const request = { method: "POST", body: recording };
   const answer = await fetch(new URL("live/sign", document.baseURI), request).catch(() => null);
-  if (!answer?.ok) return;
+  if (answer?.status !== 200) return;
   urls.push(URL.createObjectURL(await answer.blob()));
   one(".live-said").href = urls.at(-1);
 }

@@ -49,7 +49,6 @@ OVER: Final = "Your two minutes are over. Press Live again for two more."
 SWITCHED: Final = "Another system was chosen. Press Live again."
 FULL: Final = "Too many people are waiting already. Try again in a few minutes."
 BROKEN: Final = "Something went wrong on our side. Press Live again."
-NOT_OURS: Final = "This sound carries no mark of this installation: it is not signed."
 LIVE: Final = Origin("live conversion", voice="", preserved=("words", "timing"))
 CLOSED: Final = 1000  # as they were asked to
 REFUSED: Final = 1008
@@ -154,6 +153,8 @@ class LiveServer:
                 recording = await asyncio.to_thread(sign_recording, bytes(content))
         except InputError as error:
             return Response(str(error), 422)
+        if recording is None:
+            return Response(status_code=204)
         return Response(recording, media_type="audio/wav")
 
     async def serve(self, socket: WebSocket) -> None:
@@ -256,15 +257,15 @@ class LiveServer:
                 del self._sockets[address]
 
 
-def sign_recording(content: bytes) -> bytes:
-    """Sign a sound that Live made: it carries the mark of this installation. Raises InputError for
-    any other, for a signature says where a sound was made."""
+def sign_recording(content: bytes) -> bytes | None:
+    """Sign a sound that Live made: it carries the mark of this installation. None for any other,
+    for a signature says where a sound was made. Raises InputError for what is no sound."""
     from earshot.media.audio.load import decode_mono  # late, for it loads SciPy
 
     mono = decode_mono(content, MAX_RECORDING)
     number = find_mark(mono.waveform, mono.sample_rate).installation
     if not number or number != installation_number():
-        raise InputError(NOT_OURS)
+        return None
     speech = Speech(mono.waveform, mono.sample_rate, np.zeros((0, 80), np.float32), 0.0, LIVE)
     return encode_speech(speech, ".wav")
 
