@@ -22,8 +22,8 @@ export function end({ outcome, code, back, preview, visitors }, params) {
     "section", { class: "page" },
     h("h1", {}, t(`end.${outcome}.title`)),
     h("div", { class: "prose" },
-      h("p", {}, t(own ? "end.complete.code" : `end.${outcome}.text`)),
       outcome === "complete" && h("p", {}, t("end.voices")),
+      h("p", {}, t(own ? "end.complete.code" : `end.${outcome}.text`)),
       shown && !own && h("p", {}, t("end.code"))),
     shown && h("p", { class: "code" }, h("output", {}, shown), navigator.clipboard && copier(shown)),
     address && (preview
