@@ -18,10 +18,21 @@ DRAWN = """() => {
 }"""
 
 
+# The devices that Live has been played through, "" for the computer's own.
+SINKS = """() => {
+  window.sinks = [];
+  const { setSinkId } = AudioContext.prototype;
+  AudioContext.prototype.setSinkId = function (id) {
+    return setSinkId.call(this, id).then(() => sinks.push(id));
+  };
+}"""
+
+
 @pytest.mark.parametrize("visit", [("phone", "dark")], indirect=True)
 def test_live_shows_units_and_delay(visit: Visit) -> None:
     """What was said is given to the tab."""
     page = visit.page
+    page.evaluate(SINKS)
     visit.button("Live").click()
     expect(page.locator(".live")).to_have_attribute("data-state", "running", timeout=LOADING)
     page.wait_for_function(DRAWN)
@@ -30,6 +41,11 @@ def test_live_shows_units_and_delay(visit: Visit) -> None:
     # It hears of new units twelve times a second, of the level twenty times; the line of numbers
     # changes four times at most.
     assert visit.layouts(3) <= 24
+    output = page.get_by_label("Play through")
+    name, other = output.locator("option").all_inner_texts()[-2:]
+    output.select_option(other)
+    page.wait_for_function("sinks.length > 1 && sinks.at(-1)")
+    assert page.evaluate("localStorage['earshot-live-output'] === sinks.at(-1)") and name != other
     visit.choose("Sophie")
     page.wait_for_timeout(1000)
     assert page.evaluate(PLAYING) == 0, "it is heard live, and nothing else starts"

@@ -10,6 +10,8 @@ const REFUSED = {
 };
 const INSECURE = "A browser opens the microphone on secure pages only: https, or this computer's own.";
 
+const OUTPUT = "earshot-live-output"; // where the chosen device is remembered
+const NO_OUTPUT = "This output cannot be used: the computer's own plays instead.";
 const AWAY = "The server does not answer. Reload the page.";
 const PATIENCE = 10000; // ms for its answer
 
@@ -39,6 +41,30 @@ async function microphone() {
   return stream;
 }
 
+// The devices that can play, a virtual cable into a call among them: browsers name them once the
+// microphone is allowed. Where there is one only, or the browser cannot choose, nothing is shown.
+async function listOutputs() {
+  if (!("setSinkId" in AudioContext.prototype)) return;
+  const devices = await navigator.mediaDevices.enumerateDevices();
+  const outputs = devices.filter(({ kind, label }) => kind === "audiooutput" && label);
+  const select = one(".live-output select");
+  const before = localStorage.getItem(OUTPUT) ?? "default";
+  select.replaceChildren(...outputs.map(({ label, deviceId }) => new Option(label, deviceId)));
+  select.value = outputs.some(({ deviceId }) => deviceId === before) ? before : "default";
+  one(".live-output").hidden = outputs.length < 2;
+}
+
+async function playThrough() {
+  const device = one(".live-output select").value;
+  if (one(".live-output").hidden || !live?.context) return;
+  try {
+    await live.context.setSinkId(device === "default" ? "" : device);
+    localStorage.setItem(OUTPUT, device);
+  } catch {
+    say(NO_OUTPUT);
+  }
+}
+
 // What is chosen elsewhere on the page, as the server puts it.
 function chosen() {
   return new Promise((resolve, reject) => {
@@ -59,6 +85,8 @@ async function start() {
     const stream = await microphone();
     const context = new AudioContext({ latencyHint: "interactive" });
     live = { stream, context };
+    await listOutputs();
+    await playThrough();
     for (const name of ["capture", "playback"]) {
       await context.audioWorklet.addModule(place(`live/${name}.js`));
     }
@@ -222,6 +250,8 @@ function draw() {
   });
 }
 
+one(".live-output select").addEventListener("change", playThrough);
+navigator.mediaDevices?.addEventListener("devicechange", () => live && listOutputs().then(playThrough));
 element.addEventListener("click", ({ target }) => {
   if (target.closest(".live-switch")) return live ? stop() : start();
   if (target.closest(".live-take")) take(target.closest(".live-take"));

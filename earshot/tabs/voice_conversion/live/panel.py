@@ -45,6 +45,7 @@ HTML: Final = f"""
 <div><a class="live-said" download="live.wav">{icon("download")}What you heard</a>
 <button type="button" class="live-take">Analyse what you said</button></div>
 </div>
+<label class="live-output" hidden>Play through <select></select></label>
 <label class="live-clean"><input type="checkbox"> Loudspeakers: cancel echo and noise</label>
 </section>
 """
