@@ -171,7 +171,8 @@ def test_words_are_embedded_and_compared(address: str) -> None:
 def test_sounds_are_found_by_a_text(address: str) -> None:
     sounds = answer(address, "search_sounds", text="a dog barks")["sounds"]
     assert len(sounds) == 10
-    assert sounds[0]["score"] >= sounds[-1]["score"]
+    orders = [sound["score"] + 2 * sound["words"] for sound in sounds]
+    assert orders == sorted(orders, reverse=True) and sounds[0]["matches"]
 
 
 def test_lips_are_read_without_state(address: str) -> None:

@@ -20,9 +20,11 @@ FILE: Final = ASSETS / "descriptions.npz"
 MAX_SOUNDS: Final = 20_000  # of a library whose texts are compared
 MAX_NEW: Final = 3_000  # texts that are embedded for a library, in some seconds on a core
 # Chosen on half of docs/sound_search.md's plain queries: a sound matches where its words' cosine
-# with the query, and so much of its own score, reach the threshold.
+# with the query, and so much of its own score, reach the threshold, or where its score alone is
+# beyond doubt.
 SOUND_WEIGHT: Final = 0.3
-THRESHOLD: Final = 0.8
+THRESHOLD: Final = 0.82
+CERTAIN: Final = 0.79
 RANK_WEIGHT: Final = 2.0  # of the words, in the order of results
 WORD: Final = re.compile(r"[^\W\d_]{3,}")  # without one, a name says nothing: "rec_014"
 Sentences = Callable[[Sequence[str]], np.ndarray]

@@ -16,6 +16,7 @@ from earshot.core.errors import InputError
 from earshot.media.audio.load import Audio, load
 from earshot.media.samples import SILENT_PEAK
 from earshot.sound_index.descriptions import (
+    CERTAIN,
     MAX_SOUNDS,
     RANK_WEIGHT,
     SOUND_WEIGHT,
@@ -164,7 +165,7 @@ class SoundSearch:
         threshold *= share * float(np.mean(best))
         matches = scores >= threshold
         if words is not None:
-            by_words = words + SOUND_WEIGHT * scores >= WORDS_THRESHOLD
+            by_words = (words + SOUND_WEIGHT * scores >= WORDS_THRESHOLD) | (scores >= CERTAIN)
             matches = np.where(self._descriptions[library].has_words, by_words, by_words | matches)
             order = np.argsort(
                 -(nearest.scores + RANK_WEIGHT * words[nearest.numbers]), kind="stable"
