@@ -2,7 +2,6 @@
 report that it comes from, and what is right."""
 
 import argparse
-import asyncio
 import os
 import socket
 import subprocess
@@ -19,6 +18,7 @@ from earshot.core.errors import InputError
 from earshot.core.paths import user_folder
 from earshot.tabs.listening_tests.events import LINKS, Link
 from earshot.tabs.shared import tool_server
+from tests.support.loops import run
 from tests.support.sounds import write_sound
 
 
@@ -42,7 +42,7 @@ def test_first_of_several_proxies_names_scheme(forwarded: str, scheme: str) -> N
     headers = [(b"x-forwarded-proto", forwarded.encode())]
     for kind, start in (("http", "http"), ("websocket", "ws")):
         scope = {"type": kind, "scheme": start, "headers": headers, "client": ("10.0.0.2", 1)}
-        asyncio.run(_Forwarded(app, ["10.0.0.2"])(scope, None, None))  # type: ignore[arg-type]
+        run(_Forwarded(app, ["10.0.0.2"])(scope, None, None))  # type: ignore[arg-type]
     assert seen == [scheme, scheme.replace("http", "ws")]
 
 
