@@ -354,7 +354,7 @@ def test_length_that_a_pipe_left_open_is_no_damage() -> None:
     assert recording.seconds == pytest.approx(5.0, abs=0.1)
 
 
-def film(form: str, codec: str, *sizes: tuple[int, int], cover: bool = False) -> bytes:
+def video(form: str, codec: str, *sizes: tuple[int, int], cover: bool = False) -> bytes:
     """A video that is red at its left, green at its top, in one size after the other; cover: behind
     a picture that is not marked as what it is."""
     buffer, packets = io.BytesIO(), []
@@ -410,7 +410,7 @@ def test_mirrored_picture_is_mirrored(
     matrix: tuple[int, int, int, int], expected: tuple[str, str]
 ) -> None:
     """NextLevel/NextLevel#250: programs that read the rotation only turn the face upside down."""
-    data = bytearray(film("mp4", "mpeg4", (64, 48)))
+    data = bytearray(video("mp4", "mpeg4", (64, 48)))
     place = data.index(b"tkhd") + 4 + 40
     a, b, c, d = (value << 16 for value in matrix)
     data[place : place + 36] = struct.pack(">9i", a, b, 0, c, d, 0, 0, 0, 1 << 30)
@@ -419,13 +419,13 @@ def test_mirrored_picture_is_mirrored(
 
 def test_picture_in_front_of_video_is_passed() -> None:
     """mutagen#661: not every program marks a cover."""
-    assert len(images_of(film("matroska", "mpeg4", (64, 48), cover=True))) == 10
+    assert len(images_of(video("matroska", "mpeg4", (64, 48), cover=True))) == 10
 
 
 def test_size_of_picture_may_change() -> None:
     """ant-media/Ant-Media-Server#5631, bvibber/OGVKit#132: WebRTC sends smaller ones over a slow
     network; mouths were smoothed over pixels of both."""
-    images = images_of(film("webm", "libvpx", (64, 48), (32, 24), (128, 96)))
+    images = images_of(video("webm", "libvpx", (64, 48), (32, 24), (128, 96)))
     assert len(images) == 30
     assert {image.shape for image in images} == {(48, 64, 3)}
     assert {sides(image) for image in images} == {("left", "above")}

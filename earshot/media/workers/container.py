@@ -82,10 +82,10 @@ def moving(streams: Sequence[VideoStream]) -> VideoStream | None:
     """Choose the first stream that is no picture, and one of pictures only where there is no other:
     not all programs mark a cover as what it is."""
     videos = [stream for stream in streams if not is_picture(stream)]
-    films = (
+    candidates = (
         each for each in videos if not each.codec_context or each.codec_context.name not in STILLS
     )
-    return next(films, videos[0] if videos else None)
+    return next(candidates, videos[0] if videos else None)
 
 
 class Timeline:
