@@ -11,6 +11,7 @@ import numpy as np
 
 from earshot.media.audio import dtw, features
 from earshot.media.audio.pitch import track_pitch
+from earshot.systems.words.time_warping import TimeWarping
 from earshot.systems.words.word_search import keyword_paths
 
 PHONEMES: Final = 8
@@ -24,6 +25,7 @@ def main() -> None:
     features.griffin_lim(features.linear_from_log_mel(mel), n_iter=1)
     track_pitch(noise)
     dtw.distance(mel, mel)
+    TimeWarping().distances([mel], [mel])
     keyword_paths(random.normal(size=(len(mel), PHONEMES)).astype(np.float32), [1, 2])
 
 
