@@ -65,6 +65,7 @@ class PluggedConverter:
         self.voices = _voices(plug_in.label, plug_in.attribute("voices", ()))
         self.any_voice: bool = plug_in.has("voice_from")
         self._has_units, self.by_name = plug_in.has("encode"), plug_in.has("result_for")
+        self.speaks_units: bool = self._has_units and plug_in.has("decode")
 
     def __call__(
         self, audio: Audio, voice: str, sample: Audio = None, name: str = ""
@@ -87,15 +88,41 @@ class PluggedConverter:
         seconds = time.perf_counter() - began
         speech, faults = checked_speech(self.label, result, source.seconds, seconds)
         ingredient, about_source = manifest.of_input(audio)
-        kind = SHIPPED if isinstance(target, str) else REFERENCE
-        origin = Origin(self.label, voice=kind, ingredient=ingredient)
+        origin = Origin(self.label, voice=_kind_of_voice(target), ingredient=ingredient)
         speech, faults = replace(speech, origin=origin), (*about_source, *faults)
-        spoken_as = target if isinstance(target, str) else voice
         try:
             units = self._units(*sound)
         except PlugInError as error:
             units, faults = None, (*faults, str(error))
-        return PluggedSpeech(speech, spoken_as, units, (*notices, *faults))
+        return PluggedSpeech(speech, _name(target, voice), units, (*notices, *faults))
+
+    def decode(
+        self,
+        units: Sequence[int],
+        unit_seconds: float,
+        origin: Origin,
+        voice: str,
+        sample: Audio = None,
+    ) -> PluggedSpeech:
+        """Speak units, those of some speech after they were edited, in a voice, as above.
+
+        unit_seconds: of each; origin: of the speech that they were. Raises InputError for none, and
+        for more than fit in a recording, PlugInError for a fault of the system.
+        """
+        seconds = len(units) * unit_seconds
+        if not 0 < seconds <= MAX_SECONDS:
+            raise InputError(
+                f"Units of 0 to {MAX_SECONDS:g} s can be spoken, and not of {seconds:g}."
+            )
+        began = time.perf_counter()
+        target, notices = self._target(voice, sample)
+        result = self._plug_in.call("decode", np.array(units, np.int64), target)
+        computed = time.perf_counter() - began
+        speech, faults = checked_speech(self.label, result, seconds, computed)
+        speech = replace(speech, origin=replace(origin, voice=_kind_of_voice(target)))
+        return PluggedSpeech(
+            speech, _name(target, voice), (units, unit_seconds), (*notices, *faults)
+        )
 
     def _target(self, voice: str, sample: Audio) -> tuple[Any, tuple[str, ...]]:
         if voice in self.voices:
@@ -406,6 +433,15 @@ def checked_speech(
     origin = Origin(label)
     speech = Speech(sound.waveform, sound.sample_rate, log_mel(mono), compute_seconds, origin)
     return marked(speech), tuple(notices)
+
+
+def _kind_of_voice(target: Any) -> str:
+    """Name the kind of voice that a target is: one that the system names, or of a recording."""
+    return SHIPPED if isinstance(target, str) else REFERENCE
+
+
+def _name(target: Any, voice: str) -> str:
+    return target if isinstance(target, str) else voice
 
 
 def _voices(label: str, value: Any) -> tuple[str, ...]:

@@ -44,6 +44,14 @@ class HasUnits(Protocol):
         ...
 
 
+class SpeaksUnits(HasUnits, Protocol):
+    """A system of voice conversion whose units can be edited, and spoken again."""
+
+    def decode(self, units: np.ndarray, target: Any) -> Sound:
+        """Speak units, int64 (U,), of those that encode returned, in a voice."""
+        ...
+
+
 class Streams(Protocol):
     """A system of voice conversion that speaks live. stream_rate: in Hz, of what it is given and
     returns, 16,000 where it names none.

@@ -38,3 +38,6 @@ class NewSystem:
     # unit_seconds = 0.02
     # def encode(self, waveform, sample_rate):           units, numbers from 0, to look at
     #     return self.model.units(waveform)
+    #
+    # def decode(self, units, target):                   the same units after they were edited
+    #     return self.model.speak(units, target), self.rate

@@ -24,7 +24,8 @@ TABLE: Final = "components/side_by_side.html"
 class Take:
     """What a system made of a source. label: what the menu calls the system; speech: the sound;
     settings: how it was made, by name; lanes: of more than its sound; notices: sentences about it;
-    measures: what judges say of it, by what a table calls that.
+    measures: what judges say of it, by what a table calls that; stale: whether its lanes show what
+    its sound is not of any more.
     """
 
     label: str
@@ -33,6 +34,7 @@ class Take:
     lanes: Sequence[Lane] = ()
     notices: Sequence[str] = ()
     measures: Mapping[str, str] = field(default_factory=dict)
+    stale: bool = False
 
     @property
     def seconds(self) -> float:
@@ -93,7 +95,8 @@ class Comparison:
         tracks = []
         for place, take in enumerate(self.takes, 1):
             sound = SoundLanes.of(take.speech)
-            lanes += [*take.lanes, *sound.lanes(f"{place} · {take.label}")]
+            note = " · edited, not spoken yet" if take.stale else ""
+            lanes += [*take.lanes, *sound.lanes(f"{place} · {take.label}{note}", take.stale)]
             tracks.append(File(take.label, f"{place}.{self.ending}", self.content(take), True))
         tracks += [self.source.track] if self.source.track else []
         return TimelineSpec("The source and each system on one time axis", lanes, tracks)

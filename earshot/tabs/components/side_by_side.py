@@ -5,7 +5,7 @@ one playhead, and what was measured of each. A system that fails leaves the othe
 import logging
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import gradio as gr
 from gradio.components import Component
@@ -22,9 +22,6 @@ from earshot.tabs.shared.html import render
 from earshot.tabs.shared.parts import Section
 from earshot.tabs.shared.services import Services
 
-if TYPE_CHECKING:
-    pass
-
 MAX_SYSTEMS: Final = 4
 MAX_SECONDS: Final = 3600.0  # of all, of which each has its own limit, and may be downloaded
 CHOOSE: Final = f"Choose one to {MAX_SYSTEMS} systems first."
@@ -34,7 +31,10 @@ logger = logging.getLogger("earshot")
 
 
 class SideBySide(Section):
-    """The folded panel of a tab whose systems make sounds. offer: its systems."""
+    """The folded panel of a tab whose systems make sounds. offer: its systems; comparison: what it
+    makes of their takes."""
+
+    comparison: type[Comparison] = Comparison
 
     def __init__(self, task: str, offer: Offer[Any], services: Services, hint: str) -> None:
         """Lay the panel out. task: names its elements; hint: stands in it before the first run."""
@@ -61,6 +61,7 @@ class SideBySide(Section):
             self.lanes = timeline(f"{task}-systems", hint)
             self.table = gr.HTML(elem_classes="side-by-side")
             self.blind = BlindVote(task, self.result)
+        self.outputs = [self.message, self.result, self.lanes, self.table]
 
     def wire(self, inputs: Sequence[Component]) -> None:
         """Connect the panel. inputs: that ``source`` and ``take`` read."""
@@ -68,7 +69,7 @@ class SideBySide(Section):
             self.start.click,
             self.run,
             {self.systems, *inputs},  # type: ignore[arg-type]
-            [self.message, self.result, self.lanes, self.table],
+            self.outputs,
             progress_on=self.lanes,
             start=self.start,
             stop=self.stop,
@@ -110,13 +111,16 @@ class SideBySide(Section):
             except Exception:
                 logger.exception("%s failed", name)
                 faults.append(f"{label} failed.")
-            comparison = Comparison(source, at_one_loudness(takes), tuple(faults))
-            yield {
-                self.message: "",
-                self.result: comparison,
-                self.lanes: comparison.timeline().value(),
-                self.table: comparison.table(),
-            }
+            yield self.show(self.comparison(source, at_one_loudness(takes), tuple(faults)))
+
+    def show(self, comparison: Comparison) -> Update:
+        """Show what systems made of a source."""
+        return {
+            self.message: "",
+            self.result: comparison,
+            self.lanes: comparison.timeline().value(),
+            self.table: comparison.table(),
+        }
 
     def _label(self, name: str) -> str:
         return {**self.offer.labels, **self.offer.plugged}.get(name, name)

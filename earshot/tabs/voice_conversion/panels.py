@@ -1,42 +1,28 @@
 """The panels under a conversion: the words that a recogniser finds in it, shown with --transcripts
-only; a blind vote, in which one press says which of two systems is clearer; and systems side by
-side, ours and those of the operator.
+only; and a blind vote, in which one press says which of two systems is clearer.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
-import numpy as np
 from gradio.events import Dependency
 from markupsafe import Markup
 
 from earshot.core.errors import InputError
 from earshot.media.audio.speech import LABEL
-from earshot.media.constants import SAMPLE_RATE
-from earshot.media.pictures import viridis_colors
 from earshot.study.design import Item, Test
 from earshot.study.library import VOTE, TestLibrary
-from earshot.systems.registry import Offer
-from earshot.systems.voice_conversion import settings
 from earshot.tabs.components.blind_vote import standing
-from earshot.tabs.components.comparison import Source, Take
-from earshot.tabs.components.lanes import UnitCells
-from earshot.tabs.components.side_by_side import SideBySide
-from earshot.tabs.components.timeline import SoundLanes
-from earshot.tabs.shared.events import LAST, Update, Values, queued, reporting, say, stoppable
+from earshot.tabs.shared.events import LAST, Update, queued, reporting, say, stoppable
 from earshot.tabs.shared.gradio_internals import event_data
 from earshot.tabs.shared.html import icon, render
 from earshot.tabs.shared.parts import Section
-from earshot.tabs.shared.services import Services
-from earshot.tabs.voice_conversion.speaking import SpeakingInputs
-from earshot.tabs.voice_conversion.view import ConversionResult, rate
+from earshot.tabs.voice_conversion.view import ConversionResult
 
 if TYPE_CHECKING:
     from earshot.pretrained.recogniser import Transcriber, Transcript
-    from earshot.systems.voice_conversion.converter import Converter
 
 # A recording, and its words: recognised once, in however many voices it is converted.
 SourceWords = tuple[bytes, "Transcript"]
@@ -72,8 +58,6 @@ VOTE_LABELS: Final = {
     "vqvae-512": "512 units of the VQ-VAE",
 }
 NO_VOTE: Final = "Vote first: what you heard is told then."
-NO_SOURCE: Final = "There is nothing to convert yet. Record or upload speech, or try an example."
-NO_TAKES: Final = "Your speech by each system appears here, on one time axis."
 
 
 class TranscriptPanel(Section):
@@ -181,89 +165,3 @@ def _standing(tests: TestLibrary, test: Test, item: Item) -> str:
     votes = both_ways(tests.store.ratings(test))
     votes = votes[(votes["system"] == pair[0]) & (votes["other"] == pair[1])]
     return standing(votes, pair, [VOTE_LABELS.get(system, system) for system in pair])
-
-
-class ConversionSideBySide(SideBySide):
-    """The systems of voice conversion side by side, in the voice that was chosen for the tab.
-
-    speaking: the components in which it is chosen; audio, result: those of the source.
-    """
-
-    def __init__(
-        self,
-        offer: "Offer[Converter]",
-        services: Services,
-        audio: gr.Audio,
-        result: gr.State,
-    ) -> None:
-        """Lay the panel out."""
-        self.audio, self.conversion, self.judges = audio, result, services.judges
-        super().__init__("conversion", offer, services, NO_TAKES)
-
-    def follow(self, speaking: SpeakingInputs) -> None:
-        """Connect the panel, which speaks as is chosen in these components."""
-        self.speaking = speaking
-        self.wire([self.audio, self.conversion, *speaking.components])
-
-    def source(self, values: Values) -> Source:
-        """Return the recording, or else what is shown. Raises InputError where there is neither."""
-        from earshot.media.audio.features import log_mel  # late, for they load SciPy
-        from earshot.media.audio.load import load
-        from earshot.media.audio.speech import Speech
-
-        waveform = load(self._sound(values), SAMPLE_RATE, settings.MAX_SECONDS).waveform
-        sound = SoundLanes.of(Speech(waveform, SAMPLE_RATE, log_mel(waveform), 0.0))
-        return Source(sound.content, sound.lanes("Source"), sound.file("Source", "source"))
-
-    def take(self, name: str, values: Values) -> Take:
-        """Convert the source by a system to the chosen voice, and let judges measure it."""
-        take = self._take(name, values)
-        if not self.judges:
-            return take
-        from earshot.pretrained.judges import measured  # late, for they load SciPy
-
-        sample = self.speaking.read(values).sample
-        sounds = (take.speech.sample_rate, take.speech.waveform), self._sound(values), sample
-        return replace(take, measures=measured(self.judges, *sounds))
-
-    def _take(self, name: str, values: Values) -> Take:
-        spoken, sound = self.speaking.read(values), self._sound(values)
-        system = self.offer.any(name)
-        if name not in self.offer.plugged:
-            conversion = system(sound, *spoken.arguments(system))
-            units = conversion.units
-            cells = UnitCells(
-                f"{system.name} · {rate(conversion)}",
-                tuple(units.codes.tolist()),
-                units.step,
-                system.colors,
-            )
-            label = self.offer.labels[name]
-            return Take(
-                label, conversion.converted, {"target": spoken.target}, [cells], conversion.notices
-            )
-        file = Path(sound).stem if isinstance(sound, str) else ""
-        speech = system(sound, spoken.voice, spoken.sample, file)
-        cells = _unit_cells(system.label, *speech.units) if speech.units else None
-        return Take(
-            system.label,
-            speech.speech,
-            {"target": speech.voice},
-            [cells] if cells else [],
-            speech.notices,
-        )
-
-    def _sound(self, values: Values) -> str | bytes:
-        past: ConversionResult | None = values[self.conversion]
-        if recording := values[self.audio]:
-            return recording
-        if not past or not past.source:
-            raise InputError(NO_SOURCE)
-        return past.source.content
-
-
-def _unit_cells(label: str, units: Sequence[int], step: float) -> UnitCells:
-    """Draw the units of a plug-in, each in a colour of its own."""
-    numbers = np.unique(units, return_inverse=True)[1]
-    colors = viridis_colors(np.linspace(0, 1, numbers.max() + 1))
-    return UnitCells(f"{label} · {len(colors)} units", tuple(numbers.tolist()), step, colors)

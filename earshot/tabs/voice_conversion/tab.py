@@ -34,11 +34,8 @@ from earshot.tabs.voice_conversion.events import (
 )
 from earshot.tabs.voice_conversion.live import LivePanel
 from earshot.tabs.voice_conversion.own_voice import OwnVoicePanel
-from earshot.tabs.voice_conversion.panels import (
-    ConversionSideBySide,
-    TranscriptPanel,
-    VotePanel,
-)
+from earshot.tabs.voice_conversion.panels import TranscriptPanel, VotePanel
+from earshot.tabs.voice_conversion.side_by_side import ConversionSideBySide
 from earshot.tabs.voice_conversion.speaking import (
     ALONE,
     ANY_CARD,

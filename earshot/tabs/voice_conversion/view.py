@@ -231,7 +231,7 @@ class ConversionResult:
             lanes=[*source, self.unit_cells(selectable=True), *reversed(converted)],
             tracks=[*files, self.converted.file("Converted", "converted")],
             downloads=downloads,
-            actions=actions(self.colors, bool(self.past)),
+            actions=unit_actions(len(self.colors) - 1, bool(self.past), self.colors),
             hint=HINT,
             touch_hint=TOUCH_HINT,
             answer=[len(files)] if answer else [],
@@ -244,13 +244,14 @@ def announced(speech: "Speech", spoken: Speaking) -> bytes:
     return b"" if longer is speech else wav(longer)
 
 
-def actions(colors: Sequence[str], can_undo: bool) -> Sequence[Action]:
-    """List the edit buttons of the unit strip. colors: of the codebook's units."""
+def unit_actions(highest: int, can_undo: bool, colors: Sequence[str] = ()) -> Sequence[Action]:
+    """List the edit buttons of a unit strip. highest: number of a unit; colors: of all units, where
+    they can be chosen from a palette."""
     return (
         Action("mute", "Mute", key="m"),
         Action("delete", "Delete", key="Delete"),
         Action("repeat", "Repeat", key="r"),
-        Action("replace", "Replace by", highest=len(colors) - 1, colors=colors),
+        Action("replace", "Replace by", highest=highest, colors=colors),
         Action("undo", "Undo", needs_cells=False, key="u", enabled=can_undo),
         Action("speak", "Speak it again", event="submit", needs_cells=False),
     )

@@ -8,7 +8,7 @@ import gradio as gr
 import numpy as np
 import pytest
 
-from earshot.core.errors import InputError
+from earshot.core.errors import InputError, PlugInError
 from earshot.core.paths import ASSETS
 from earshot.media.audio import features
 from earshot.media.audio.load import loudness, wav_bytes
@@ -25,7 +25,7 @@ from earshot.tabs.components.side_by_side import about_systems
 from earshot.tabs.shared import events
 from earshot.tabs.shared.gradio_internals import example_for_input
 from earshot.tabs.shared.services import Services
-from earshot.tabs.voice_conversion.panels import ConversionSideBySide
+from earshot.tabs.voice_conversion.side_by_side import ConversionSideBySide, EditableTake
 from earshot.tabs.voice_conversion.speaking import Speaking
 
 TONE = np.sin(np.arange(SAMPLE_RATE) / 9).astype(np.float32) / 4
@@ -124,6 +124,93 @@ def test_judges_measure_each_system() -> None:
     last = page.run("ours", "theirs")[-1]
     assert [take.measures for take in last[page.panel.result].takes] == 2 * [{"Words kept": "50%"}]
     assert "Words kept" in last[page.panel.table] and ">50%<" in last[page.panel.table]
+
+
+class SpeaksUnits(Theirs):
+    """Says a unit as a tone of its number times 100 Hz."""
+
+    def encode(self, waveform: np.ndarray, sample_rate: int) -> list[int]:
+        return [2, 2, 5]
+
+    def decode(self, units: np.ndarray, target: str) -> Any:
+        assert target == "low" and units.dtype == np.int64
+        times = np.arange(1600) / SAMPLE_RATE
+        tones = [np.sin(2 * np.pi * 100 * unit * times) / 2 for unit in units]
+        return np.concatenate(tones).astype(np.float32), SAMPLE_RATE
+
+
+def edited(page: Page, comparison: Any, **data: Any) -> Any:
+    event: Any = SimpleNamespace(_data=data)
+    return page.panel.edit(comparison, event)[page.panel.result]
+
+
+def units_of(comparison: Any) -> list[list[int]]:
+    takes = [take for take in comparison.takes if isinstance(take, EditableTake)]
+    return [take.numbers[take.units.codes].tolist() for take in takes]
+
+
+def test_units_of_plug_ins_are_edited_and_spoken_again() -> None:
+    """Cells count through the lanes of all systems that speak units, and only through those."""
+    page = Page(Services())
+    for name in ("broken", "ours"):
+        plug_in = PlugIn(name.title(), SpeaksUnits, Path("t.py"))
+        page.plug_ins[name] = PluggedConverter(name, plug_in)
+    page.panel.offer.plugged["ours"] = "Ours"  # type: ignore[index]
+    first = page.run("broken", "theirs", "ours")[-1][page.panel.result]
+    selectable = [lane.selectable for lane in first.timeline().lanes if hasattr(lane, "selectable")]
+    assert selectable == [True, False, True]
+    second = edited(page, first, action="replace", cells=[1, 3], number=4)
+    assert units_of(second) == [[2, 4, 5], [4, 2, 5]]
+    assert [take.stale for take in second.takes] == [True, False, True]
+    assert units_of(edited(page, second, action="delete", cells=[3, 4])) == [[2, 4, 5], [5]]
+    assert units_of(edited(page, second, action="repeat", cells=[0, 1]))[0] == [2, 4, 2, 4, 5]
+    values = {**page.values, page.panel.result: second}
+    spoken = page.panel.speak(values, gr.Progress())[page.panel.result]
+    take = spoken.takes[0]
+    spectrum = np.abs(np.fft.rfft(take.speech.waveform[1600:3200]))
+    assert np.argmax(spectrum) * SAMPLE_RATE / 1600 == 400
+    assert not take.stale and take.settings == {"target": "low", "units": "edited"}
+    assert take.speech.origin is not None and take.speech.origin.model == "Broken"
+    assert [item.system for item in spoken.draft_items()][0] == "Broken low edited"
+    assert units_of(edited(page, spoken, action="undo")) == [[2, 2, 5], [2, 2, 5]]
+    assert units_of(edited(page, first, action="undo")) == units_of(first)
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ({"action": "replace", "cells": [0], "number": 6}, "numbered from 0 to 5"),
+        ({"action": "replace", "cells": [0], "number": None}, "numbered from 0 to 5"),
+        ({"action": "delete", "cells": [0, 1, 2]}, "At least one unit must stay"),
+        ({"action": "delete", "cells": [3]}, "Choose one or more units"),
+        ({"action": "delete", "cells": ["0", None, -1, True]}, "Choose one or more units"),
+        ({"action": "delete", "cells": None}, "no units to edit"),
+        ({"action": "mute", "cells": [0]}, "no units to edit"),
+        ({"action": "sing", "cells": [0]}, "no such edit"),
+    ],
+)
+def test_edit_that_cannot_be_is_refused(data: dict[str, Any], message: str) -> None:
+    page = Page(Services())
+    plug_in = PlugIn("Theirs", SpeaksUnits, Path("t.py"))
+    page.plug_ins["theirs"] = PluggedConverter("theirs", plug_in)
+    comparison = page.run("theirs")[-1][page.panel.result]
+    with pytest.raises(InputError, match=message):
+        edited(page, comparison, **data)
+    with pytest.raises(InputError, match="nothing waits to be spoken"):
+        page.panel.speak({**page.values, page.panel.result: comparison}, gr.Progress())
+
+
+def test_fault_of_speaking_units_is_the_systems_own() -> None:
+    class Fails(SpeaksUnits):
+        def decode(self, units: np.ndarray, target: str) -> Any:
+            return np.full(100, np.nan, np.float32), SAMPLE_RATE
+
+    page = Page(Services())
+    plug_in = PlugIn("Theirs", Fails, Path("t.py"))
+    page.plug_ins["theirs"] = PluggedConverter("theirs", plug_in)
+    comparison = edited(page, page.run("theirs")[-1][page.panel.result], action="repeat", cells=[0])
+    with pytest.raises(PlugInError, match="Theirs returned samples that are no numbers"):
+        page.panel.speak({**page.values, page.panel.result: comparison}, gr.Progress())
 
 
 def visitor(name: str) -> Any:
