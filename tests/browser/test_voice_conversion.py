@@ -1,7 +1,9 @@
 """A visitor's way through voice conversion, in a real browser."""
 
 import itertools
+import json
 import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -10,11 +12,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+import soundfile
 from playwright.sync_api import Browser, expect
 
 from earshot.core.cancellation import Job
 from earshot.media.audio.load import wav_bytes
 from earshot.media.audio.speech import Speech
+from earshot.provenance.detection import detect
+from earshot.provenance.keys import installation_number
+from earshot.provenance.mark import NO_MARK
 from earshot.systems.voice_conversion import AnyVoiceConversion
 from earshot.systems.voice_conversion.reading import Reading
 from earshot.systems.voice_conversion.settings import MODELS
@@ -210,10 +216,25 @@ def test_units_are_selected(visit: Visit, tmp_path: Path) -> None:
 
 
 @pytest.mark.stays
-def test_downloaded_units_are_loaded_again(visit: Visit, tmp_path: Path) -> None:
-    """Units are downloaded as JSON."""
-    visit.convert(another_speech(tmp_path))
+def test_downloads_say_what_they_are(
+    visit: Visit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A sound is signed, as another program reads it, and its mark outlives Opus; units are loaded
+    again."""
+    monkeypatch.delenv(NO_MARK)
+    visit.convert(long_speech(tmp_path, 6.0))
     units = visit.units()
+    with visit.page.expect_download() as download:
+        visit.page.get_by_role("link", name="WAV").click()
+    download.value.save_as(sound := tmp_path / "converted.wav")
+    read = "import c2pa, sys; print(c2pa.Reader(sys.argv[1]).json())"
+    manifest = subprocess.check_output([sys.executable, "-c", read, str(sound)], text=True)
+    assert json.loads(manifest)["validation_state"] == "Valid"
+    samples, rate = soundfile.read(sound)
+    opus = tmp_path / "converted.opus"
+    soundfile.write(opus, samples, rate, format="OGG", subtype="OPUS")
+    result = detect(opus)
+    assert (result.manifest.state, result.mark.installation) == ("none", installation_number())
     with visit.page.expect_download() as download:
         visit.page.get_by_role("link", name="Units").click()
     path = tmp_path / "units.json"

@@ -17,6 +17,7 @@ from earshot.study.design.raters import Blocks, Panel, Question, RoomTest, Rules
 from earshot.study.design.scales import Texts, by_checks, unwritten
 
 Pairing = Literal["balanced", "adaptive"]
+Disclosure = Literal["before", "after"]  # the test
 Kind = Literal["trial", "practice", "attention", "gold"]
 
 CHECKS: Final = ("attention", "gold")  # the kinds whose answer is known
@@ -77,8 +78,9 @@ class Test:
     rated). comment: whether raters may write one on every trial. sentences: what is said, by
     stimulus; show_sentence: whether raters read it. environment: the test of a rater's room, None:
     there is none. break_every: after how many trials raters are asked to rest. blocks: whether a
-    rater gets the trials of each system, or pair, one after the other. source: what its ratings
-    were collected with, where it was not us (earshot.study.imports).
+    rater gets the trials of each system, or pair, one after the other. disclosed_after: whether
+    raters are told after the test, and not before, that voices may be synthetic. source: what its
+    ratings were collected with, where it was not us (earshot.study.imports).
     """
 
     __test__: ClassVar[bool] = False  # it is no test of pytest's
@@ -116,6 +118,7 @@ class Test:
     environment: RoomTest | None = None
     break_every: int | None = None
     blocks: Blocks | None = None
+    disclosed_after: bool = False
     source: str = ""
 
     def __getstate__(self) -> dict[str, Any]:

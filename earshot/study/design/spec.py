@@ -28,6 +28,7 @@ from earshot.study.design.document import (
 from earshot.study.design.model import (
     MAX_TRIALS,
     MAX_TRIALS_PER_RATER,
+    Disclosure,
     Kind,
     Pairing,
     Test,
@@ -64,7 +65,7 @@ KEYS: Final = (
     "title design systems reference trials practice attention gold instructions consent question "
     "words language no_preference loudness seed invited panel raters closes texts pairing "
     "mention_reference questions rules agree approval strict scales comment sentences "
-    "show_sentence demographics environment break_every blocks"
+    "show_sentence demographics environment break_every blocks disclosure"
 ).split()
 TRIAL_KEYS: Final = ("sounds", "reference", "expected", "tolerance")
 LOUDNESS: Final = (-60.0, -10.0)  # LUFS, what can be meant
@@ -172,6 +173,7 @@ def _test(document: Value, name: str, folder: Path) -> Test:
         environment=environment,
         break_every=document.take("break_every", int, None, at_least(1), "1 or more trials"),
         blocks=blocks,
+        disclosed_after=document.choice("disclosure", get_args(Disclosure), "before") == "after",
         texts=read_texts(document, len(words), len(agree), scales),
         scales=scales,
         comment=document.take("comment", bool, False),

@@ -192,6 +192,7 @@ def about(
         "consent": texts.consent,
         "agree": texts.agree,
         "approval": test.approval,
+        "disclosed_after": test.disclosed_after,
         "count": test.trial_count,
         "checks": checks.HEADPHONE_TRIALS,
         "attempt": rater.attempts if rater else 0,

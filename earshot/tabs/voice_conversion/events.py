@@ -159,7 +159,7 @@ class ConversionEvents:
         each = [replace(spoken, voice=voice, other=ALONE) for voice in pipeline.voices]
         for i, way in enumerate(each):
             progress((i, len(each)), desc=f"Speaking as {way.label}", unit="voices")
-            sound = SoundLanes.of(pipeline.decode(result.units, *way.arguments(pipeline)))
+            sound = SoundLanes.of(result.speak(pipeline, way))
             tracks.append(sound.file(way.label, way.voice))
             lanes.append(sound.lanes(way.label)[0])
         source = [result.source.file("Source", "source")] if result.source else []
@@ -226,8 +226,7 @@ class ConversionEvents:
         spoken = self.components.speaking.read(values)
         progress(0.3, desc=f"Speaking {len(result.units.codes)} units as {spoken.label}")
         pipeline = self.models.pipeline(result.units.model)
-        speech = pipeline.decode(result.units, *spoken.arguments(pipeline))
-        return self._show(result.respoken(speech, spoken))
+        return self._show(result.respoken(result.speak(pipeline, spoken), spoken))
 
     def load(
         self,
@@ -262,7 +261,8 @@ class ConversionEvents:
         for i, pipeline in enumerate(models):
             progress((i, len(models)), desc=f"Converting by {pipeline.name}", unit="rates")
             if pipeline.encoder not in contents:
-                contents[pipeline.encoder] = pipeline.encode_content(source.content)
+                content = pipeline.encode_content(source.content)
+                contents[pipeline.encoder] = replace(content, ingredient=result.ingredient)
             conversion = pipeline(contents[pipeline.encoder], *spoken.arguments(pipeline))
             lanes += _rate_lanes(pipeline.name, conversion, pipeline.colors)
             sound = wav(conversion.converted)
@@ -283,6 +283,11 @@ class ConversionEvents:
         past: ConversionResult | None = values[self.components.result]
         sound = recording or (past.source.content if past and past.source else None)
         conversion = pipeline(sound, *spoken.arguments(pipeline))
+        if past and not recording:  # what is shown has lost the metadata of its file
+            origin = conversion.converted.origin
+            origin = origin and replace(origin, ingredient=past.ingredient)
+            speech = replace(conversion.converted, origin=origin)
+            conversion = replace(conversion, converted=speech)
         result = ConversionResult.of(conversion, pipeline, spoken, recording)
         return result, " ".join(conversion.notices)
 

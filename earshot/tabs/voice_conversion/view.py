@@ -107,7 +107,8 @@ class ConversionResult:
 
     spoken: the units of `converted`; target, voice: who says it, as programs and as people call
     them; recording: the path of the file that it was made of, where it was one; past: for undo;
-    announced: the file to download, where a notice is spoken before it.
+    announced: the file to download, where a notice is spoken before it; ingredient: the signed
+    metadata of the recording, if it has any, which what is made of it later carries too.
     """
 
     units: Units
@@ -122,6 +123,7 @@ class ConversionResult:
     recording: str | None = None
     past: tuple[Units, ...] = ()
     announced: bytes = b""
+    ingredient: bytes = b""
 
     @classmethod
     def of(
@@ -145,6 +147,7 @@ class ConversionResult:
             numbers(conversion),
             recording,
             announced=announced(conversion.converted, spoken),
+            ingredient=origin.ingredient if (origin := conversion.converted.origin) else b"",
         )
 
     @classmethod
@@ -175,6 +178,13 @@ class ConversionResult:
     def undone(self) -> "ConversionResult":
         """Go back to the result before its last edit, or keep it where there was none."""
         return replace(self, units=self.past[-1], past=self.past[:-1]) if self.past else self
+
+    def speak(self, pipeline: "Converter", spoken: Speaking) -> "Speech":
+        """Speak the units that are shown. Raises InputError where the model cannot."""
+        speech = pipeline.decode(self.units, *spoken.arguments(pipeline))
+        return replace(
+            speech, origin=speech.origin and replace(speech.origin, ingredient=self.ingredient)
+        )
 
     def respoken(self, speech: "Speech", spoken: Speaking) -> "ConversionResult":
         """Replace the conversion after its units were synthesised again."""

@@ -15,7 +15,7 @@ from tests.browser.study.test_study import in_order
 @pytest.fixture(scope="module")
 def tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestLibrary]:
     folder = tmp_path_factory.mktemp("tests")
-    sitting = {"environment": {"pairs": 2, "right": 2}, "break_every": 2}
+    sitting = {"environment": {"pairs": 2, "right": 2}, "break_every": 2, "disclosure": "after"}
     write_test(folder / "sitting", "acr", trials=4, demographics=True, **sitting)
     yield library(folder)
 
@@ -28,6 +28,7 @@ def test_sitting_with_questions_room_and_breaks(
     page.goto(form.link)
     for text in ("consent.questions", "consent.room"):
         expect(page.get_by_text(form.say(text))).to_be_visible()
+    expect(page.get_by_text(form.say("consent.voices"))).to_have_count(0)
     form.button(form.say("consent.agree")).click()
     expect(form.heading).to_have_text(form.say("questions.title"))
     in_order(page)
@@ -55,6 +56,7 @@ def test_sitting_with_questions_room_and_breaks(
     for _ in range(2):
         _answer(form)
     form.finish()
+    expect(page.get_by_text(form.say("end.voices"))).to_be_visible()
     rater = tests.store.resume(form.test, form.token)
     assert rater and rater.environment and rater.rooms == 2
     assert rater.replied == tuple((question, 0) for question in range(6))

@@ -43,6 +43,7 @@ def test_schema_has_every_choice_and_limit() -> None:
     choices, properties = DEFINITIONS["choices"], PROPERTIES
     assert properties["design"]["enum"] == [*DESIGNS]
     assert properties["pairing"]["enum"] == [*get_args(model.Pairing)]
+    assert properties["disclosure"]["enum"] == [*get_args(model.Disclosure)]
     assert properties["blocks"]["enum"] == [*get_args(raters.Blocks)]
     assert properties["demographics"]["oneOf"][1]["items"]["enum"] == [*raters.demographics()]
     assert DEFINITIONS["question"]["properties"]["when"]["enum"] == [*get_args(raters.When)]

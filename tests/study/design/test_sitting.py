@@ -18,12 +18,14 @@ def test_sitting_is_read(tmp_path: Path) -> None:
             environment={"pairs": 6, "right": 5},
             break_every=3,
             blocks="systems",
+            disclosure="after",
             demographics=["age", "hearing"],
             questions=[{"ask": "Which headphones?"}],
             rules={"least_seconds": 1, "most_seconds": 60.5, "most_minutes": 90},
         )
     )
     assert test.environment == RoomTest(6, 5) and test.break_every == 3 and test.blocks == "systems"
+    assert test.disclosed_after
     age, hearing, own = test.questions
     assert age.wording("de")[0] == "Wie alt sind Sie?" and hearing.optional and not own.optional
     assert age.fits(None) and not own.fits(None)
@@ -42,7 +44,7 @@ def test_unwritten_sitting_has_nothing(tmp_path: Path) -> None:
             None,
             (),
         )
-        assert test.rules == Rules()
+        assert test.rules == Rules() and not test.disclosed_after
 
 
 def test_usual_ones_are_those_for_true(tmp_path: Path) -> None:
@@ -65,6 +67,7 @@ def test_questions_are_asked_in_every_language(name: str) -> None:
         ({"environment": {"right": 5}}, '"right" must be 1 to as many as there are pairs'),
         ({"environment": {"rigth": 3}}, 'did you mean "right"'),
         ({"break_every": 0}, '"break_every" must be 1 or more'),
+        ({"disclosure": "never"}, '"disclosure" must be before or after'),
         ({"blocks": "scales"}, '"blocks" must be systems'),
         ({"demographics": ["shoe size"]}, 'there is no "shoe size": there are age'),
         ({"demographics": "age"}, "write true here, or some of"),

@@ -1,6 +1,7 @@
 """A result's edits, its undo, and the example that is kept with the page."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -47,6 +48,14 @@ def test_edited_result_is_stale_until_synthesised(
     assert undone.stale and not undone.past
     assert np.array_equal(undone.units.codes, result.units.codes)
     assert undone.undone() is undone
+
+
+def test_source_stays_an_ingredient_of_what_is_spoken_again(
+    result: ConversionResult, pipeline: Converter
+) -> None:
+    signed = replace(result, ingredient=b"signed").edited(result.units.at(np.arange(10)))
+    origin = signed.speak(pipeline, Speaking("TF2")).origin
+    assert origin and origin.ingredient == b"signed" and origin.model == pipeline.name
 
 
 def test_result_keeps_limited_edits_to_undo(result: ConversionResult) -> None:

@@ -65,6 +65,8 @@ def _facts_of_test(results: Results) -> Iterator[tuple[str, str]]:
         drawn = "adaptive pairs" if test.pairing == "adaptive" else "balanced, in random order"
         blocks = ", in a block for each system or pair, their order balanced" * bool(test.blocks)
         yield "Order", f"{drawn}{blocks}, on random sides; seed {test.seed}"
+    if test.disclosed_after:
+        yield "Disclosure", "raters were told after the test that voices may be synthetic"
     if test.break_every:
         yield "Breaks", f"asked for after every {counted(test.break_every, 'trial')}"
     if test.environment:

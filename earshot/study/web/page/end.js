@@ -12,8 +12,8 @@ export function filled(back, params) {
 }
 
 // outcome: see earshot.study.design.raters; code: the rater's own; back: the panel's address or code.
-// visitors: whether a visitor opened the test, whose address nobody is taken to without a word.
-export function end({ outcome, code, back, preview, visitors }, params) {
+// voices: whether raters are told that some were synthetic; visitors: whether a visitor opened the test, whose address nobody is taken to without a word.
+export function end({ outcome, code, back, preview, visitors, voices }, params) {
   const address = back && ADDRESS.test(back) ? filled(back, params) : null;
   const shown = address ? null : back ?? (outcome === "complete" ? code : null);
   const own = shown && shown === code;
@@ -22,7 +22,7 @@ export function end({ outcome, code, back, preview, visitors }, params) {
     "section", { class: "page" },
     h("h1", {}, t(`end.${outcome}.title`)),
     h("div", { class: "prose" },
-      outcome === "complete" && h("p", {}, t("end.voices")),
+      voices && h("p", {}, t("end.voices")),
       h("p", {}, t(own ? "end.complete.code" : `end.${outcome}.text`)),
       shown && !own && h("p", {}, t("end.code"))),
     shown && h("p", { class: "code" }, h("output", {}, shown), navigator.clipboard && copier(shown)),

@@ -286,7 +286,9 @@ function bid_farewell() {
   }
   memory.set(place, null);
   if (test.outcome === "complete") memory.set(`${place} done`, true);
-  show(end(test, params));
+  // Who was not told before is told however the test ended for them.
+  const voices = test.outcome === "complete" || (test.disclosed_after && Boolean(rater));
+  show(end({ ...test, voices }, params));
 }
 
 function leave() {

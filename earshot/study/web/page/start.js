@@ -27,7 +27,7 @@ export function consent(test, { before, again, device }, agree, decline) {
     h("div", { class: "prose" }, paragraphs(test.instructions)),
     h("div", { class: "consent" },
       h("h2", {}, t("consent.title")), paragraphs(test.consent), h("p", {}, t("consent.stored")),
-      h("p", {}, t("consent.voices")),
+      !test.disclosed_after && h("p", {}, t("consent.voices")),
       optional && h("p", {}, t("consent.questions")),
       test.room && h("p", {}, t("consent.room")),
       test.videos.length > 0 && h("p", {}, t("consent.videos")),
