@@ -12,13 +12,17 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from earshot.core.console import text_of
 from earshot.core.errors import InputError
 from earshot.core.files import check_new, files_below
 from earshot.core.paths import as_stored
 from earshot.provenance.mark import NO_MARK
+from earshot.sound_index.address import name_of
+
+if TYPE_CHECKING:
+    from earshot.sound_index.index import Report
 
 WIDTH: Final = 30  # characters of the progress bar
 REDRAW: Final = 0.1  # seconds
@@ -260,6 +264,27 @@ def print_table(text: str) -> None:
         if stat.S_ISREG(os.fstat(sys.stdout.fileno()).st_mode):
             text = f"\ufeff{text}"
     print(text, end="", flush=True)
+
+
+def print_report(out: Path, report: "Report | str") -> None:
+    """Print what the update of an index did, or why it did nothing."""
+    if isinstance(report, str):
+        print(report, flush=True)
+        return
+    for path, notice in report.noticed:
+        print(f"{one_line(name_of(path))}: {notice}", file=sys.stderr)
+    for path, reason in report.skipped:
+        print(f"skipped {one_line(name_of(path))}: {reason}")
+    print(
+        f"{out}: {report.added} added, {report.unchanged} unchanged, {report.removed} removed, "
+        f"{len(report.skipped)} skipped",
+        flush=True,
+    )
+
+
+def one_line(name: str) -> str:
+    """Write the name of a file, which may hold a tab or a line break, in a line of a table."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
 
 
 class Bar:

@@ -26,7 +26,6 @@ from earshot.sound_index.files import folder_of
 if TYPE_CHECKING:
     from earshot.sound_index.cluster import Workers
     from earshot.sound_index.embedding import SoundEncoder
-    from earshot.sound_index.index import Report
     from earshot.systems.sound_search import SearchResult
 
 LIBRARY: Final = ASSETS / "sounds.index"
@@ -118,7 +117,7 @@ def _search(options: argparse.Namespace) -> None:
 
 def _lines(result: "SearchResult") -> list[str]:
     lines = [
-        f"{hit.score:.2f}\t{hit.start:4.0f} s\t{_one_line(name_of(hit.sound.path))}\t"
+        f"{hit.score:.2f}\t{hit.start:4.0f} s\t{files.one_line(name_of(hit.sound.path))}\t"
         f"{hit.sound.caption}"
         for hit in result.hits
     ]
@@ -146,7 +145,7 @@ def _index(options: argparse.Namespace) -> None:
 
     folder, out = _folders(options)
     bar, backend = files.Bar(), options.index_backend
-    _report(out, scan(folder, out, _encoder(options), bar, backend, _workers(options)))
+    files.print_report(out, scan(folder, out, _encoder(options), bar, backend, _workers(options)))
 
 
 def _watch(options: argparse.Namespace) -> None:
@@ -154,7 +153,13 @@ def _watch(options: argparse.Namespace) -> None:
 
     folder, out = _folders(options)
     print(f"Watching {folder.absolute()}. Ctrl+C ends it.", flush=True)
-    watch(folder, out, _encoder(options), partial(_report, out), backend=options.index_backend)
+    watch(
+        folder,
+        out,
+        _encoder(options),
+        partial(files.print_report, out),
+        backend=options.index_backend,
+    )
 
 
 def _folders(options: argparse.Namespace) -> tuple[Path, Path]:
@@ -183,27 +188,6 @@ def _loader(options: argparse.Namespace) -> "Callable[[], SoundEncoder]":
     )
 
     return partial(load_encoder, options.sound_model or DEFAULT_MODEL, options.device)
-
-
-def _report(out: Path, report: "Report | str") -> None:
-    """Print what a scan did, or why it did nothing."""
-    if isinstance(report, str):
-        print(report, flush=True)
-        return
-    for path, notice in report.noticed:
-        print(f"{_one_line(name_of(path))}: {notice}", file=sys.stderr)
-    for path, reason in report.skipped:
-        print(f"skipped {_one_line(name_of(path))}: {reason}")
-    print(
-        f"{out}: {report.added} added, {report.unchanged} unchanged, {report.removed} removed, "
-        f"{len(report.skipped)} skipped",
-        flush=True,
-    )
-
-
-def _one_line(name: str) -> str:
-    """Write the name of a file, which may hold a tab or a line break, in a line of a table."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
 
 
 if __name__ == "__main__":

@@ -1,23 +1,31 @@
 """Words as files: a table of recordings with their vectors and nearest words, and places of a word
-as CSV and as a TextGrid for Praat (Boersma & Weenink).
+as CSV, as a TextGrid for Praat (Boersma & Weenink), as labels for Audacity, and as clips.
 """
 
-from collections.abc import Iterable, Iterator
+import io
+import zipfile
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
+
+import numpy as np
 
 from earshot.core import cancellation
 from earshot.core.errors import InputError
+from earshot.media.audio.load import wav_bytes
+from earshot.media.constants import SAMPLE_RATE
 from earshot.media.text.table import csv_text
 from earshot.systems.words.library import View, WordLibrary
 from earshot.systems.words.system import Neighbour, Spoken, Words
 
 if TYPE_CHECKING:
-    from earshot.systems.words.word_search import Place  # not loaded: it takes a second
+    from earshot.systems.words.word_index import Hit, WordIndex  # not loaded: it takes a second
+    from earshot.systems.words.word_search import Place
 
 NEIGHBOURS: Final = 5
+CLIP_MARGIN: Final = 1.0  # seconds of context before and after a place
 
 
 @dataclass(frozen=True)
@@ -115,3 +123,53 @@ def text_grid(places: Iterable["Place"], word: str, seconds: float) -> str:
 def _quoted(text: str) -> str:
     """Escape a string for Praat, in which a quotation mark is doubled, and a line ends it."""
     return " ".join(text.split()).replace('"', '""')
+
+
+def labels(places: Iterable["Place"], word: str) -> str:
+    """Write the places as labels for Audacity: a line each of start, end (s) and text, with tabs
+    between them."""
+    return "".join(
+        f"{place.start:.6f}\t{place.end:.6f}\t{' '.join(word.split())} {place.score:.2f}\n"
+        for place in sorted(places, key=lambda place: place.start)
+    )
+
+
+def hits_csv(hits: Iterable["Hit"], word: str) -> str:
+    """Write a CSV with a header, the best place first: word, file, start and end in seconds, score,
+    and whether it is of the sound ("yes") or an estimate."""
+    rows = (
+        (
+            word,
+            hit.recording.name,
+            f"{hit.place.start:.3f}",
+            f"{hit.place.end:.3f}",
+            f"{hit.place.score:.4f}",
+            "yes" if hit.careful else "no",
+        )
+        for hit in hits
+    )
+    return csv_text([("word", "file", "start", "end", "score", "careful"), *rows])
+
+
+def hits_zip(hits: Sequence["Hit"], word: str, index: "WordIndex") -> bytes:
+    """Pack places.csv, and for each recording a TextGrid and labels for Audacity, named as it is;
+    and of each place its clip, with a second before and after."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("places.csv", hits_csv(hits, word).encode("utf-8-sig"))
+        for recording in dict.fromkeys(hit.recording for hit in hits):
+            places = [hit.place for hit in hits if hit.recording == recording]
+            grid = text_grid(places, word, recording.seconds)
+            file.writestr(f"{recording.name}.TextGrid", grid.encode())
+            file.writestr(f"{recording.name}.labels.txt", labels(places, word).encode())
+        for rank, hit in enumerate(hits, start=1):
+            cancellation.check()
+            name = f"clips/{rank:03}-{PurePosixPath(hit.recording.name).stem}.wav"
+            file.writestr(name, wav_bytes(clip(hit, index), SAMPLE_RATE))
+    return buffer.getvalue()
+
+
+def clip(hit: "Hit", index: "WordIndex") -> np.ndarray:
+    """Cut out a place with CLIP_MARGIN of context: (T,) at 16 kHz."""
+    start, end = hit.place.start - CLIP_MARGIN, hit.place.end + CLIP_MARGIN
+    return index.sound(hit.recording, max(0.0, start), min(hit.recording.seconds, end))

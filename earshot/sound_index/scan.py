@@ -177,13 +177,13 @@ def scan(
         versions = list_files(folder)
     elif not folder.is_dir():
         raise InputError(f"There is no folder {folder}.")
-    with _locked(out):
+    with locked(out):
         exists = (out / MANIFEST).exists()
         index = SoundIndex.open(out, encoder) if exists else SoundIndex.empty(encoder)
         on_disk = backend == "disk" or (backend is None and index.on_disk)
         away: dict[Path, str] = {}
         paths = walk_files(folder, away.__setitem__) if versions is None else versions
-        files = _files(paths, folder, out, math.inf if on_disk else MAX_FILES)
+        files = files_to_index(paths, folder, out, math.inf if on_disk else MAX_FILES)
         if not files and not exists:
             why = f" {away[folder]}." if folder in away else ""
             raise InputError(
@@ -253,7 +253,7 @@ def _update_on_disk(
 
 
 @contextmanager
-def _locked(out: Path) -> Iterator[None]:
+def locked(out: Path) -> Iterator[None]:
     """Let no other scan into the index. Raises BusyError if one is there."""
     out.mkdir(parents=True, exist_ok=True)
     folder = os.open(out, os.O_RDONLY)
@@ -268,7 +268,9 @@ def _locked(out: Path) -> Iterator[None]:
             out.rmdir()
 
 
-def _files(paths: Iterable[Path], folder: Path, out: Path, max_files: float) -> list[Path]:
+def files_to_index(
+    paths: Iterable[Path], folder: Path, out: Path, max_files: float = math.inf
+) -> list[Path]:
     """Sort the files to index. Raises InputError for more than ``max_files``, read no further."""
     files = []
     for path in paths:
@@ -297,9 +299,21 @@ def watch(
     filled later. Ends when ``stop`` is set. backend: see ``scan``. Raises InputError if there is no
     such folder, and for a bucket.
     """
-    folder, out = folder.absolute(), out.absolute()
     if in_bucket(folder):
         raise InputError(UNWATCHED)
+    watch_folder(folder, out, lambda: scan(folder, out, encoder, backend=backend), on_report, stop)
+
+
+def watch_folder(
+    folder: Path,
+    out: Path,
+    update: Callable[[], Report],
+    on_report: Callable[[Report | str], object],
+    stop: threading.Event | None = None,
+) -> None:
+    """Update the index ``out`` of a folder, and again whenever something in it changes: see
+    ``watch``."""
+    folder, out = folder.absolute(), out.absolute()
     if not folder.is_dir():
         raise InputError(f"There is no folder {folder}.")
 
@@ -324,7 +338,7 @@ def watch(
         if not waiting:
             continue
         try:
-            on_report(scan(folder, out, encoder, backend=backend))
+            on_report(update())
         except BusyError:
             continue  # until the other scan is done
         except InputError as error:

@@ -232,6 +232,28 @@ class Words:
             parts.append(inner.log_softmax(dim=-1).cpu().numpy())
         return np.concatenate(parts)
 
+    @torch.inference_mode()
+    def posterior_cosines(
+        self, words: Sequence[Sequence[np.ndarray]], vector: np.ndarray
+    ) -> np.ndarray:
+        """Compute the cosines of words with a vector (D,), from their log posteriors (S, P) by each
+        phoneme-bottleneck model alone: the mean over these models, (N,)."""
+        cosines, first = [], 0
+        for member in self._members:
+            part = vector[first : first + member.network.config.width]
+            first += len(part)
+            if member not in self._phoneme_members:
+                continue
+            network = member.network
+            if not isinstance(network, PhonemeBottleneckEmbedder):
+                return np.zeros(len(words), np.float32)
+            number = self._phoneme_members.index(member)
+            frames, lengths = _stacked([word[number] for word in words])
+            frames, lengths = frames.to(self._device), lengths.to(self._device)
+            vectors = network.embed_posteriors(frames.softmax(dim=-1), lengths).cpu().numpy()
+            cosines.append(vectors @ part / max(float(np.linalg.norm(part)), 1e-12))
+        return np.mean(cosines, axis=0)
+
     @property
     def _phoneme_members(self) -> Sequence["Member"]:
         """Choose the phoneme-bottleneck models, if there are any: they see 0.3 s of context, and no

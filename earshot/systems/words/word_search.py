@@ -116,9 +116,8 @@ class WordSearch:
 
         Raises InputError for a spoken query in which no phoneme was recognised.
         """
-        phonemes = self._phonemes(query)
-        kind = "written" if isinstance(query, Written) else "spoken"
-        candidates, paths = _candidates(recording, phonemes, MIN_PATHS[kind])
+        phonemes = phonemes_of(self.words, query)
+        candidates, paths = _candidates(recording, phonemes, MIN_PATHS[kind_of_query(query)])
         vectors = []
         for first in range(0, len(candidates), BATCH):
             cancellation.check()
@@ -128,19 +127,31 @@ class WordSearch:
             vectors.append(self.words.embed_waveforms(parts, once=True))
         cosines = np.concatenate(vectors) @ query.vector if vectors else np.zeros(0)
         scores = cosines + PATH_WEIGHT * paths
-        threshold = SHORT_THRESHOLD if len(phonemes) <= SHORT else THRESHOLDS[kind]
-        return FoundPlaces(_apart(candidates, scores, limit), threshold)
+        return FoundPlaces(_apart(candidates, scores, limit), threshold_of(query, phonemes))
 
-    def _phonemes(self, query: Spoken | Written) -> tuple[int, ...]:
-        if isinstance(query, Written):
-            return tuple(numbers(query.pronunciation.phonemes))
-        first, last = (round(second * SAMPLE_RATE) for second in (query.start, query.end))
-        phonemes = self.words.decode_phonemes(query.waveform[first:last])
-        if not phonemes:
-            raise InputError(
-                "No phoneme was recognised in the word.", "Say it again, more clearly."
-            )
-        return phonemes
+
+def phonemes_of(words: Words, query: Spoken | Written) -> tuple[int, ...]:
+    """Return the phonemes of a query, by their numbers.
+
+    Raises InputError for a spoken query in which no phoneme was recognised.
+    """
+    if isinstance(query, Written):
+        return tuple(numbers(query.pronunciation.phonemes))
+    first, last = (round(second * SAMPLE_RATE) for second in (query.start, query.end))
+    phonemes = words.decode_phonemes(query.waveform[first:last])
+    if not phonemes:
+        raise InputError("No phoneme was recognised in the word.", "Say it again, more clearly.")
+    return phonemes
+
+
+def threshold_of(query: Spoken | Written, phonemes: Sequence[int]) -> float:
+    """Return the score from which a place of a query counts as found."""
+    return SHORT_THRESHOLD if len(phonemes) <= SHORT else THRESHOLDS[kind_of_query(query)]
+
+
+def kind_of_query(query: Spoken | Written) -> str:
+    """Return how a query was made, "written" or "spoken"."""
+    return "written" if isinstance(query, Written) else "spoken"
 
 
 def _candidates(
@@ -157,7 +168,7 @@ def _candidates(
             break
         if span and not any(_overlap(span, other) for other in tight):
             tight.append(span)
-    spans = [_with_margins(span, recording.seconds) for span in tight]
+    spans = [with_margins(span, recording.seconds) for span in tight]
     scores = np.array([max(paths.score(span) for paths in by_model) for span in spans])
     best = np.argsort(-scores, kind="stable")[: max(MIN_CANDIDATES, (scores >= min_path).sum())]
     return [spans[i] for i in best.tolist()], scores[best]
@@ -187,7 +198,7 @@ class QueryPaths:
             if taken[(start + end) // 2] or taken[end]:
                 continue
             span = start * self._step, (end + 1) * self._step
-            first, last = _with_margins(span, self._seconds)
+            first, last = with_margins(span, self._seconds)
             if MIN_SECONDS <= last - first <= MAX_SECONDS:
                 taken[start : end + 1] = True
                 yield span
@@ -212,13 +223,17 @@ def keyword_paths(log_posteriors: np.ndarray, phonemes: Sequence[int]) -> Paths:
     A score is the mean over the phonemes of the logarithm of a likelihood ratio, at most 0: against
     the best path without any constraint, so that loud, clear and long words count alike.
     """
-    relative = log_posteriors - log_posteriors.max(axis=1, keepdims=True)
+    return relative_paths(log_posteriors - log_posteriors.max(axis=1, keepdims=True), phonemes)
+
+
+def relative_paths(relative: np.ndarray, phonemes: Sequence[int]) -> Paths:
+    """Find the same in log posteriors (S, P) relative to the likeliest phoneme of each step."""
     symbols = np.asarray(phonemes, np.int64)
     scores, starts = _paths(np.ascontiguousarray(relative, np.float32), symbols)
     return Paths(scores / len(symbols), starts)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _paths(relative: np.ndarray, symbols: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Find the best path by states that alternate: phoneme l at 2 l, the blank after it at 2 l + 1.
     A path may begin at any step, in the first state, and ends in the last phoneme.
@@ -245,7 +260,8 @@ def _paths(relative: np.ndarray, symbols: np.ndarray) -> tuple[np.ndarray, np.nd
     return scores, starts
 
 
-def _with_margins(span: Span, seconds: float) -> Span:
+def with_margins(span: Span, seconds: float) -> Span:
+    """Widen the span of a path to that of its word, within a recording of so many seconds."""
     return max(0.0, span[0] - MARGIN[0]), min(seconds, span[1] + MARGIN[1])
 
 

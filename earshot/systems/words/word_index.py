@@ -1,0 +1,396 @@
+"""An index of hours of recordings, on the disk, in which a word is found in a second.
+
+Of each recording it keeps phoneme posteriors by each phoneme-bottleneck model, relative to the
+likeliest, in a byte each and a row a phoneme, so that a query reads its own rows only; and the
+sound. A query is searched in all of them by CTC, which gives candidates; their cosines are
+estimated from the stored posteriors alone; and the best, and those that may or may not count as
+found, are scored with care, from their sound, as *Find a word* does (word_search).
+
+A recording is added in one step, so that a builder that was killed resumes.
+
+Shapes: S steps of the acoustic encoder, P phonemes with 0 the blank.
+"""
+
+import hashlib
+import heapq
+import json
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import soundfile
+from numba import njit
+
+from earshot.core import cancellation
+from earshot.core.errors import InputError
+from earshot.core.files import replacing, walk_files, write
+from earshot.media.audio.load import Audio, load
+from earshot.media.constants import SAMPLE_RATE
+from earshot.media.encode import encode_audio
+from earshot.media.samples import SILENT_PEAK
+from earshot.sound_index.index import Report
+from earshot.sound_index.scan import files_to_index, locked
+from earshot.systems.words.spoken_word import MAX_SECONDS, MIN_SECONDS
+from earshot.systems.words.system import Spoken, Words, Written
+from earshot.systems.words.word_search import (
+    MARGIN,
+    MIN_CANDIDATES,
+    MIN_PATHS,
+    PATH_WEIGHT,
+    Place,
+    kind_of_query,
+    phonemes_of,
+    relative_paths,
+    threshold_of,
+    with_margins,
+)
+
+MANIFEST: Final = "index.json"
+FORMAT: Final = 1
+MAX_RECORDING: Final = 4 * 3600.0  # seconds
+PIECE: Final = 300 * SAMPLE_RATE  # samples that are encoded at once: whole steps of every encoder
+CONTEXT: Final = 30_720  # samples before and after them, whole steps as well
+LEVELS: Final = 16  # of a stored posterior, in a unit of its logarithm; 255 of them at most
+BIT_RATE: Final = 24_000  # of the stored sound, Opus
+MAX_ENDS: Final = 4000  # steps of a recording at which paths are looked at
+MAX_PLACES: Final = 1000  # places of a query
+MAX_COARSE: Final = 120  # of these, whose cosines are computed from stored posteriors
+MAX_NEAREST: Final = 5  # places that are shown where none counts as found
+MAX_CAREFUL: Final = 20  # places that are scored from their sound
+# The line by which the score of a place follows from that of its path, where there are more; fitted
+# on an hour of espeak-ng's speech. Nearly all places whose paths are that good count as found.
+PATH_LINE: Final = (0.24, 0.55)
+AGAIN: Final = " it again with: python -m earshot words index FOLDER -o INDEX"
+NO_INDEX: Final = (
+    "There is no index of recordings in {folder}. Make one with: "
+    "python -m earshot words index FOLDER -o INDEX"
+)
+OTHER_MODEL: Final = "{folder} was made by another model. Delete it and make" + AGAIN
+DAMAGED: Final = "{folder} is damaged, or something else. Delete it and make" + AGAIN
+
+Candidate = tuple[float, float, float]  # score of a path; start and end in s, with margins
+Progress = Callable[[int, int, str], object]  # files done, files in all, the name of the next
+
+
+@dataclass(frozen=True)
+class Indexed:
+    """A recording of an index. key: the name of its files; name: its path below the folder of the
+    recordings; size and modified: of its file, in bytes and ns; notices: about it."""
+
+    key: str
+    name: str
+    size: int
+    modified: int
+    seconds: float
+    notices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A place in a recording. careful: whether its score is of its sound, or an estimate of that
+    from stored posteriors."""
+
+    recording: Indexed
+    place: Place
+    careful: bool
+
+
+@dataclass(frozen=True)
+class FoundHits:
+    """The places where a word was found in an index, the best first. threshold: from which a score
+    counts as found."""
+
+    hits: tuple[Hit, ...]
+    threshold: float
+
+    @property
+    def matches(self) -> tuple[Hit, ...]:
+        """List the places that count as found, the best first."""
+        return tuple(hit for hit in self.hits if hit.place.score >= self.threshold)
+
+    @property
+    def chosen(self) -> tuple[Hit, ...]:
+        """List the places that count as found; where there is none, the nearest few."""
+        return self.matches or self.hits[:MAX_NEAREST]
+
+
+def query_of(words: Words, text: str, recording: Audio = None) -> tuple[str, Spoken | Written]:
+    """Make the query of a word that is typed, or said, or both: and its name.
+
+    Of both, the spelling says how the word is pronounced, and the vector is between both. Raises
+    InputError.
+    """
+    if not text.strip() and recording is None:
+        raise InputError("Type the word to look for, or say it.")
+    spoken = words.embed_audio(recording) if recording is not None else None
+    if not text.strip():
+        assert spoken is not None
+        return "the word you said", spoken
+    query = words.embed_text(text)
+    if spoken is not None:
+        vector = query.vector + spoken.vector
+        query = replace(query, vector=vector / np.linalg.norm(vector))
+    return text.strip(), query
+
+
+def update(folder: Path, out: Path, words: Words, progress: Progress | None = None) -> Report:
+    """Update the index ``out`` to the recordings in ``folder`` and its subfolders: videos too.
+
+    Hidden files are ignored. What cannot be used is skipped, and reported with the reason. Each
+    recording is stored at once, so that an update that was killed resumes.
+
+    Raises InputError if there is no such folder, if it is empty, or if ``out`` is damaged or was
+    made by another model; BusyError if another update runs.
+    """
+    folder, out = folder.absolute(), out.absolute()
+    if not folder.is_dir():
+        raise InputError(f"There is no folder {folder}.")
+    with locked(out):
+        away: dict[Path, str] = {}
+        files = files_to_index(walk_files(folder, away.__setitem__), folder, out)
+        if not files:
+            raise InputError(f"There are no files in {folder}. Choose a folder with recordings.")
+        manifest = {"format": FORMAT, "fingerprint": words.fingerprint, "folder": str(folder)}
+        if (out / MANIFEST).exists():
+            WordIndex.open(out, words)
+        elif any(name for name in os.listdir(out) if not name.endswith(".tmp")):
+            raise InputError(f"{out} is no index, and not empty. Choose another folder for it.")
+        write(out / MANIFEST, json.dumps(manifest).encode())
+        before = {indexed.name: indexed for indexed in _entries(out)}
+        added, unchanged, names = 0, 0, set()
+        skipped, noticed = [*away.items()], []
+        for number, file in enumerate(files):
+            cancellation.check()
+            name = file.relative_to(folder).as_posix()
+            if progress:
+                progress(number, len(files), name)
+            try:
+                status = file.stat()
+                old = before.get(name)
+                if old and (old.size, old.modified) == (status.st_size, status.st_mtime_ns):
+                    names.add(name)
+                    unchanged += 1
+                    continue
+                new = _add(out, file, name, status, words)
+            except (InputError, OSError) as error:
+                skipped.append((file, str(error)))
+                continue
+            names.add(name)
+            added += 1
+            noticed += ((file, notice) for notice in new.notices)
+        gone = [old for name, old in before.items() if name not in names]
+        for old in gone:
+            if not any((folder / old.name).is_relative_to(place) for place in away):
+                _remove(out, old.key)
+        if progress:
+            progress(len(files), len(files), "")
+        return Report(added, unchanged, len(gone), tuple(skipped), tuple(noticed))
+
+
+def _add(out: Path, file: Path, name: str, status: os.stat_result, words: Words) -> Indexed:
+    """Store a recording; its description last, by which it counts as there."""
+    recording = load(file, SAMPLE_RATE, MAX_RECORDING)
+    waveform = recording.waveform
+    if np.abs(waveform).max() < SILENT_PEAK:
+        raise InputError("The recording is silent.")
+    key = hashlib.blake2b(name.encode(errors="surrogateescape"), digest_size=12).hexdigest()
+    _remove(out, key)
+    for number, posteriors in enumerate(_stored_posteriors(words, waveform)):
+        with replacing(out / f"{key}-{number}.npy") as array:
+            np.save(array, posteriors)
+    write(out / f"{key}.opus", encode_audio(waveform, SAMPLE_RATE, ".opus", "", BIT_RATE))
+    indexed = Indexed(
+        key, name, status.st_size, status.st_mtime_ns, recording.seconds, recording.notices
+    )
+    write(out / f"{key}.json", json.dumps(asdict(indexed)).encode())
+    return indexed
+
+
+def _stored_posteriors(words: Words, waveform: np.ndarray) -> list[np.ndarray]:
+    """Encode speech (T,), a piece at a time → how much less likely each phoneme is than the
+    likeliest, uint8 (P, S), by each model."""
+    parts: list[list[np.ndarray]] = []
+    for first in range(0, len(waveform), PIECE):
+        start, end = max(0, first - CONTEXT), first + PIECE
+        piece = waveform[start : end + CONTEXT]
+        inner = (first - start) / len(piece), min(1.0, (end - start) / len(piece))
+        each = []
+        for log_posteriors in words.log_posteriors(piece):
+            a, b = (round(share * len(log_posteriors)) for share in inner)
+            some = log_posteriors[a:b]
+            behind = LEVELS * (some.max(axis=1, keepdims=True) - some)
+            each.append(np.minimum(np.round(behind), 255).astype(np.uint8).T)
+        parts.append(each)
+    return [np.concatenate(some, axis=1) for some in zip(*parts, strict=True)]
+
+
+def _remove(out: Path, key: str) -> None:
+    """Delete a recording, its description first."""
+    for path in [out / f"{key}.json", *out.glob(f"{key}*")]:
+        path.unlink(missing_ok=True)
+
+
+def _entries(folder: Path) -> list[Indexed]:
+    """Read the descriptions of an index's recordings, in the order of their names."""
+    entries = []
+    for path in folder.glob("*.json"):
+        if path.name != MANIFEST:
+            entry = json.loads(path.read_bytes())
+            entries.append(Indexed(**{**entry, "notices": tuple(entry["notices"])}))
+    return sorted(entries, key=lambda indexed: indexed.name)
+
+
+class WordIndex:
+    """An index that is open for searches, which visitors share."""
+
+    def __init__(self, out: Path, folder: Path, entries: Sequence[Indexed], words: Words) -> None:
+        """Keep what the index holds. folder: of the recordings."""
+        self._out, self.folder, self.recordings, self._words = out, folder, tuple(entries), words
+
+    @classmethod
+    def open(cls, out: Path, words: Words) -> "WordIndex":
+        """Open an index. Raises InputError where there is none, where it is damaged, and where it
+        was made by another model."""
+        try:
+            manifest = json.loads((out / MANIFEST).read_bytes())
+            same = (manifest["format"], manifest["fingerprint"]) == (FORMAT, words.fingerprint)
+            folder, entries = Path(manifest["folder"]), _entries(out)
+        except (FileNotFoundError, NotADirectoryError) as error:
+            raise InputError(NO_INDEX.format(folder=out)) from error
+        except (ValueError, KeyError, TypeError, OSError) as error:
+            raise InputError(DAMAGED.format(folder=out)) from error
+        if not same:
+            raise InputError(OTHER_MODEL.format(folder=out))
+        return cls(out, folder, entries, words)
+
+    @property
+    def seconds(self) -> float:
+        return sum(indexed.seconds for indexed in self.recordings)
+
+    @cached_property
+    def _posteriors(self) -> list[list[np.ndarray]]:
+        """The stored posteriors (P, S) of each recording, by each model, read when used."""
+        try:
+            return [
+                [np.load(path, mmap_mode="r") for path in sorted(self._out.glob(f"{r.key}-*.npy"))]
+                for r in self.recordings
+            ]
+        except (OSError, ValueError) as error:
+            raise InputError(DAMAGED.format(folder=self._out)) from error
+
+    def sound(self, recording: Indexed, start: float, end: float) -> np.ndarray:
+        """Read the sound (T,) at 16 kHz of a recording between two times (s)."""
+        try:
+            with soundfile.SoundFile(self._out / f"{recording.key}.opus") as file:
+                file.seek(min(max(0, round(start * SAMPLE_RATE)), file.frames))
+                return file.read(round((end - start) * SAMPLE_RATE), "float32")
+        except (OSError, soundfile.LibsndfileError) as error:
+            raise InputError(DAMAGED.format(folder=self._out)) from error
+
+    def find(self, query: Spoken | Written, limit: int | None = 50) -> FoundHits:
+        """Find the places where the word may have been spoken, the best ``limit``.
+
+        Raises InputError for a spoken query in which no phoneme was recognised, and for a damaged
+        index.
+        """
+        phonemes, kind = phonemes_of(self._words, query), kind_of_query(query)
+        threshold = threshold_of(query, phonemes)
+        with ThreadPoolExecutor(os.cpu_count()) as threads:
+            numbers = range(len(self.recordings))
+            every = list(threads.map(lambda number: self._candidates(number, phonemes), numbers))
+        pairs = ((candidate, number) for number in numbers for candidate in every[number])
+        best = heapq.nlargest(MAX_PLACES, pairs)
+        likely = sum(candidate[0] >= MIN_PATHS[kind] for candidate, _ in best)
+        best = best[: max(MIN_CANDIDATES, likely)]
+        cancellation.check()
+        paths = np.array([candidate[0] for candidate, _ in best])
+        scores = PATH_LINE[0] * paths + PATH_LINE[1]
+        scores[:MAX_COARSE] = self._estimates(best[:MAX_COARSE], query)
+        careful = _worth_care(scores[:MAX_COARSE], threshold)
+        if len(careful):
+            parts = [self._sound_of(*best[i]) for i in careful]
+            cosines = self._words.embed_waveforms(parts, once=True) @ query.vector
+            scores[careful] = cosines + PATH_WEIGHT * paths[careful]
+        chosen = set(careful.tolist())
+        hits = [
+            Hit(self.recordings[n], Place(start, end, float(scores[i])), i in chosen)
+            for i, ((_, start, end), n) in enumerate(best)
+        ]
+        hits.sort(key=lambda hit: -hit.place.score)
+        return FoundHits(tuple(hits[:limit]), threshold)
+
+    def _estimates(
+        self, best: Sequence[tuple[Candidate, int]], query: Spoken | Written
+    ) -> np.ndarray:
+        """Estimate the score of each candidate from the stored posteriors at its place."""
+        parts: list[list[np.ndarray]] = []
+        for (_, start, end), number in best:
+            seconds = self.recordings[number].seconds
+            each = []
+            for stored in self._posteriors[number]:
+                a, b = (round(t / seconds * stored.shape[1]) for t in (start, end))
+                each.append(stored[:, a : max(b, a + 1)].T.astype(np.float32) / -LEVELS)
+            parts.append(each)
+        cosines = self._words.posterior_cosines(parts, query.vector)
+        return cosines + PATH_WEIGHT * np.array([score for (score, _, _), _ in best])
+
+    def _sound_of(self, candidate: Candidate, number: int) -> np.ndarray:
+        _, start, end = candidate
+        return self.sound(self.recordings[number], start, end)
+
+    def _candidates(self, number: int, phonemes: Sequence[int]) -> list[Candidate]:
+        """Find the best places in a recording, at most one within a word."""
+        seconds = self.recordings[number].seconds
+        rows, symbols = np.unique([0, *phonemes], return_inverse=True)
+        ends = []
+        for stored in self._posteriors[number]:
+            relative = np.ascontiguousarray(stored[rows].T, np.float32) / -LEVELS
+            scores, starts = relative_paths(relative, symbols[1:].tolist())
+            step = seconds / len(scores)
+            some = np.argpartition(-scores, min(MAX_ENDS, len(scores) - 1))[:MAX_ENDS]
+            ends.append(np.stack([scores[some], starts[some] * step, (some + 1) * step], axis=1))
+        paths = np.concatenate(ends)
+        lengths = paths[:, 2] - paths[:, 1] + sum(MARGIN)
+        paths = paths[
+            np.isfinite(paths[:, 0]) & (lengths >= MIN_SECONDS) & (lengths <= MAX_SECONDS)
+        ]
+        paths = paths[np.argsort(-paths[:, 0], kind="stable")]
+        best = paths[_apart(paths, MAX_PLACES)].tolist()
+        return [(score, *with_margins((start, end), seconds)) for score, start, end in best]
+
+
+def _worth_care(estimates: np.ndarray, threshold: float) -> np.ndarray:
+    """Choose the places that are scored from their sound: half of them the best, which are looked
+    at first, and half those of which the estimate leaves open whether they count as found."""
+    best = np.argsort(-estimates, kind="stable")
+    open_ones = np.argsort(np.abs(estimates - threshold), kind="stable")
+    first = best[: MAX_CAREFUL // 2]
+    rest = open_ones[~np.isin(open_ones, first)]
+    return np.concatenate([first, rest[: MAX_CAREFUL - len(first)]])
+
+
+@njit(cache=True, nogil=True)
+def _apart(paths: np.ndarray, limit: int) -> np.ndarray:
+    """Choose of paths (N, 3), the best first, those whose middle no better one holds, nor they
+    its."""
+    chosen = np.empty(limit, np.int64)
+    count = 0
+    for i in range(len(paths)):
+        if count == limit:
+            break
+        start, end = paths[i, 1], paths[i, 2]
+        free = True
+        for k in range(count):
+            first, last = paths[chosen[k], 1], paths[chosen[k], 2]
+            if first < (start + end) / 2 < last or start < (first + last) / 2 < end:
+                free = False
+                break
+        if free:
+            chosen[count] = i
+            count += 1
+    return chosen[:count]
