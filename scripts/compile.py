@@ -12,6 +12,7 @@ import numpy as np
 from earshot.media.audio import dtw, features
 from earshot.media.audio.pitch import track_pitch
 from earshot.systems.words.time_warping import TimeWarping
+from earshot.systems.words.word_index import apart
 from earshot.systems.words.word_search import keyword_paths
 
 PHONEMES: Final = 8
@@ -27,6 +28,7 @@ def main() -> None:
     dtw.distance(mel, mel)
     TimeWarping().distances([mel], [mel])
     keyword_paths(random.normal(size=(len(mel), PHONEMES)).astype(np.float32), [1, 2])
+    apart(np.zeros((1, 3)), 1)
 
 
 if __name__ == "__main__":

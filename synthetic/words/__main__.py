@@ -1,7 +1,8 @@
-"""python -m synthetic.words speak | index: make the recordings of the words, or their index.
+"""python -m synthetic.words speak | index | collection: make the recordings of the words, their
+index, or the collection in which words are found.
 
-`speak` needs flite and espeak-ng (Debian: apt-get install flite espeak-ng); `index` the trained
-checkpoints of the words.
+`speak` and `collection` need flite and espeak-ng (Debian: apt-get install flite espeak-ng); `index`
+and `collection` the trained checkpoints of the words.
 """
 
 import argparse
@@ -43,9 +44,14 @@ def file_name(spelling: str) -> str:
 def main() -> None:
     """Parse the command line and run one command."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["speak", "index"])
-    if parser.parse_args().what == "speak":
+    parser.add_argument("what", choices=["speak", "index", "collection"])
+    what = parser.parse_args().what
+    if what == "speak":
         record()
+    elif what == "collection":
+        from synthetic.words.collection import build  # loads torch
+
+        build()
     else:
         from synthetic.words.index import make_index  # loads torch
 

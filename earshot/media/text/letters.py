@@ -7,8 +7,11 @@ from pathlib import Path
 from typing import Final
 
 # Full-width letters of Chinese and Japanese keyboards and their space, Arabic letters by the form
-# that they have within a word, and Chinese characters as parts of others: PDFs have these.
-COMPATIBLE: Final = re.compile(r"[\u2e80-\u2fdf\u3000\uf900-\ufaff\ufb50-\ufdff\ufe70-\uffef]+")
+# that they have within a word, Latin letters that are joined, and Chinese characters as parts of
+# others: PDFs have these.
+COMPATIBLE: Final = re.compile(
+    r"[\u0132\u0133\u2e80-\u2fdf\u3000\uf900-\ufaff\ufb00-\ufb06\ufb50-\ufdff\ufe70-\uffef]+"
+)
 # Letters of Persian and Urdu keyboards, and the stroke that stretches a word.
 ARABIC: Final = str.maketrans(
     "\u06a9\u06cc\u06d0\u06c1\u06d5\u06be", "\u0643\u064a\u064a\u0647\u0647\u0647", "\u0640"

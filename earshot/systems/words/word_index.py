@@ -6,7 +6,8 @@ sound. A query is searched in all of them by CTC, which gives candidates; their 
 estimated from the stored posteriors alone; and the best, and those that may or may not count as
 found, are scored with care, from their sound, as *Find a word* does (word_search).
 
-A recording is added in one step, so that a builder that was killed resumes.
+A recording is added in one step, so that a builder that was killed resumes. (Building and
+searching are one module of over 400 lines, for both know the form of the files.)
 
 Shapes: S steps of the acoustic encoder, P phonemes with 0 the blank.
 """
@@ -21,6 +22,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Final
+from zipfile import BadZipFile
 
 import numpy as np
 import soundfile
@@ -155,12 +157,11 @@ def update(folder: Path, out: Path, words: Words, progress: Progress | None = No
         files = files_to_index(walk_files(folder, away.__setitem__), folder, out)
         if not files:
             raise InputError(f"There are no files in {folder}. Choose a folder with recordings.")
-        manifest = {"format": FORMAT, "fingerprint": words.fingerprint, "folder": str(folder)}
         if (out / MANIFEST).exists():
             WordIndex.open(out, words)
         elif any(name for name in os.listdir(out) if not name.endswith(".tmp")):
             raise InputError(f"{out} is no index, and not empty. Choose another folder for it.")
-        write(out / MANIFEST, json.dumps(manifest).encode())
+        begin(out, folder, words)
         before = {indexed.name: indexed for indexed in _entries(out)}
         added, unchanged, names = 0, 0, set()
         skipped, noticed = [*away.items()], []
@@ -176,7 +177,7 @@ def update(folder: Path, out: Path, words: Words, progress: Progress | None = No
                     names.add(name)
                     unchanged += 1
                     continue
-                new = _add(out, file, name, status, words)
+                new = add(out, file, name, words)
             except (InputError, OSError) as error:
                 skipped.append((file, str(error)))
                 continue
@@ -192,9 +193,22 @@ def update(folder: Path, out: Path, words: Words, progress: Progress | None = No
         return Report(added, unchanged, len(gone), tuple(skipped), tuple(noticed))
 
 
-def _add(out: Path, file: Path, name: str, status: os.stat_result, words: Words) -> Indexed:
-    """Store a recording; its description last, by which it counts as there."""
-    recording = load(file, SAMPLE_RATE, MAX_RECORDING)
+def begin(out: Path, folder: Path, words: Words) -> None:
+    """Make an index without recordings, or note that its recordings are in another folder now."""
+    manifest = {"format": FORMAT, "fingerprint": words.fingerprint, "folder": str(folder)}
+    write(out / MANIFEST, json.dumps(manifest).encode())
+
+
+def add(
+    out: Path, file: Path, name: str, words: Words, max_seconds: float = MAX_RECORDING
+) -> Indexed:
+    """Add a recording under a name to an index, or replace it; its description last, by which it
+    counts as there.
+
+    Raises InputError for one that cannot be used, or is longer, and OSError.
+    """
+    status = file.stat()
+    recording = load(file, SAMPLE_RATE, max_seconds)
     waveform = recording.waveform
     if np.abs(waveform).max() < SILENT_PEAK:
         raise InputError("The recording is silent.")
@@ -235,6 +249,11 @@ def _remove(out: Path, key: str) -> None:
         path.unlink(missing_ok=True)
 
 
+def _load(path: Path) -> np.ndarray:
+    array = np.load(path, mmap_mode="r")
+    return array if isinstance(array, np.ndarray) else array["posteriors"]
+
+
 def _entries(folder: Path) -> list[Indexed]:
     """Read the descriptions of an index's recordings, in the order of their names."""
     entries = []
@@ -250,7 +269,7 @@ class WordIndex:
 
     def __init__(self, out: Path, folder: Path, entries: Sequence[Indexed], words: Words) -> None:
         """Keep what the index holds. folder: of the recordings."""
-        self._out, self.folder, self.recordings, self._words = out, folder, tuple(entries), words
+        self.out, self.folder, self.recordings, self._words = out, folder, tuple(entries), words
 
     @classmethod
     def open(cls, out: Path, words: Words) -> "WordIndex":
@@ -274,23 +293,24 @@ class WordIndex:
 
     @cached_property
     def _posteriors(self) -> list[list[np.ndarray]]:
-        """The stored posteriors (P, S) of each recording, by each model, read when used."""
+        """The stored posteriors (P, S) of each recording, by each model: read when used, or, where
+        they are compressed, at once."""
         try:
             return [
-                [np.load(path, mmap_mode="r") for path in sorted(self._out.glob(f"{r.key}-*.npy"))]
-                for r in self.recordings
+                [_load(path) for path in sorted(self.out.glob(f"{recording.key}-*.np[yz]"))]
+                for recording in self.recordings
             ]
-        except (OSError, ValueError) as error:
-            raise InputError(DAMAGED.format(folder=self._out)) from error
+        except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
+            raise InputError(DAMAGED.format(folder=self.out)) from error
 
     def sound(self, recording: Indexed, start: float, end: float) -> np.ndarray:
         """Read the sound (T,) at 16 kHz of a recording between two times (s)."""
         try:
-            with soundfile.SoundFile(self._out / f"{recording.key}.opus") as file:
+            with soundfile.SoundFile(self.out / f"{recording.key}.opus") as file:
                 file.seek(min(max(0, round(start * SAMPLE_RATE)), file.frames))
                 return file.read(round((end - start) * SAMPLE_RATE), "float32")
         except (OSError, soundfile.LibsndfileError) as error:
-            raise InputError(DAMAGED.format(folder=self._out)) from error
+            raise InputError(DAMAGED.format(folder=self.out)) from error
 
     def find(self, query: Spoken | Written, limit: int | None = 50) -> FoundHits:
         """Find the places where the word may have been spoken, the best ``limit``.
@@ -360,7 +380,7 @@ class WordIndex:
             np.isfinite(paths[:, 0]) & (lengths >= MIN_SECONDS) & (lengths <= MAX_SECONDS)
         ]
         paths = paths[np.argsort(-paths[:, 0], kind="stable")]
-        best = paths[_apart(paths, MAX_PLACES)].tolist()
+        best = paths[apart(paths, MAX_PLACES)].tolist()
         return [(score, *with_margins((start, end), seconds)) for score, start, end in best]
 
 
@@ -375,7 +395,7 @@ def _worth_care(estimates: np.ndarray, threshold: float) -> np.ndarray:
 
 
 @njit(cache=True, nogil=True)
-def _apart(paths: np.ndarray, limit: int) -> np.ndarray:
+def apart(paths: np.ndarray, limit: int) -> np.ndarray:
     """Choose of paths (N, 3), the best first, those whose middle no better one holds, nor they
     its."""
     chosen = np.empty(limit, np.int64)

@@ -9,6 +9,7 @@ import gradio as gr
 from earshot.core.loading import once
 from earshot.tabs.shared.parts import how_it_works, missing_model
 from earshot.tabs.shared.services import Services
+from earshot.tabs.words.collection import CollectionSection
 from earshot.tabs.words.compare import CompareSection, ThresholdSection
 from earshot.tabs.words.events import WordAPI, WordSection
 from earshot.tabs.words.find import FindSection
@@ -68,6 +69,7 @@ def _layout(
     gr.HTML(INTRO)
     words = WordSection(offer, library, sounds, services.drafts)
     FindSection(offer)
+    CollectionSection(offer)
     for section in (CompareSection, ThresholdSection, VocabularySection):
         section(offer, library)
     SideBySideSection(offer, library, services)

@@ -107,6 +107,7 @@ def test_translated_queries_are_evaluation_queries() -> None:
         ("门铃", "門鈴"),
         ("猫", "貓"),
         ("dog barking", "ｄｏｇ　ｂａｒｋｉｎｇ"),
+        ("fire in a flat office", "ﬁre in a ﬂat oﬃce"),
     ],
 )
 def test_letters_of_other_keyboards_are_the_same(usual: str, other: str) -> None:
