@@ -30,6 +30,7 @@ from earshot.models.recogniser import STEP, RecogniserStates
 from earshot.models.vocoder import Vocoder, VocoderConfig
 from earshot.pretrained.checkpoint import companion, load_weights, read_config
 from earshot.pretrained.correction import missing
+from earshot.pretrained.nobody import Strangers
 from earshot.pretrained.recogniser import load_states
 from earshot.pretrained.voice import Voice
 from earshot.pretrained.windows import in_windows
@@ -42,7 +43,8 @@ ENCODER_OVERLAP: Final = 100  # steps
 
 @dataclass(frozen=True, eq=False)
 class Networks:
-    """All networks of a checkpoint with its vocoder, and the voices that travel with it."""
+    """All networks of a checkpoint with its vocoder, and the voices that travel with it; strangers:
+    what voices of nobody are drawn from, None where it has none."""
 
     recogniser: RecogniserStates
     adapter: Adapter
@@ -53,6 +55,7 @@ class Networks:
     vocoder: Vocoder
     voices: Mapping[str, Voice]
     device: torch.device
+    strangers: Strangers | None = None
 
     @classmethod
     def load(cls, folder: Path, device: torch.device) -> "Networks":
@@ -91,6 +94,7 @@ class Networks:
             vocoder=vocoder,
             voices=voices,
             device=device,
+            strangers=Strangers.load(folder),
         )
 
     def encode(self, waveform: np.ndarray) -> Tensor:

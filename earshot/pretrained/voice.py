@@ -1,17 +1,21 @@
 """A voice as data: a vector that the inverter is given, and how high and how widely it moves."""
 
-from dataclasses import dataclass
+import secrets
+from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
 from earshot.core.errors import InputError
-from earshot.media.audio.speech import OWN, REFERENCE, SHIPPED
+from earshot.media.audio.speech import NOBODY, OWN, REFERENCE, SHIPPED
 from earshot.media.constants import LOG_F0_BELIEF, LOG_F0_VARIANCE
 
 # Cosine of the vectors of 3 s of speech each, for any-voice. Of 52 references of 14 s by one
 # validation speaker each, 49 have more (.63 or more where sentences are read, and not single
 # words); of 250 by two of them, 6 s each, 229 have less.
 ONE_VOICE = 0.45
+STRENGTH = 0.8  # of Nobody, unless another is asked for
+SEED_BITS = 48  # that JavaScript has as whole numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +36,7 @@ class Voice:
     """A voice. vector: float32 (128,) of mean 0 and variance 1; mean and standard deviation of
     log-F0 in log Hz; kind: whose it is, see earshot.media.audio.speech.Origin; corrections: what is
     added to the inverter's spectrograms, and how much of it: none in a voice that the inverter was
-    trained on.
+    trained on; evened: how far its intonation is predicted where that of the source is kept.
     """
 
     name: str
@@ -41,6 +45,7 @@ class Voice:
     pitch_std: float
     kind: str = SHIPPED
     corrections: tuple[tuple[float, Correction], ...] = ()
+    evened: float = 0.0
 
     def blend(self, other: "Voice", share: float) -> "Voice":
         """Blend a voice between this one (share 0) and another (share 1).
@@ -56,13 +61,31 @@ class Voice:
             (vector / max(float(vector.std()), 1e-6)).astype(np.float32),
             (1 - share) * self.pitch_mean + share * other.pitch_mean,
             (1 - share) * self.pitch_std + share * other.pitch_std,
-            max(self.kind, other.kind, key=(SHIPPED, OWN, REFERENCE).index),
+            max(self.kind, other.kind, key=(SHIPPED, NOBODY, OWN, REFERENCE).index),
             tuple(
                 (part * weight, correction)
                 for part, voice in ((1 - share, self), (share, other))
                 for weight, correction in voice.corrections
             ),
         )
+
+
+@dataclass(frozen=True)
+class Nobody:
+    """A target of conversion that is nobody. strength: how much of the speaker goes, from 0,
+    nothing, to 1; seed: the same draws the same voice.
+
+    Raises InputError for a strength that is none.
+    """
+
+    strength: float = STRENGTH
+    seed: int = field(default_factory=partial(secrets.randbits, SEED_BITS))
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.strength, int | float) or not 0 <= self.strength <= 1:
+            raise InputError("The strength is between 0, all of you stays, and 1, all of you goes.")
+        if not isinstance(self.seed, int) or not 0 <= self.seed < 2**SEED_BITS:
+            raise InputError(f"The seed of a draw is a whole number below 2 to the {SEED_BITS}.")
 
 
 def check_one_voice(vectors: np.ndarray) -> None:

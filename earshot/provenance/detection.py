@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from earshot.media.audio.speech import FACE, MADE_BY, OWN, REFERENCE, SHIPPED
+from earshot.media.audio.speech import FACE, MADE_BY, NOBODY, OWN, REFERENCE, SHIPPED
 from earshot.media.constants import SAMPLE_RATE
 from earshot.provenance import manifest
 from earshot.provenance.keys import installation_number
@@ -39,6 +39,7 @@ COMMENT: Final = f"A note in it says “{MADE_BY}”, which anybody can write."
 MADE_OF: Final = ": by the model {}, in {}"
 VOICES: Final = {
     SHIPPED: "a voice of Earshot’s",
+    NOBODY: "a voice that is nobody’s",
     OWN: "the speaker’s own voice",
     REFERENCE: "the voice of a recording",
     FACE: "the voice that a face suggests",

@@ -42,25 +42,29 @@ class VoiceConversionTraining(System):
         """Add the part to measure, further checkpoints, which of all, and judges of the hub."""
         evaluate.add_argument(
             "--part",
-            choices=["table", "noise", "unseen"],
+            choices=["table", "noise", "unseen", "nobody"],
             default="table",
             help="noise: the default and the original, in babble at 20, 10, 5 and 0 dB; unseen: "
-            "the default, to people whom no training knew",
+            "the default, to people whom no training knew; nobody: how far nobody's voice hides "
+            "speakers",
         )
         evaluate.add_argument("--compared", type=Path, help="a folder of further checkpoints")
         evaluate.add_argument(
             "--only",
             nargs="+",
-            help="checkpoints to measure with the baselines; all unless named",
+            help="checkpoints to measure with the baselines, or rows of nobody; all unless named",
         )
         add_judges(evaluate)
 
     def add_commands(self, stages: "Subparsers") -> None:
-        """Add the commands for a machine that is there for some minutes only, and the one that fits
-        linear-vc."""
+        """Add the commands for a machine that is there for some minutes only, and those that fit
+        linear-vc and what nobody is drawn from."""
         fitting = stages.add_parser("linear", help="the data folder → checkpoints/linear-vc")
         fitting.add_argument("--data", help="the data folder; $EARSHOT_DATA unless named")
         fitting.set_defaults(run=_fit_linear)
+        drawn = stages.add_parser("strangers", help="the data folder → what nobody is drawn from")
+        drawn.add_argument("--data", help="the data folder; $EARSHOT_DATA unless named")
+        drawn.set_defaults(run=_fit_strangers)
         packing = stages.add_parser("pack", help="arrays in OUT → a small folder to carry")
         packing.add_argument("--to", type=Path, required=True)
         training = stages.add_parser("train-remote", help="a packed folder → OUT/checkpoints")
@@ -127,6 +131,13 @@ class VoiceConversionTraining(System):
                 publish_table([r for r in rows if "noise_0db" in r], page, "noise-results")
                 publish_table([r for r in rows if "warned_0db" in r], page, "notice-results")
             return
+        if arguments.part == "nobody":
+            from training.voice_conversion.nobody import nobody_rows
+
+            rows = nobody_rows(data, arguments.json, arguments.quick, arguments.only or ())
+            if arguments.publish:
+                publish_table(rows, page, "nobody-results")
+            return
         if arguments.part == "unseen":
             rows = evaluate_unseen(data, CHECKPOINTS, arguments.json, arguments.quick)
             if arguments.publish:
@@ -151,6 +162,13 @@ def _fit_linear(arguments: Arguments) -> None:
     from training.voice_conversion.linear import fit_linear
 
     fit_linear(data_root(arguments.data))
+
+
+def _fit_strangers(arguments: Arguments) -> None:
+    from training.common.corpora import data_root
+    from training.voice_conversion.nobody import fit_strangers
+
+    fit_strangers(data_root(arguments.data))
 
 
 def _pack(arguments: Arguments) -> None:

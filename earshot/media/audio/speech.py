@@ -10,14 +10,15 @@ from earshot.media.constants import SAMPLE_RATE
 
 MADE_BY: Final = "Converted by Earshot"  # the comment of every file of synthetic speech
 LABEL: Final = "AI-modified voice"  # beside every player of it
-SHIPPED, OWN, REFERENCE, FACE = "shipped", "own", "reference", "face"
+SHIPPED, NOBODY, OWN = "shipped", "nobody", "own"
+REFERENCE, FACE = "reference", "face"
 
 
 @dataclass(frozen=True)
 class Origin:
     """What made speech. model: its name; weights: the SHA-256 of its checkpoint; voice: SHIPPED,
-    the visitor's OWN, that of a REFERENCE or one that a FACE suggests; preserved: what is as it
-    was in the source, such as words; ingredient: the signed metadata of the source, if it has any.
+    NOBODY's, the visitor's OWN, that of a REFERENCE or one that a FACE suggests; preserved: what is
+    as it was in the source, such as words; ingredient: the signed metadata of the source, if any.
     """
 
     model: str

@@ -30,7 +30,8 @@ from earshot.models.recogniser import STEP
 from earshot.pretrained.any_voice import WINDOW, Networks
 from earshot.pretrained.checkpoint import choose_device, weights_hash
 from earshot.pretrained.correction import measure
-from earshot.pretrained.voice import Voice, check_one_voice, pitch_statistics
+from earshot.pretrained.nobody import spoken
+from earshot.pretrained.voice import Nobody, Voice, check_one_voice, pitch_statistics
 from earshot.systems.voice_conversion import settings
 from earshot.systems.voice_conversion.converter import (
     Content,
@@ -66,6 +67,7 @@ class AnyVoiceConversion(Converter):
     INTONATIONS: Final = settings.INTONATIONS
     MIN_SPEECH: Final = 5.0  # seconds, in a recording that a voice is made from
     PIECE: Final = 3 * SAMPLE_RATE  # samples of it in which there must be one voice
+    MIN_OWN: Final = 1.5  # seconds of speech by which a source's own voice is known
 
     unit_seconds: Final = STRIDE * FRAME_SECONDS
 
@@ -136,14 +138,37 @@ class AnyVoiceConversion(Converter):
         voice = self.voice_of(target)
         began = time.perf_counter()
         content = self._vectors(units)
-        if intonation == "keep" and units.intonation:
-            contour = torch.from_numpy(units.intonation.contour(voice.pitch_std)).to(content)
-        else:
-            contour = self.networks.predict_contour(content, voice)
+        source = units.intonation if intonation == "keep" else None
+        contour = self.contour(content, source, voice)
         mel = self.networks.invert(content, contour, voice, self.name)
         pitch = contour[:, 0] * (contour[:, 1] + voice.pitch_mean).exp()
         waveform = self.networks.vocode(mel, pitch, vocoder)
         return as_speech(muted(waveform, units.codes == MUTED), began)
+
+    def contour(self, content: Tensor, intonation: Intonation | None, voice: Voice) -> Tensor:
+        """Compute voicing and relative log-F0 (S, 2) of content (U, C) in a voice: of an intonation
+        that is kept, evened as the voice has it, or else predicted.
+        """
+        if intonation is None:
+            return self.networks.predict_contour(content, voice)
+        kept = torch.from_numpy(intonation.contour(voice.pitch_std)).to(content)
+        if not voice.evened:
+            return kept
+        evened = kept.lerp(self.networks.predict_contour(content, voice), voice.evened)
+        return torch.stack([kept[:, 0], evened[:, 1]], dim=1)
+
+    @torch.inference_mode()
+    def own_voice(self, waveform: np.ndarray) -> Voice | None:
+        speech = spoken(waveform)
+        if len(speech) < self.MIN_OWN * SAMPLE_RATE:
+            return None
+        vector = self.networks.voice(features.log_mel(speech))
+        return Voice("your voice", vector, *pitch_statistics(track_pitch(speech)), OWN)
+
+    def nobody(self, target: Nobody, own: Voice | None = None) -> Voice:
+        if self.networks.strangers is None:
+            raise InputError(f"The checkpoint of {self.name} knows no strangers to draw nobody of.")
+        return self.networks.strangers.voice(target, self.voices.values(), own)
 
     def reference(self, audio: Audio, reading: Reading | None = None) -> np.ndarray:
         """Cut out the speech in a recording of 10 to 30 s, to make a voice of: float32 (T,) at 16

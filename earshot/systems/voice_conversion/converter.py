@@ -14,7 +14,8 @@ from earshot.media.audio.features import log_mel
 from earshot.media.audio.load import Audio, load, loudness, match_loudness
 from earshot.media.audio.speech import SHIPPED, Origin, Speech
 from earshot.media.constants import FRAMES_PER_SECOND, HOP_LENGTH, SAMPLE_RATE
-from earshot.pretrained.voice import Voice
+from earshot.pretrained.nobody import even_tempo
+from earshot.pretrained.voice import Nobody, Voice
 from earshot.provenance import manifest
 from earshot.provenance.mark import marked
 from earshot.systems.voice_conversion import settings
@@ -29,6 +30,9 @@ MIN_SECONDS: Final = 1.0  # in which there are pauses
 NOISE_NOTICE: Final = (
     "Noise covers the words of this recording, and some or most of them are lost. Go closer to the "
     "microphone, or where it is quieter."
+)
+LEFT_OUT: Final = (
+    "This recording has signed metadata, which does not go on into a result that is to be nobody's."
 )
 
 
@@ -107,12 +111,13 @@ class Converter(ABC):
     def __call__(
         self,
         audio: Audio | Content,
-        target: str | Voice = settings.DEFAULT_VOICE,
+        target: str | Voice | Nobody = settings.DEFAULT_VOICE,
         vocoder: str | None = None,
         intonation: str | None = None,
         loudness: str = settings.LOUDNESS[0],
     ) -> Conversion:
-        """Speak the words of ``audio`` in the voice ``target``: a name of ``voices``, or a Voice.
+        """Speak the words of ``audio`` in the voice ``target``: a name of ``voices``, a Voice, or
+        Nobody, who has another tempo as well.
 
         audio: a recording, or the content of one by this model or another with its encoder.
         vocoder, intonation: without them, the first of ``vocoders`` and ``intonations``. loudness:
@@ -128,14 +133,21 @@ class Converter(ABC):
         vocoder = vocoder or self.vocoders[0]
         intonation = intonation or self.intonations[0]
         content = audio if isinstance(audio, Content) else self.encode_content(audio)
-        units = self.units(content)
+        units, notices, ingredient = self.units(content), content.notices, content.ingredient
+        if isinstance(target, Nobody):
+            waveform, strength = content.source.waveform, target.strength
+            most = int(settings.MAX_SECONDS / units.step)
+            units = units.at(even_tempo(waveform, content.vectors, strength, most))
+            target = self.nobody(target, self.own_voice(waveform))
+            if ingredient:  # the last notice says that it goes on
+                notices, ingredient = (*notices[:-1], LEFT_OUT), b""
         converted = self.decode(units, target, vocoder, intonation)
-        origin = converted.origin and replace(converted.origin, ingredient=content.ingredient)
+        origin = converted.origin and replace(converted.origin, ingredient=ingredient)
         if loudness == "source":
             level = match_loudness(converted.waveform, SAMPLE_RATE, content.loudness)
             converted = as_speech(level, began)
         converted = replace(converted, origin=origin)
-        bits, notices = self.bits_per_second(intonation), content.notices
+        bits = self.bits_per_second(intonation)
         seconds = time.perf_counter() - began
         return Conversion(content.source, units, converted, notices, *bits, seconds)
 
@@ -186,7 +198,7 @@ class Converter(ABC):
     def decode(
         self,
         units: Units,
-        target: str | Voice = settings.DEFAULT_VOICE,
+        target: str | Voice | Nobody = settings.DEFAULT_VOICE,
         vocoder: str | None = None,
         intonation: str | None = None,
     ) -> Speech:
@@ -198,15 +210,32 @@ class Converter(ABC):
         """
         units.check(self.name, self.fingerprint, self.codebook_size, self.unit_seconds)
         vocoder, intonation = vocoder or self.vocoders[0], intonation or self.intonations[0]
+        if isinstance(target, Nobody):
+            target = self.nobody(target)
         speech = self._speak(units, target, vocoder, intonation)
         voice = target.kind if isinstance(target, Voice) else SHIPPED
         preserved = ("words", "timing", *(["intonation"] if intonation == "keep" else []))
+        if isinstance(target, Voice) and target.evened:
+            preserved = ("words",)
         origin = Origin(self.name, self.weights, voice, preserved)
         return marked(replace(speech, origin=origin))
 
     @abstractmethod
     def _speak(self, units: Units, target: str | Voice, vocoder: str, intonation: str) -> Speech:
         """Speak this model's own units. Raises InputError for choices that do not exist."""
+
+    def own_voice(self, waveform: np.ndarray) -> Voice | None:
+        """Encode the voice of a source (T,), at the networks' level; None where it is unknown."""
+        return None
+
+    def nobody(self, target: Nobody, own: Voice | None = None) -> Voice:
+        """Draw a voice that is nobody's; own: the source's. Raises InputError by a model that has
+        none.
+        """
+        raise InputError(
+            f"{self.name} speaks in the voices {', '.join(self.voices)} only. To speak as nobody, "
+            f"choose {settings.CONTINUOUS}, or units-512 and the like."
+        )
 
     def voice_from(self, recording: Audio) -> Voice:
         """Make a voice, for use as a target, of 10 to 30 s of a person's speech.

@@ -30,6 +30,7 @@ DEFAULT_VOICE: Final = "TF2"
 VOCODERS: Final = ("neural", "griffin-lim")  # the default first
 INTONATIONS: Final = ("keep", "predicted")  # the default first
 LOUDNESS: Final = ("level", "source")  # that of the model, or of the source
+NOBODY: Final = "nobody"  # a target that is drawn anew, of the models of ANY_VOICE
 MAX_SECONDS: Final = 60.0
 REFERENCE_SECONDS: Final = (10.0, 30.0)  # of a recording that a voice is made from
 OF_RECORDING: Final = "the voice of a recording"  # what such a voice is called

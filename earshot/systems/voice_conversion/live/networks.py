@@ -4,6 +4,7 @@ Shapes: S frames of 10 ms, U units, C content width, M mel bands.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -17,7 +18,7 @@ from earshot.media.constants import HOP_LENGTH, SAMPLE_RATE
 from earshot.models.any_voice.content import STRIDE
 from earshot.models.vocoder import Vocoder
 from earshot.models.vqvae import VQVAE, VQVAEConfig
-from earshot.pretrained.voice import Voice
+from earshot.pretrained.voice import Nobody, Voice
 from earshot.systems.voice_conversion import settings
 from earshot.systems.voice_conversion.any_voice import AnyVoiceConversion
 from earshot.systems.voice_conversion.live.process import Choice
@@ -57,6 +58,14 @@ class LiveNetworks(Protocol):
 
     def check(self, choice: Choice) -> None:
         """Raise InputError for a choice that these networks do not have."""
+        ...
+
+    def own_voice(self, samples: np.ndarray) -> Voice | None:
+        """Encode the voice of samples (T,) of the stream; None where that is not known."""
+        ...
+
+    def drawn(self, choice: Choice, own: Voice | None) -> Choice:
+        """Draw the voice of a choice that is nobody's; own: the speaker's. Another choice stays."""
         ...
 
     def stream_encoder(self) -> StreamEncoder:
@@ -105,7 +114,15 @@ class AnyVoiceNetworks:
             )
         if choice.intonation not in settings.INTONATIONS:
             raise InputError(f"The intonation is {' or '.join(settings.INTONATIONS)}.")
-        self._voice(choice)
+        self._voice(self.drawn(choice, None))
+
+    def own_voice(self, samples: np.ndarray) -> Voice | None:
+        return self._converters[self.models[0]].own_voice(samples)
+
+    def drawn(self, choice: Choice, own: Voice | None) -> Choice:
+        if not isinstance(choice.voice, Nobody):
+            return choice
+        return replace(choice, voice=self._converter(choice).nobody(choice.voice, own))
 
     def stream_encoder(self) -> StreamEncoder:
         return lambda window, frames, _: self._networks.encode(window[-frames * HOP_LENGTH :])
@@ -121,10 +138,7 @@ class AnyVoiceNetworks:
     ) -> tuple[Tensor, Tensor]:
         converter, voice = self._converter(choice), self._voice(choice)
         passed = converter.passed(content)
-        if intonation:
-            contour = torch.from_numpy(intonation.contour(voice.pitch_std))
-        else:
-            contour = self._networks.predict_contour(passed, voice)
+        contour = converter.contour(passed, intonation, voice)
         mel = self._networks.invert(passed, contour, voice, converter.name)
         return mel, contour[:, 0] * (contour[:, 1] + voice.pitch_mean).exp()
 
@@ -133,6 +147,7 @@ class AnyVoiceNetworks:
 
     def _voice(self, choice: Choice) -> Voice:
         converter = self._converter(choice)
+        assert not isinstance(choice.voice, Nobody), "it was not drawn"
         voice = converter.voice_of(choice.voice)
         if choice.other is None:
             return voice
@@ -163,6 +178,12 @@ class VQVAENetworks:
             )
         if choice.model not in (None, *self.models):
             raise InputError(f"Live speaks by {self.models[0]} only.")
+
+    def own_voice(self, samples: np.ndarray) -> Voice | None:
+        return None
+
+    def drawn(self, choice: Choice, own: Voice | None) -> Choice:
+        return choice
 
     def stream_encoder(self) -> StreamEncoder:
         network = self._converter.vqvae

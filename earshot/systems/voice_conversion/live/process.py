@@ -14,7 +14,7 @@ import numpy as np
 
 from earshot.core.errors import InputError
 from earshot.media.workers.processes import Pool, WorkerProcess
-from earshot.pretrained.voice import Correction, Voice
+from earshot.pretrained.voice import Correction, Nobody, Voice
 from earshot.systems.voice_conversion.settings import DEFAULT_VOICE, INTONATIONS
 
 MIN_RATE: Final = 8_000  # Hz, of a microphone
@@ -31,12 +31,12 @@ def check_rate(rate: int) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """A choice of how to speak. voice: a name, or a person's own; other: one that is blended in,
-    its share from 0 to 1; model: one of LiveNetworks.models, None for the first; intonation: one of
-    settings.INTONATIONS, where the networks can keep it.
+    """A choice of how to speak. voice: a name, a person's own, or nobody's; other: one that is
+    blended in, its share from 0 to 1; model: one of LiveNetworks.models, None for the first;
+    intonation: one of settings.INTONATIONS, where the networks can keep it.
     """
 
-    voice: str | Voice = DEFAULT_VOICE
+    voice: str | Voice | Nobody = DEFAULT_VOICE
     other: str | Voice | None = None
     share: float = 0.0
     model: str | None = None
@@ -55,7 +55,9 @@ class Choice:
         return cls(**document | voices)
 
 
-def _document_of(voice: str | Voice | None) -> Any:
+def _document_of(voice: str | Voice | Nobody | None) -> Any:
+    if isinstance(voice, Nobody):
+        return asdict(voice)
     if not isinstance(voice, Voice):
         return voice
     corrections = [
@@ -69,6 +71,8 @@ def _document_of(voice: str | Voice | None) -> Any:
 def _voice(document: Any) -> Any:
     if not isinstance(document, dict):
         return document
+    if "seed" in document:
+        return Nobody(**document)
     corrections = tuple(
         (c["share"], Correction(_array(c["content"]), _array(c["error"]), c["loudest"]))
         for c in document["corrections"]

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from earshot.media.constants import FRAME_SECONDS, HOP_LENGTH, SAMPLE_RATE
+from earshot.pretrained.voice import Nobody, Voice
 from earshot.provenance import mark
 from earshot.systems.voice_conversion.converter import GATE, LEVEL
 from earshot.systems.voice_conversion.live.networks import LiveNetworks
@@ -28,6 +29,7 @@ from earshot.systems.voice_conversion.units import Intonation
 
 INVERTED: Final = 60  # frames that the inverter sees, the last of the window
 TRACKED: Final = 40  # frames in which the pitch is tracked, the last of the window
+OWN_HOPS: Final = 60  # after which the voice of the speaker is looked for: some 5 s
 FADE: Final = round(0.005 * SAMPLE_RATE)  # samples, at the edges of silence
 
 
@@ -79,6 +81,9 @@ class LiveConversion:
         self._content = networks.silence.expand(past, -1)  # up to the last unit to speak
         self._intonation = RunningIntonation(past) if networks.keeps_intonation else None
         self._gains = np.zeros(BEHIND * HOP_LENGTH + FADE)
+        self._own: Voice | None = None  # voice of the speaker, once it is needed and known
+        self._drawn: tuple[Choice, Choice] | None = None
+        self._hops = 0  # in a voice of nobody
         self._mark, self._number = mark.begin(SAMPLE_RATE), mark.number_in_marks()
 
     @torch.inference_mode()
@@ -101,21 +106,35 @@ class LiveConversion:
         networks, timing = self._networks, self.timing
         self._window = np.append(self._window[self._hop_samples :], self._level(samples))
         self._frames = min(self._frames + timing.hop, networks.window)
-        content = self._encode()
+        content, choice = self._encode(), self._drawn_choice()
         new = timing.hop // networks.stride
         self._content = torch.cat([self._content[new:], content[:new]])
         muted = self._muted()
-        units = networks.units(content[:new], self.choice)
+        units = networks.units(content[:new], choice)
         self.units += np.where(muted, MUTED, units).tolist()
         visible = torch.cat([self._content, content[new:]])
         intonation = self._intonation_of(new, len(content) - new)
-        log_mel, pitch = networks.invert(visible, intonation, self.choice)
+        log_mel, pitch = networks.invert(visible, intonation, choice)
         start = INVERTED - timing.ahead - timing.hop
         spoken = self._vocoder.speak(log_mel, pitch, start, timing.hop)
         result = spoken.numpy() * self._gate(muted)
         if self._number is not None:
             result, self._mark = mark.mark_hop(self._mark, result, self._number)
         return result
+
+    def _drawn_choice(self) -> Choice:
+        """Draw the voice of a choice that is nobody's: at once, in full, and again once so much has
+        been said that it can be far from the speaker's own, which is partly kept then.
+        """
+        if not isinstance(self.choice.voice, Nobody):
+            return self.choice
+        self._hops += 1
+        if self._own is None and self._hops % OWN_HOPS == 0:
+            self._own = self._networks.own_voice(self._level.recent)
+            self._drawn = None if self._own else self._drawn
+        if self._drawn is None or self._drawn[0] is not self.choice:
+            self._drawn = self.choice, self._networks.drawn(self.choice, self._own)
+        return self._drawn[1]
 
     def _encode(self) -> torch.Tensor:
         """Encode the content of the frames to speak and of those ahead: (U, C)."""
@@ -186,8 +205,9 @@ class LiveSession:
         """Go on with another choice. Raises InputError for a choice that the networks do not
         have.
         """
-        self._networks.check(choice)
-        self._conversion.choice = choice
+        if choice is not self._conversion.choice:
+            self._networks.check(choice)
+            self._conversion.choice = choice
 
     def push(self, samples: np.ndarray) -> Spoken:
         """Convert the next samples (T,) → those to be played."""

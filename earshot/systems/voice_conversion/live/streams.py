@@ -73,6 +73,11 @@ class RunningLevel:
         self._recent = np.zeros(0, np.float32)
         self._unmeasured = 0  # samples since the last measurement
 
+    @property
+    def recent(self) -> np.ndarray:
+        """Return the last MEMORY seconds, at the level."""
+        return self._recent * self._gain
+
     def __call__(self, samples: np.ndarray) -> np.ndarray:
         """Level samples (T,) → (T,); the gain glides over them to where it should be."""
         self._recent = np.append(self._recent, samples)[-round(MEMORY * SAMPLE_RATE) :]
