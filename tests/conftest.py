@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import save_file
@@ -36,6 +37,7 @@ from earshot.models.vqvae import VQVAE, CodebookInverter, CodebookInverterConfig
 from earshot.models.words.g2p import G2P, G2PConfig
 from earshot.models.words.word_embedder import ViewConfig, WordEmbedder, WordEmbedderConfig
 from earshot.pretrained.any_voice import build
+from earshot.pretrained.nobody import Strangers
 
 TINY_MODELS = {
     "vqvae-64": VQVAEConfig(64, (2, 2), width=16, heads=2, inner=16, code_width=8),
@@ -117,6 +119,8 @@ def tiny_checkpoints(tmp_path_factory: pytest.TempPathFactory) -> Path:
         }
         _write(root / name, settings, networks)
     _write(root / "any-voice", TINY_ANY_VOICE, build(TINY_ANY_VOICE))
+    axes = np.diag([1.0] * 8 + [0.1, 0.1]).astype(np.float32)
+    Strangers(np.append(np.zeros(8), [5.0, -1.6]).astype(np.float32), axes).save(root / "any-voice")
     mel_inverter = Inverter(TINY_MEL_INVERTER)
     _write(root / "any-voice-inverter", asdict(TINY_MEL_INVERTER), mel_inverter)
     for name, trunk in TINY_SOUND_MODELS.items():

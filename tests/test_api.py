@@ -51,7 +51,7 @@ def test_endpoints_wait_for_nothing_longer(page: gr.Blocks, endpoints: dict[str,
     for fn in page.fns.values():
         if f"/{fn.api_name}" in endpoints:
             queues.setdefault(str(fn.concurrency_id), set()).add(str(fn.api_name))
-    assert queues["conversion"] == {"convert", "encode", "detect"}
+    assert queues["conversion"] == {"convert", "speak_as_nobody", "encode", "detect"}
     assert queues["long"] >= {"lip_to_speech", "find_word"}
     assert queues["quick"] >= {"search_sounds", "embed_text", "decode", "respeak"}
     beside = [str(fn.name) for fn in page.fns.values() if fn.concurrency_id == "systems"]

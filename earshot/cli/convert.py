@@ -5,6 +5,7 @@ python -m earshot convert FOLDER --to SM1 -o OUT
 python -m earshot convert in.wav -o units.json    # encode only
 python -m earshot convert units.json --to S1 -o edited.wav
 python -m earshot convert in.wav --reference clip.wav -o like-clip.wav
+python -m earshot convert in.wav --to nobody --strength .8 -o nobody.wav
 """
 
 from collections.abc import Sequence
@@ -21,6 +22,7 @@ from earshot.core.files import write
 from earshot.core.paths import CHECKPOINTS
 from earshot.media.audio.load import loudness, match_loudness
 from earshot.media.encode import FORMATS
+from earshot.pretrained.voice import STRENGTH, Nobody
 from earshot.provenance.detection import notices_of_mark
 from earshot.provenance.manifest import write_speech
 from earshot.provenance.mark import marked
@@ -41,12 +43,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = files.parser_of("convert", "recordings or units files", __doc__)
     files.add_output(parser, f"a {', '.join(ENDINGS)}", required=True)
     target = parser.add_mutually_exclusive_group()
-    target.add_argument("--to", choices=settings.VOICES, default=settings.DEFAULT_VOICE)
+    target.add_argument(
+        "--to", choices=(*settings.VOICES, settings.NOBODY), default=settings.DEFAULT_VOICE
+    )
     target.add_argument(
         "--reference",
         type=Path,
         metavar="CLIP",
         help="10 to 30 s of a speaker who agreed to be spoken as, in place of --to",
+    )
+    parser.add_argument(
+        "--strength",
+        type=float,
+        help="with --to nobody, whose voice is drawn anew by each command: how much of the speaker "
+        f"goes, from 0 to 1 (default: {STRENGTH})",
     )
     parser.add_argument("--vocoder", choices=settings.VOCODERS, help="default: the model's")
     parser.add_argument("--intonation", choices=settings.INTONATIONS, help="default: the model's")
@@ -82,6 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     files.add_no_mark(parser)
     options = parser.parse_args(arguments)
     with explained():
+        target = _target(options.to, options.strength)
         jobs = files.jobs_of(options.inputs, options.out, ENDINGS, options.overwrite)
         level = options.loudness or ("source" if len(jobs) > 1 else "level")
         if options.speecht5:
@@ -91,7 +102,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         from earshot.systems.voice_conversion import VoiceConversion  # late: it loads torch
 
         converter = VoiceConversion.from_pretrained(options.model, options.device)
-        target = _voice(converter, options.reference) if options.reference else options.to
+        if options.reference:
+            target = _voice(converter, options.reference)
         choices = (target, options.vocoder, options.intonation, level)
         transcriber = _transcriber(options.device) if options.transcripts else None
         work = partial(_convert, converter, choices, transcriber, options.notice)
@@ -105,6 +117,15 @@ def _installed() -> list[str]:
         for name, checkpoint in settings.MODELS.items()
         if (CHECKPOINTS / checkpoint / "config.json").exists()
     ]
+
+
+def _target(name: str, strength: float | None) -> str | Nobody:
+    """Draw nobody, where they are the target. Raises InputError for a strength of others."""
+    if name == settings.NOBODY:
+        return Nobody(STRENGTH if strength is None else strength)
+    if strength is not None:
+        raise InputError("--strength is that of --to nobody.")
+    return name
 
 
 def _voice(converter: "Converter", clip: Path) -> "Voice":
@@ -146,7 +167,7 @@ def _by_speecht5(jobs: list[Job], voice: Path, device: str, as_loud: bool, notic
 
 def _convert(
     converter: "Converter",
-    choices: "tuple[str | Voice, str | None, str | None, str]",
+    choices: "tuple[str | Voice | Nobody, str | None, str | None, str]",
     transcriber: "Transcriber | None",
     notice: str,
     job: Job,

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from earshot.core.errors import InputError
 from earshot.core.files import write
 from earshot.core.paths import release
-from earshot.media.audio.speech import MADE_BY, Origin, Speech
+from earshot.media.audio.speech import MADE_BY, NOBODY, Origin, Speech
 from earshot.media.workers import stream
 from earshot.provenance.keys import Installation, installation
 
@@ -168,7 +168,8 @@ def sign(content: bytes, ending: str, origin: Origin) -> bytes:
         return content
     import c2pa  # late, for it is 50 MB
 
-    for ingredient in dict.fromkeys([origin.ingredient, b""]):
+    source = b"" if origin.voice == NOBODY else origin.ingredient  # it would say who spoke
+    for ingredient in dict.fromkeys([source, b""]):
         file = io.BytesIO()
         try:
             with c2pa.Builder(_manifest(origin, bool(ingredient)), _context()) as builder:

@@ -81,7 +81,7 @@ def test_options_show_whole_choice(visit: Visit) -> None:
         ("What passes to the new voice", labels("voice_conversion").values()),
         ("Intonation", INTONATIONS),
         ("Vocoder", VOCODERS),
-        ("Blend with", ["Nobody", "Your voice"]),
+        ("Blend with", ["No other", "Your voice"]),
     ):
         if field == "What passes to the new voice":
             visit.unfold("Options", field)

@@ -151,11 +151,11 @@ class AnyVoiceConversion(Converter):
         """
         if intonation is None:
             return self.networks.predict_contour(content, voice)
-        kept = torch.from_numpy(intonation.contour(voice.pitch_std)).to(content)
+        source = torch.from_numpy(intonation.contour(voice.pitch_std)).to(content)
         if not voice.evened:
-            return kept
-        evened = kept.lerp(self.networks.predict_contour(content, voice), voice.evened)
-        return torch.stack([kept[:, 0], evened[:, 1]], dim=1)
+            return source
+        evened = source.lerp(self.networks.predict_contour(content, voice), voice.evened)
+        return torch.stack([source[:, 0], evened[:, 1]], dim=1)
 
     @torch.inference_mode()
     def own_voice(self, waveform: np.ndarray) -> Voice | None:

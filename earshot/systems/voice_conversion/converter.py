@@ -133,16 +133,16 @@ class Converter(ABC):
         vocoder = vocoder or self.vocoders[0]
         intonation = intonation or self.intonations[0]
         content = audio if isinstance(audio, Content) else self.encode_content(audio)
-        units, notices, ingredient = self.units(content), content.notices, content.ingredient
+        units, notices = self.units(content), content.notices
         if isinstance(target, Nobody):
             waveform, strength = content.source.waveform, target.strength
             most = int(settings.MAX_SECONDS / units.step)
             units = units.at(even_tempo(waveform, content.vectors, strength, most))
             target = self.nobody(target, self.own_voice(waveform))
-            if ingredient:  # the last notice says that it goes on
-                notices, ingredient = (*notices[:-1], LEFT_OUT), b""
+            if content.ingredient:  # the last notice says that it goes on
+                notices = (*notices[:-1], LEFT_OUT)
         converted = self.decode(units, target, vocoder, intonation)
-        origin = converted.origin and replace(converted.origin, ingredient=ingredient)
+        origin = converted.origin and replace(converted.origin, ingredient=content.ingredient)
         if loudness == "source":
             level = match_loudness(converted.waveform, SAMPLE_RATE, content.loudness)
             converted = as_speech(level, began)

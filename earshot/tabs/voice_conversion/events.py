@@ -1,5 +1,5 @@
 """The handlers of voice conversion: of the tab's events, and of the endpoints for programs, which
-take files and JSON.
+take files and JSON: the same work twice, and so more than 400 lines.
 """
 
 import json
@@ -137,7 +137,11 @@ class ConversionEvents:
         recording: str | None = values[self.components.audio]
         spoken = self.components.speaking.read(values)
         pipeline = self.models.pipeline(spoken.model)
-        if result and (result.is_of(recording, pipeline) or not (recording or result.source)):
+        # Nobody has a tempo of their own, which units that were edited keep.
+        anew = result and result.source and not result.past
+        if anew and settings.NOBODY in (result.target, spoken.voice):
+            yield from self.convert(values, progress)
+        elif result and (result.is_of(recording, pipeline) or not (recording or result.source)):
             yield self.speak(values, progress)
         else:
             yield from self.convert(values, progress)
@@ -323,8 +327,8 @@ class ConversionAPI:
 
         Args:
             audio: a recording of speech, 0.1 to 60 s.
-            target: the voice: SF1, TF2, SM1, TM3, S1, Nell, Odile, Vera or Heart. vqvae models have
-                the first five.
+            target: the voice: SF1, TF2, SM1, TM3, S1, Nell, Odile, Vera or Heart, or nobody, as
+                /speak_as_nobody draws it. vqvae models have the first five.
             model: continuous, units-512x3, units-512x2, units-512, units-256, units-128, units-64,
                 vqvae-512, vqvae-256, vqvae-128 or vqvae-64.
             vocoder: neural or griffin-lim.
@@ -338,8 +342,32 @@ class ConversionAPI:
                 the units that an edit put in; "notices": sentences about the recording}.
             numbers: units, bit/s, compression and computing time, in words.
         """
+        return self._converted(
+            audio, model, Speaking(target, vocoder=vocoder, intonation=intonation)
+        )
+
+    @answering
+    def speak_as_nobody(
+        self, audio: str, strength: float, model: str
+    ) -> tuple[bytes, dict[str, Any], str]:
+        """Convert speech to a voice that is nobody's, drawn anew at each call.
+
+        Args:
+            audio: a recording of speech, 0.1 to 60 s.
+            strength: how much of the speaker goes, from 0.2, a little, to 1.
+            model: as /convert takes it, but none of vqvae.
+
+        Returns:
+            speech: as /convert returns it.
+            units: as /convert returns them.
+            numbers: as /convert returns them.
+        """
+        return self._converted(audio, model, Speaking(settings.NOBODY, strength=strength))
+
+    def _converted(
+        self, audio: str, model: str, spoken: Speaking
+    ) -> tuple[bytes, dict[str, Any], str]:
         pipeline = self.models.pipeline(model)
-        spoken = Speaking(target, vocoder=vocoder, intonation=intonation)
         conversion = pipeline(audio, *spoken.arguments(pipeline))
         units = _document(conversion.units, (*conversion.notices, *notices_of_mark(audio)))
         return wav(conversion.converted), units, numbers(conversion)
@@ -365,8 +393,8 @@ class ConversionAPI:
 
         Args:
             units: as /convert returns them.
-            target: the voice: SF1, TF2, SM1, TM3, S1, Nell, Odile, Vera or Heart. vqvae models have
-                the first five.
+            target: the voice: SF1, TF2, SM1, TM3, S1, Nell, Odile, Vera or Heart, or nobody, who
+                has the tempo of the units. vqvae models have the first five.
             vocoder: neural or griffin-lim.
             intonation: keep, the source's, or predicted. vqvae models predict it always.
 
@@ -375,7 +403,7 @@ class ConversionAPI:
         """
         parsed = Units.from_json(json.dumps(units))
         pipeline = self.models.pipeline(parsed.model)
-        spoken = Speaking(target, vocoder=vocoder, intonation=intonation)
+        spoken = Speaking(target, vocoder=vocoder, intonation=intonation, strength=1.0)
         return wav(pipeline.decode(parsed, *spoken.arguments(pipeline)))
 
 
@@ -386,6 +414,7 @@ def declare_endpoints(
     model: gr.Dropdown,
     vocoder: gr.Dropdown,
     intonation: gr.Dropdown,
+    strength: gr.Slider,
 ) -> None:
     """Add the endpoints to the page. Their inputs have the types of the tab's components."""
     api = ConversionAPI(models)
@@ -397,6 +426,7 @@ def declare_endpoints(
     spoken = [vocoder, intonation]
     inputs, outputs = [audio, voice, model, *spoken], [speech, units, line]
     offer(call, api.convert, inputs, outputs, CONVERSION_QUEUE)
+    offer(call, api.speak_as_nobody, [audio, strength, model], outputs, CONVERSION_QUEUE)
     offer(call, api.encode, [audio, model], units, CONVERSION_QUEUE)
     offer(call, api.decode, [units, voice, *spoken], speech)
 

@@ -3,7 +3,7 @@ intonation.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
@@ -11,6 +11,8 @@ from gradio.components import Component
 
 from earshot.core.errors import InputError
 from earshot.core.paths import ASSETS
+from earshot.media.constants import SAMPLE_RATE
+from earshot.pretrained.voice import STRENGTH, Nobody
 from earshot.provenance.notice import AUTOMATIC
 from earshot.systems.voice_conversion import settings
 from earshot.systems.voice_conversion.live.process import Choice
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
 
 OWN_CARD: Final = Card("Your voice", "read a few lines", "#ffffff")
 ANY_CARD: Final = Card("Any voice", "yours, or of a recording", "#ffffff")
+NOBODY_CARD: Final = Card("Nobody", "drawn anew for each visit", "#dddddd")
 ALONE: Final = "none"
 NO_OWN: Final = "Read the lines under the voices first: that makes your voice one of them."
 
@@ -32,9 +35,9 @@ NO_OWN: Final = "Read the lines under the voices first: that makes your voice on
 class Speaking:
     """The way in which units are to be spoken, as a visitor chose, recorded or live.
 
-    voice, other: names of voices, or OWN; share: of the other, 0 to 1; model: None for the
-    default; visit: holds the visitor's own voice; notice: that is spoken before it in downloads,
-    see earshot.provenance.notice.
+    voice, other: names of voices, or OWN, or the former NOBODY; share: of the other, 0 to 1;
+    model: None for the default; visit: holds the visitor's own voice; notice: that is spoken before
+    it in downloads, see earshot.provenance.notice; strength, seed: of NOBODY.
     """
 
     voice: str
@@ -45,17 +48,20 @@ class Speaking:
     intonation: str = settings.INTONATIONS[0]
     visit: Owner | None = None
     notice: str = AUTOMATIC
+    strength: float = STRENGTH
+    seed: int = field(default_factory=lambda: Nobody().seed)
 
     def __post_init__(self) -> None:
         """Raise InputError for what a program may send in place of names."""
         names = self.voice, self.other, self.vocoder, self.intonation, self.notice
         if not all(isinstance(name, str) for name in names):
             raise InputError("A voice, a vocoder and an intonation are given by their names.")
+        Nobody(self.strength, self.seed)
 
     @property
     def blended(self) -> bool:
         """Whether another voice is blended in."""
-        return self.other != ALONE and self.share != 0
+        return self.other != ALONE and self.share != 0 and self.voice != settings.NOBODY
 
     @property
     def voices(self) -> tuple[str, ...]:
@@ -66,7 +72,7 @@ class Speaking:
     def label(self) -> str:
         """Name the voice as people call it."""
         own = self.visit.voice.name if self.visit and self.visit.own else "your voice"
-        cards = {OWN: own}
+        cards = {OWN: own, settings.NOBODY: NOBODY_CARD.name.lower()}
         cards |= {voice: card.name for voice, card in VOICES.items()}
         return self._of([cards.get(voice, voice) for voice in self.voices])
 
@@ -94,24 +100,35 @@ class Speaking:
         plain = not self.blended and self.voice in pipeline.voices
         return plain or isinstance(pipeline.voices, Mapping)
 
-    def arguments(self, pipeline: "Converter") -> tuple[Any, str, str]:
-        """Choose the target, vocoder and intonation that a pipeline is given.
+    def arguments(self, pipeline: "Converter", source: "Audio" = None) -> tuple[Any, str, str]:
+        """Choose the target, vocoder and intonation that a pipeline is given. source: the recording
+        of units that are to be spoken by nobody.
 
         A model that cannot keep the intonation predicts it. Raises InputError for a voice that is
         not there, and for a blend by a model that has none.
         """
         can = self.intonation in pipeline.intonations
         intonation = self.intonation if can else pipeline.intonations[0]
-        return self._target(pipeline), self.vocoder, intonation
+        target = self._target(pipeline)
+        if isinstance(target, Nobody) and source is not None:
+            from earshot.media.audio.load import load  # late, for it loads SciPy
+
+            waveform = load(source, SAMPLE_RATE).waveform
+            target = pipeline.nobody(target, pipeline.own_voice(waveform))
+        return target, self.vocoder, intonation
 
     def live(self) -> Choice:
         """Choose what a live conversion is given. Raises InputError where their own voice is not
         there.
         """
         voice, *other = (self._own() if name == OWN else name for name in self.voices)
+        if voice == settings.NOBODY:
+            voice = Nobody(self.strength, self.seed)
         return Choice(voice, next(iter(other), None), self.share, self.model, self.intonation)
 
-    def _target(self, pipeline: "Converter") -> "str | Voice":
+    def _target(self, pipeline: "Converter") -> "str | Voice | Nobody":
+        if self.voice == settings.NOBODY:
+            return Nobody(self.strength, self.seed)
         if not self.blended:
             return self._own() if self.voice == OWN else self.voice
         one, other = (self._voice(pipeline, name) for name in self.voices)
@@ -146,6 +163,8 @@ class SpeakingInputs:
     intonation: gr.Dropdown
     visit: gr.State
     notice: gr.Dropdown
+    strength: gr.Slider
+    seed: gr.State
 
     @property
     def components(self) -> set[Component]:
@@ -153,5 +172,7 @@ class SpeakingInputs:
         return {getattr(self, field.name) for field in fields(self)}
 
     def read(self, values: Mapping[Component, Any]) -> Speaking:
-        """Read the choice from the values that an event was given, by component."""
-        return Speaking(**{f.name: values[getattr(self, f.name)] for f in fields(self)})
+        """Read the choice from the values that an event was given, by component; what has no value
+        yet is as it is by default."""
+        chosen = {f.name: values[getattr(self, f.name)] for f in fields(self)}
+        return Speaking(**{name: value for name, value in chosen.items() if value is not None})

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, cast
 import gradio as gr
 
 from earshot.core.paths import ASSETS
+from earshot.pretrained.voice import STRENGTH, Nobody
 from earshot.provenance.notice import AUTOMATIC, LANGUAGES, NO_NOTICE
 from earshot.study.library import VOTE
 from earshot.systems.voice_conversion import settings
@@ -39,6 +40,7 @@ from earshot.tabs.voice_conversion.side_by_side import ConversionSideBySide
 from earshot.tabs.voice_conversion.speaking import (
     ALONE,
     ANY_CARD,
+    NOBODY_CARD,
     OWN_CARD,
     SpeakingInputs,
 )
@@ -76,6 +78,12 @@ LOUDNESS: Final = (
     '<p class="hint">However loud the recording, its conversion is at −23 to −28 LUFS. '
     "From Python and the command line it can be as loud as the recording.</p>"
 )
+NO_PROMISE: Final = """
+<p class="hint">Another voice at each visit. Up to the middle of the slider, a program that knows
+voices still finds most speakers. And nothing promises that nobody finds you: your words, an accent,
+sounds around you and who had the file remain, and programs that were trained on such voices know
+more than those that we measured with. Live evens no tempo.</p>
+"""
 RATES: Final = "The speech above by every model, from 150 bit/s up, in the voice that you chose."
 PLAY: Final = """
 watch("value", () => props.value.files.length && new Audio(props.value.files[0].url).play());
@@ -107,18 +115,21 @@ def _layout(tab: gr.Blocks, offer: "Offer[Converter]", services: Services) -> No
     models = Models(offer, offer.labels)
     gr.HTML(INTRO.format(about=ANY_VOICE if models.any_voice else FIVE_VOICES))
     result = gr.State(None, time_to_live=3600)
+    seed = gr.State(None)  # of the voice of nobody, one a visit
     with gr.Row(elem_classes="room"):
         with gr.Column(scale=1, min_width=300, elem_classes="room-input"):
             audio, message = _speech_input()
             examples = _example_chips()
             own_card = ANY_CARD if services.allow_reference else OWN_CARD
+            drawn = {settings.NOBODY: NOBODY_CARD} if models.any_voice else {}
             voice = voice_cards(
-                {name: VOICES[name] for name in models.voices},
+                {name: VOICES[name] for name in models.voices} | drawn,
                 settings.DEFAULT_VOICE,
                 ASSETS / "voices",
                 label="New voice",
                 own=(OWN, own_card) if models.any_voice else None,
             )
+            strength = _strength(voice)
             own = OwnVoicePanel(services.allow_reference)
             if models.any_voice:
                 services.voice.visit = own.visit
@@ -148,9 +159,10 @@ def _layout(tab: gr.Blocks, offer: "Offer[Converter]", services: Services) -> No
     model, other, share, intonation, vocoder, notice = _options(models, own_card)
     how_it_works(__file__)
 
-    declare_endpoints(models, audio, voice, model, vocoder, intonation)
+    declare_endpoints(models, audio, voice, model, vocoder, intonation, strength)
     own.wire(lambda: cast("AnyVoiceConversion", models.pipeline(settings.CONTINUOUS)), voice)
-    chosen = SpeakingInputs(voice, other, share, model, vocoder, intonation, own.visit, notice)
+    ways = model, vocoder, intonation, own.visit, notice, strength, seed
+    chosen = SpeakingInputs(voice, other, share, *ways)
     systems.follow(chosen)
     to = ConversionComponents(
         audio,
@@ -169,7 +181,7 @@ def _layout(tab: gr.Blocks, offer: "Offer[Converter]", services: Services) -> No
     inputs = {audio, result, *chosen.components}
     main = {"outputs": outputs, "progress_on": lanes, "start": convert, "stop": stop}
 
-    tab.load(events.first_look, outputs=outputs, **HIDDEN)
+    tab.load(lambda: {**events.first_look(), seed: Nobody().seed}, None, {*outputs, seed}, **HIDDEN)
     audio.change(
         lambda path: gr.Button(interactive=bool(path)), inputs=audio, outputs=convert, **HIDDEN
     )
@@ -179,11 +191,13 @@ def _layout(tab: gr.Blocks, offer: "Offer[Converter]", services: Services) -> No
     if live:
         # What is said next to their own voice changes when it was made.
         changes = [part.change for part in (voice, other, share, model, intonation, own.message)]
+        changes.append(strength.release)
         live.wire(models.names, chosen, changes, services.tickets)
         triggers.append(live.keeping(audio, message).success)
     handlers = [
         *((trigger, events.convert) for trigger in triggers),
         (voice.select, events.change_voice),
+        (strength.release, events.change_voice),
         (every.click, events.in_all_voices),
     ]
     jobs = []
@@ -214,6 +228,23 @@ def _layout(tab: gr.Blocks, offer: "Offer[Converter]", services: Services) -> No
         **queued(),
         **LAST,
     )
+
+
+def _strength(voice: gr.HTML) -> gr.Slider:
+    """Lay out how much of the speaker goes, where the card of nobody is chosen, and what that is
+    worth."""
+    with gr.Column(visible=False) as panel:
+        strength = gr.Slider(
+            0.2,
+            1,
+            value=STRENGTH,
+            step=0.2,
+            label="How much of you goes, from a little to all",
+            elem_id="strength",
+        )
+        gr.HTML(NO_PROMISE)
+    voice.change(lambda name: gr.Column(visible=name == settings.NOBODY), voice, panel, **HIDDEN)
+    return strength
 
 
 def _speech_input() -> tuple[gr.Audio, gr.HTML]:
@@ -256,7 +287,7 @@ def _options(
         )
         vocoder = gr.Dropdown(list(VOCODERS.items()), value=settings.VOCODERS[0], label="Vocoder")
         other = gr.Dropdown(
-            [("Nobody", ALONE), *voices, (own.name, OWN)],
+            [("No other", ALONE), *voices, (own.name, OWN)],
             value=ALONE,
             label="Blend with",
             visible=models.any_voice,

@@ -181,7 +181,8 @@ class ConversionResult:
 
     def speak(self, pipeline: "Converter", spoken: Speaking) -> "Speech":
         """Speak the units that are shown. Raises InputError where the model cannot."""
-        speech = pipeline.decode(self.units, *spoken.arguments(pipeline))
+        sound = self.source.content if self.source else None
+        speech = pipeline.decode(self.units, *spoken.arguments(pipeline, sound))
         return replace(
             speech, origin=speech.origin and replace(speech.origin, ingredient=self.ingredient)
         )

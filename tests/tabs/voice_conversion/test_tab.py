@@ -58,7 +58,8 @@ def test_tab_offers_choices_of_pipeline() -> None:
 def test_api_has_these_public_endpoints_only(client: Client) -> None:
     api = client.view_api(return_format="dict")
     assert isinstance(api, dict)
-    voices, sounds = {"/convert", "/encode", "/decode"}, {"/search_sounds", "/similar_sounds"}
+    voices = {"/convert", "/speak_as_nobody", "/encode", "/decode"}
+    sounds = {"/search_sounds", "/similar_sounds"}
     words = {"/embed_audio", "/embed_text", "/nearest", "/compare_words"}
     words |= {"/find_word", "/embed_words"}
     lips = {"/lip_to_speech", "/respeak"}
@@ -131,16 +132,17 @@ def test_endpoints_refuse_files_of_the_server(client: Client) -> None:
         client.predict(hidden, "vqvae-64", api_name="/encode")
 
 
-@pytest.mark.parametrize("name", ["/convert", "/encode", "/decode"])
+@pytest.mark.parametrize("name", ["/convert", "/speak_as_nobody", "/encode", "/decode"])
 def test_endpoint_names_its_parameters_and_returns(client: Client, name: str) -> None:
     api = client.view_api(return_format="dict")
     assert isinstance(api, dict)
     endpoint = api["named_endpoints"][name]
     returns = {
         "/convert": ["speech", "units", "numbers"],
+        "/speak_as_nobody": ["speech", "units", "numbers"],
         "/encode": ["units"],
         "/decode": ["speech"],
     }
     assert [value["label"] for value in endpoint["returns"]] == returns[name]
     names = {parameter["parameter_name"] for parameter in endpoint["parameters"]}
-    assert names <= {"audio", "target", "model", "vocoder", "intonation", "units"}
+    assert names <= {"audio", "target", "model", "vocoder", "intonation", "units", "strength"}

@@ -122,7 +122,8 @@ class LivePanel:
 def wish_of_plug_in(system: Any, speaking: Speaking) -> dict[str, Any]:
     """Write what the page tells the socket, where a plug-in is to speak: it has no own voices of
     visitors, and speaks in its first."""
-    voice = settings.DEFAULT_VOICE if speaking.voice == OWN else speaking.voice
+    ours = speaking.voice in (OWN, settings.NOBODY)
+    voice = settings.DEFAULT_VOICE if ours else speaking.voice
     wish = {name: getattr(Speaking(voice, model=str(system)), name, None) for name in KINDS}
     return {"wish": wish, "note": ""}
 

@@ -24,6 +24,8 @@ KINDS: Final[dict[str, Any]] = {
     "share": (int, float),
     "model": str | None,
     "intonation": str,
+    "strength": (int, float),
+    "seed": int,
     "ticket": str | None,
 }
 OVERDUE: Final = "Your own voice was lent for three minutes, and they are over. Press Live again."
