@@ -177,6 +177,7 @@ CALLS: Final[dict[str, list[Any]]] = {
     "api/similar_sounds": [NOWHERE, "a dog barks", ""],
     "api/decode": [UNITS, "TF2", "griffin-lim", "predicted"],
     "api/convert": [NOWHERE, "TF2", "vqvae-64", "griffin-lim", "keep"],
+    "api/speak_as_nobody": [NOWHERE, 0.8, "continuous"],
     "api/lip_to_speech": [{"video": NOWHERE}, "neural", "face"],
     "api/check_listening_test": [NOWHERE],
     "api/detect": [NOWHERE],

@@ -138,8 +138,8 @@ class ConversionEvents:
         spoken = self.components.speaking.read(values)
         pipeline = self.models.pipeline(spoken.model)
         # Nobody has a tempo of their own, which units that were edited keep.
-        anew = result and result.source and not result.past
-        if anew and settings.NOBODY in (result.target, spoken.voice):
+        anew = settings.NOBODY in (result.target if result else "", spoken.voice)
+        if result and result.source and not result.past and anew:
             yield from self.convert(values, progress)
         elif result and (result.is_of(recording, pipeline) or not (recording or result.source)):
             yield self.speak(values, progress)
