@@ -181,7 +181,7 @@ def _layout(tab: gr.Blocks, offer: "Offer[Converter]", services: Services) -> No
     inputs = {audio, result, *chosen.components}
     main = {"outputs": outputs, "progress_on": lanes, "start": convert, "stop": stop}
 
-    tab.load(lambda: {**events.first_look(), seed: Nobody().seed}, None, {*outputs, seed}, **HIDDEN)
+    tab.load(lambda: {**events.first_look(), seed: Nobody().seed}, None, [*outputs, seed], **HIDDEN)
     audio.change(
         lambda path: gr.Button(interactive=bool(path)), inputs=audio, outputs=convert, **HIDDEN
     )
