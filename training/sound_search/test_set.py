@@ -102,14 +102,14 @@ def choose(
     fold None: FOLD, or every fold if split is ``all`` or there is no FOLD. Omissions and
     substitutions are printed. Raises SystemExit if nothing is left.
     """
-    clips = _read_clips(data, fold, split)
+    clips = read_clips(data, fold, split)
     if budget.clips:
         clips = _sample(clips, budget.clips)
     chosen = _read_queries(queries, {clip.label for clip in clips})
     return clips, chosen, _mix(clips, chosen, budget.mixtures)
 
 
-def _read_clips(data: Path, fold: int | None, split: str) -> list[Clip]:
+def read_clips(data: Path, fold: int | None, split: str) -> list[Clip]:
     manifest = data / "sounds" / "manifest.csv"
     if not manifest.exists():
         raise SystemExit(f"There are no sounds: {manifest} is missing.")

@@ -6,11 +6,12 @@ sides can stand alone as sounds. What stands in double quotes is one sound, take
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 from earshot.core.errors import InputError
-from earshot.systems.sound_search.translation import MAX_CHARACTERS
+from earshot.systems.sound_search.request import Amount, amount_of, as_caption
+from earshot.systems.sound_search.translation import MAX_CHARACTERS, Translation, translate
 
 Link = Literal["then", "with"]
 
@@ -95,10 +96,12 @@ MAX_SHORT_WORDS: Final = 2  # two names as short as these are two sounds: "dog a
 @dataclass(frozen=True)
 class Compound:
     """Sounds of one query. links: how each part relates to the next: it comes before it ("then"),
-    or both are in the sound, at any time ("with"). One part: no compound."""
+    or both are in the sound, at any time ("with"). quoted: the parts that are taken as they are,
+    with numbers in them. One part: no compound."""
 
     parts: tuple[str, ...]
     links: tuple[Link, ...] = ()
+    quoted: frozenset[str] = field(default=frozenset(), compare=False)
 
     def __post_init__(self) -> None:
         """Check the compound. Raises InputError for more than MAX_PARTS parts, and ValueError for a
@@ -108,6 +111,26 @@ class Compound:
             raise ValueError(f"{len(self.parts)} parts have no {len(self.links)} links.")
         if len(self.parts) > MAX_PARTS:
             raise InputError(TOO_MANY.format(count=len(self.parts), limit=MAX_PARTS))
+
+    @property
+    def captions(self) -> tuple[str, ...]:
+        """List the parts without how often or how long they are to be heard."""
+        return tuple(caption for caption, _ in self._split)
+
+    @property
+    def amounts(self) -> tuple[Amount | None, ...]:
+        """List how often and how long each part is to be heard."""
+        return tuple(amount for _, amount in self._split)
+
+    @property
+    def _split(self) -> list[tuple[str, Amount | None]]:
+        return [(part, None) if part in self.quoted else amount_of(part) for part in self.parts]
+
+    def anyhow(self, part: int) -> "Compound":
+        """Leave out how often and how long one of the parts is to be heard."""
+        parts = list(self.parts)
+        parts[part] = self.captions[part]
+        return replace(self, parts=tuple(parts))
 
     @property
     def steps(self) -> tuple[tuple[int, ...], ...]:
@@ -124,20 +147,21 @@ class Compound:
         """Change the relation at one place to the other."""
         links = list(self.links)
         links[link] = "with" if links[link] == "then" else "then"
-        return Compound(self.parts, tuple(links))
+        return replace(self, links=tuple(links))
 
     def without(self, part: int) -> "Compound":
         """Leave out one of the parts, and the link before it (or after the first)."""
         links = list(self.links)
         if links:
             del links[max(0, part - 1)]
-        return Compound(self.parts[:part] + self.parts[part + 1 :], tuple(links))
+        parts = self.parts[:part] + self.parts[part + 1 :]
+        return replace(self, parts=parts, links=tuple(links))
 
     def swapped(self, link: int) -> "Compound":
         """Exchange the parts on both sides of a link."""
         parts = list(self.parts)
         parts[link], parts[link + 1] = parts[link + 1], parts[link]
-        return Compound(tuple(parts), self.links)
+        return replace(self, parts=tuple(parts))
 
 
 def parse(text: str) -> Compound:
@@ -147,12 +171,16 @@ def parse(text: str) -> Compound:
     masked = QUOTED.sub(lambda _: f" {MASK}{next(numbers)} ", text)
     parts, links = _split(" ".join(masked.split()).strip(" .;,"))
     whole = [re.sub(rf"{MASK}(\d+)", lambda m: quoted[int(m[1])], part).strip() for part in parts]
-    return Compound(tuple(whole), tuple(links))
+    named = {quote.strip() for quote in quoted}
+    return Compound(tuple(whole), tuple(links), frozenset(named & set(whole)))
 
 
 def written(compound: Compound) -> str:
     """Write a text that parses to the compound: "a dog barks, then a door slams"."""
-    texts = [part if parse(part).parts == (part,) else f'"{part}"' for part in compound.parts]
+    texts = [
+        f'"{part}"' if part in compound.quoted or parse(part).parts != (part,) else part
+        for part in compound.parts
+    ]
     joined = [", then " if link == "then" else " together with " for link in compound.links]
     text = "".join(a + b for a, b in zip(texts, [*joined, ""], strict=True))
     if parse(text) == compound:
@@ -247,6 +275,14 @@ def split_unwanted(text: str) -> tuple[str, str]:
         searched = (before + rest[end:]).strip(" ,;.")
         return searched, " and ".join(filter(None, (unwanted.strip(" ,;."), more)))
     return text, ""
+
+
+def understood(text: str) -> tuple[Translation, str, str]:
+    """Translate a text, and split it into what it searches for, as a caption, and what it
+    excludes."""
+    translation = translate(text)
+    searched, unwanted = split_unwanted(as_caption(translation.english))
+    return translation, as_caption(searched) if unwanted else searched, unwanted
 
 
 def clean(text: str) -> str:

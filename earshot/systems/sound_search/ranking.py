@@ -1,18 +1,40 @@
-"""Ranked sounds as the result of a search, and where in a sound the parts of a query lie, one after
-the other or together.
+"""Ranked sounds as the result of a search, where in a sound the parts of a query lie, one after the
+other or together, and how often and how long they are heard.
+
+The latter is measured in the envelope of a sound, in the seconds that match the part, and only of
+the best results, for their files are read.
 """
 
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from earshot.core.errors import InputError
+from earshot.media.audio.load import load
+from earshot.media.constants import SAMPLE_RATE
+from earshot.sound_index.descriptions import RANK_WEIGHT
 from earshot.sound_index.index import SoundIndex
 from earshot.sound_index.library import POOL, Library, Ranking
 from earshot.sound_index.sound import Sound
 from earshot.systems.sound_search.query import Compound
+
+PER_SECOND: Final = 100  # frames
+FRAME: Final = SAMPLE_RATE // PER_SECOND  # samples
+SMOOTHED: Final = 4  # frames
+MAX_SECONDS: Final = 120.0  # of a sound that is looked at
+FLOOR: Final = -80.0  # dB
+ABOVE_FLOOR: Final = 8.0  # dB over the background, below which nothing is heard
+LASTING: Final = 25.0  # dB below the loudest, of what lasts
+EVENT: Final = 14.0  # dB below the loudest, of an event
+GAP: Final = 12  # frames below that between two events
+MAX_LISTENED: Final = 30  # results whose files are read
+AMOUNT_WEIGHT: Final = 0.5  # of how often and how long, in the order of results
+MIN_SPREAD: Final = 0.1  # between the best and the worst second: else all match
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,3 +195,73 @@ def list_sounds(index: SoundIndex, ids: Iterable[str], name: str, limit: int) ->
         compute_seconds=time.perf_counter() - began,
         compound=Compound((name,)),
     )
+
+
+class Occurrence(NamedTuple):
+    """How often, and how many seconds in all, something is heard."""
+
+    count: int
+    seconds: float
+
+
+def in_order(
+    library: Library,
+    nearest: Ranking,
+    queries: np.ndarray,
+    compound: Compound,
+    words: np.ndarray | None,
+) -> Ranking:
+    """Order the nearest sounds. queries: the parts' vectors (P, D); words: the cosines of what is
+    written of all sounds (n,), if anything is."""
+    values = nearest.scores.copy()
+    if words is not None:
+        values += RANK_WEIGHT * words[nearest.numbers]
+    order = np.argsort(-values, kind="stable")
+    if any(compound.amounts):
+        for row in order[:MAX_LISTENED]:
+            number = int(nearest.numbers[row])
+            sound, scores = library.sounds[number], part_scores_of(library, number, queries)
+            for part, amount in zip(scores, compound.amounts, strict=True):
+                if amount and (measured := occurrence(sound.file, sound.content_hash, part)):
+                    values[row] += AMOUNT_WEIGHT * amount.fit(*measured)
+        order = np.argsort(-values, kind="stable")
+    return Ranking(*(column[order] for column in nearest))
+
+
+def occurrence(path: Path, content_hash: str, scores: np.ndarray) -> Occurrence | None:
+    """Measure how often and how long a sound is heard where its scores (S,) match; None for a file
+    that cannot be read, or that is long."""
+    try:
+        levels = _envelope(path, content_hash)
+    except (InputError, OSError):
+        return None
+    return heard_in(levels, scores)
+
+
+def heard_in(levels: np.ndarray, scores: np.ndarray) -> Occurrence:
+    """Measure the same in an envelope (E,) in dB."""
+    matching = scores >= (scores.max() + scores.min()) / 2
+    if np.ptp(scores) < MIN_SPREAD:
+        matching = np.ones(len(scores), bool)
+    seconds = np.minimum(np.arange(len(levels)) // PER_SECOND, len(scores) - 1)
+    inside = matching[seconds]
+    if not inside.any():
+        return Occurrence(0, 0.0)
+    loudest = levels[inside].max()
+    background = float(np.quantile(levels, 0.1)) + ABOVE_FLOOR
+    # A sound that never pauses is its own background.
+    background = min(background, loudest - EVENT / 2)
+    lasting = inside & (levels >= max(loudest - LASTING, background))
+    loud = np.flatnonzero(inside & (levels >= max(loudest - EVENT, background)))
+    count = 1 + int((np.diff(loud) > GAP).sum())
+    return Occurrence(count, float(lasting.sum()) / PER_SECOND)
+
+
+@lru_cache(maxsize=2000)
+def _envelope(path: Path, content_hash: str) -> np.ndarray:
+    """Compute the level of each frame in dB, (E,); content_hash: so that a file that was replaced
+    is read again."""
+    waveform = load(path, SAMPLE_RATE, MAX_SECONDS).waveform
+    frames = waveform[: len(waveform) // FRAME * FRAME].reshape(-1, FRAME)
+    power = np.convolve((frames**2).mean(axis=1), np.full(SMOOTHED, 1 / SMOOTHED), "same")
+    return np.maximum(10 * np.log10(power + 1e-12), FLOOR).astype(np.float32)

@@ -18,7 +18,6 @@ from earshot.media.samples import SILENT_PEAK
 from earshot.sound_index.descriptions import (
     CERTAIN,
     MAX_SOUNDS,
-    RANK_WEIGHT,
     SOUND_WEIGHT,
     Descriptions,
 )
@@ -36,9 +35,16 @@ from earshot.systems.sound_search.query import (
     check_length,
     clean,
     parse,
-    split_unwanted,
+    understood,
 )
-from earshot.systems.sound_search.ranking import Hit, SearchResult, find, part_scores_of, place
+from earshot.systems.sound_search.ranking import (
+    Hit,
+    SearchResult,
+    find,
+    in_order,
+    part_scores_of,
+    place,
+)
 from earshot.systems.sound_search.translation import translate
 
 
@@ -142,13 +148,13 @@ class SoundSearch:
             raise InputError("Another model made this library. Add its sounds again.")
         for part in (text, without):
             check_length(clean(part))
-        query, excluded = translate(clean(text)), translate(clean(without))
-        named, negated = split_unwanted(query.english)
+        query, named, negated = understood(clean(text))
+        excluded = translate(clean(without))
         away = " and ".join(filter(None, (negated, excluded.english)))
         compound = Compound((named,)) if like is not None else parse(named)
         example, notices = self._example(like, index)
         vectors, best = zip(
-            *(self._query(part, example, away) for part in compound.parts), strict=True
+            *(self._query(part, example, away) for part in compound.captions), strict=True
         )
         queries = np.stack(vectors)
         among = None if only == EVERYTHING else _passing(library, only)
@@ -167,10 +173,7 @@ class SoundSearch:
         if words is not None:
             by_words = (words + SOUND_WEIGHT * scores >= WORDS_THRESHOLD) | (scores >= CERTAIN)
             matches = np.where(self._descriptions[library].has_words, by_words, by_words | matches)
-            order = np.argsort(
-                -(nearest.scores + RANK_WEIGHT * words[nearest.numbers]), kind="stable"
-            )
-            nearest = Ranking(*(column[order] for column in nearest))
+        nearest = in_order(library, nearest, queries, compound, words)
         ranked = self._rank(library, nearest, votes or {})
         if isinstance(like, str):
             ranked = ranked[ranked != library.numbers.get(like, -1)]
@@ -178,7 +181,8 @@ class SoundSearch:
             _hit(library, number, scores, queries, compound, matches, words)
             for number in ranked[:limit]
         )
-        split = f"Read as “{named}”, but not “{negated}”." if negated else ""
+        read = f"Read as “{named}”" if negated or named != query.english else ""
+        split = read and read + (f", but not “{negated}”." if negated else ".")
         point = place_on_map(nearest.scores[None], library.layout[nearest.numbers])[0]
         return SearchResult(
             hits=hits,
@@ -202,7 +206,7 @@ class SoundSearch:
             if (descriptions := self._descriptions.get(library)) is None:
                 descriptions = Descriptions(library.sounds, sentences)
                 self._descriptions[library] = descriptions
-        return np.mean([descriptions.cosines(v) for v in sentences(compound.parts)], axis=0)
+        return np.mean([descriptions.cosines(v) for v in sentences(compound.captions)], axis=0)
 
     def _rank(self, library: Library, nearest: Ranking, votes: Mapping[str, int]) -> np.ndarray:
         """Rank the positions of the nearest sounds again, by the votes (Rocchio 1971)."""

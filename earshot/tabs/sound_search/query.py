@@ -2,8 +2,8 @@
 and the filters that limit it.
 
 The chips change the text, which is then English. Their event is edit, with {"action", "number"}:
-"link" (in order, or together), "swap" (the other order), "drop" (without one sound), "whole" (one
-sound after all).
+"link" (in order, or together), "swap" (the other order), "drop" (without one sound), "anyhow" (a
+sound however often and long), "whole" (one sound after all).
 """
 
 import math
@@ -16,8 +16,8 @@ import gradio as gr
 from gradio.components import Component
 
 from earshot.sound_index.sound import EVERYTHING, Filter
-from earshot.systems.sound_search.query import clean, parse, split_unwanted, written
-from earshot.systems.sound_search.translation import translate
+from earshot.systems.sound_search.query import clean, parse, understood, written
+from earshot.systems.sound_search.request import as_caption
 from earshot.tabs.shared.events import Update
 from earshot.tabs.shared.html import macro
 from earshot.tabs.sound_search.catalogue import CATEGORIES, Catalogue, kinds_of
@@ -124,25 +124,29 @@ def query_chips() -> gr.HTML:
 
 def chips_html(text: str) -> str:
     """Show the sounds that a text names, and how they relate; nothing for one sound."""
-    positive, unwanted = split_unwanted(translate(text).english)
+    _, positive, unwanted = understood(text)
     compound = parse(positive)
-    if not compound.links and not (positive and unwanted):
+    amounts = [amount.name if amount else "" for amount in compound.amounts]
+    if not (compound.links or any(amounts) or (positive and unwanted)):
         return ""
-    return macro(PARTS, "chips", compound.parts, compound.links, unwanted)
+    parts = list(zip(compound.captions, amounts, strict=True))
+    return macro(PARTS, "chips", parts, compound.links, unwanted)
 
 
 def edited_text(text: str, action: object, number: object) -> str:
     """Edit the text of the query after a chip was pressed; it is unchanged for an unknown
     action.
     """
-    positive, unwanted = split_unwanted(translate(text).english)
+    _, positive, unwanted = understood(text)
     compound, behind = parse(positive), f", without {unwanted}" if unwanted else ""
     if action == "whole":
-        return f'"{text.replace(chr(34), "")}"'
+        return f'"{as_caption(text).replace(chr(34), "")}"'
     if not isinstance(number, int):
         return text
     if action == "drop" and 0 <= number < len(compound.parts):
         return written(compound.without(number)) + behind
+    if action == "anyhow" and 0 <= number < len(compound.parts):
+        return written(compound.anyhow(number)) + behind
     if 0 <= number < len(compound.links) and action in ("link", "swap"):
         change = compound.toggled if action == "link" else compound.swapped
         return written(change(number)) + behind

@@ -54,3 +54,14 @@ def test_query_of_different_recordings_differs() -> None:
     first, second = (Search(like=f"/tmp/{h}/audio.wav", like_name="your recording") for h in "ab")
     assert first.query != second.query
     assert Search("dog", "x1", "Rain", "wind").name == "“dog” and like “Rain”, but not “wind”"
+
+
+def test_chips_show_how_often_and_how_long() -> None:
+    text = "can you find me three knocks, then a long siren?"
+    html = chips_html(text)
+    assert "3 times" in html and "long" in html and "can you" not in html
+    assert chips_html("a single bark")
+    assert edited_text(text, "anyhow", 0) == "knocks, then a long siren"
+    assert edited_text("a single bark", "anyhow", 0) == "bark"
+    for number in (7, -1, None, True):
+        edited_text("a single bark", "anyhow", number)
