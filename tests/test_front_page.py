@@ -1,9 +1,11 @@
 """The first page before it is opened: description, picture, size and QR code."""
 
+import json
 import re
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import cv2
 import gradio as gr
@@ -16,8 +18,15 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
-from earshot.app import launch, site
-from earshot.app.front_page import DESCRIPTION, FIRST_FILES, MAX_KEPT, FrontPage
+from earshot.app import front_page, launch, site
+from earshot.app.front_page import (
+    DESCRIPTION,
+    FIRST_FILES,
+    MAX_KEPT,
+    SAVINGS,
+    FrontPage,
+    saving,
+)
 from earshot.core.limits import BUDGETS
 from earshot.core.paths import ASSETS
 from earshot.core.templates import qr_code
@@ -181,9 +190,61 @@ def test_page_asks_at_once_for_the_files_that_it_needs(address: str) -> None:
     assert [name for name in files if not (FRONTEND / name).exists()] == []
 
 
+def configuration(page: str) -> dict[str, Any]:
+    return json.JSONDecoder().raw_decode(page.partition(front_page.START.decode())[2])[0]
+
+
+def test_configuration_in_the_page_has_code_once_and_nothing_unread(address: str) -> None:
+    """What each component runs, and how it looks, is what Gradio says; the rest is as it was."""
+    page = httpx.get(address).text
+    whole, lean = httpx.get(f"{address}config").json(), configuration(page)
+    shared = page.partition("window.shared_code=[")[2].partition(front_page.START.decode())[0]
+    for component, full in zip(lean["components"], whole["components"], strict=True):
+        for name in front_page.UNREAD:
+            full.pop(name, None)
+        for name in ("js_on_load", "css_template"):
+            code = full["props"].get(name) or ""
+            if len(code) >= front_page.MIN_SHARED:
+                assert "shared_code[" in component["props"].pop(name)
+                written = code if name == "js_on_load" else json.dumps(code)
+                assert shared.count(written) == 1
+                del full["props"][name]
+        assert component == full
+    assert lean["dependencies"] == whole["dependencies"]
+
+
+def test_lean_page_is_the_same_page_in_html() -> None:
+    code = "if (1 < 2) { element.innerHTML = '</script>'; }" + 300 * " "
+    style = ".a::before { content: '\\201c'; }" + 300 * " "
+    props = [
+        {"js_on_load": code, "css_template": style, "value": "<b>'&amp;'</b>"},
+        {"js_on_load": code, "css_template": "a { width: ${value}px; }" + 300 * " "},
+        {"js_on_load": "short"},
+    ]
+    config = {"components": [{"id": i, "props": each} for i, each in enumerate(props)]}
+    text = f"<script>{front_page.START.decode()}{json.dumps(config)};</script><p>é</p>"
+    page = front_page.lean(text.encode()).decode()
+    first, second, third = [each["props"] for each in configuration(page)["components"]]
+    assert first["value"] == "<b>'&amp;'</b>" and third == {"js_on_load": "short"}
+    assert first["js_on_load"] == second["js_on_load"]
+    assert "${value}" in second["css_template"] and "shared_code" in first["css_template"]
+    assert page.count("</script>") == 1 and page.endswith(";</script><p>é</p>")
+    assert front_page.lean(b"<p>none</p>") == b"<p>none</p>"
+
+
+def test_savings_fit_the_installed_gradio() -> None:
+    """Each is made once. Where Gradio has changed, look whether it is still needed."""
+    for beginning, changes in SAVINGS.items():
+        for old, new in changes:
+            texts = [file.read_text() for file in FRONTEND.glob(f"{beginning}*.js")]
+            scripts = [text for text in texts if old in text]
+            assert len(scripts) == 1 and scripts[0].count(old) == 1, old
+            assert new in saving(scripts[0], f"{beginning}1.js")
+
+
 def test_files_of_the_frontend_are_served_compressed_and_for_good(address: str) -> None:
     for name in (*FIRST_FILES[:2], *FIRST_FILES[-2:]):
-        content = (FRONTEND / name).read_bytes()
+        content = saving((FRONTEND / name).read_text(), name).encode()
         for encoding in ("br", "identity"):
             file = httpx.get(f"{address}assets/{name}", headers={"Accept-Encoding": encoding})
             assert file.content == content and "immutable" in file.headers["cache-control"]

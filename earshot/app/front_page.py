@@ -1,12 +1,13 @@
 """The first page before it is opened: its description, its size, its scripts and its QR code."""
 
 import asyncio
+import json
 import mimetypes
 import re
 import threading
 from html import escape
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import brotli
 from starlette.datastructures import Headers, MutableHeaders
@@ -47,6 +48,40 @@ PRELOADS: Final = "".join(
     else f'<link rel="preload" as="style" href="./assets/{name}" crossorigin>'
     for name in FIRST_FILES
 )
+# What Gradio's scripts do in vain while a page is made, by the beginning of the file's name, and
+# what they do instead. Each of 470 components asked all 400 events for its own, and was looked for
+# among all others; and all was made twice. It is most of what they compute.
+SAVINGS: Final = {
+    "core-": (
+        (
+            "let n=t.filter(t=>t.targets.find(([t])=>t===e.id)).map(t=>{let n=t.targets.find("
+            "([t])=>t===e.id);return n?n[1]:null}).filter(Boolean);"
+            "return e.props.shared_props.attached_events=n,e}",
+            "if(this.events_of!==t){this.events_of=t;this.events=new Map;for(const d of t)"
+            "for(const[i,n]of new Map([...d.targets].reverse()))"
+            "n&&this.events.set(i,[...this.events.get(i)??[],n])}"
+            "return e.props.shared_props.attached_events=this.events.get(e.id)??[],e}",
+        ),
+        (
+            "function Z(e,t){if(e.id===t)return e;if(e.children)for(let n of e.children)"
+            "{let e=Z(n,t);if(e)return e}return null}",
+            "let by_id=new WeakMap;function Z(e,t){let m=by_id.get(e);if(!m){m=new Map;"
+            "const w=n=>{m.set(n.id,n);n.children?.forEach(w)};w(e);by_id.set(e,m)}"
+            "return m.get(t)??null}",
+        ),
+        ("a.children=i.children,", "by_id=new WeakMap,a.children=i.children,"),
+        ("postprocess(e){this.root=", "postprocess(e){this.events_of=null;this.root="),
+    ),
+    "Blocks-": (("v(),oe(()=>{O.reload(", "v()&&oe(()=>{O.reload("),),
+}
+# The configuration of the page that stands in its HTML.
+START: Final = b"window.gradio_config = "
+# Descriptions for programs, which ask for them elsewhere.
+UNREAD: Final = ("api_info", "api_info_as_input", "api_info_as_output", "example_inputs")
+MIN_SHARED: Final = 300  # characters of code that is worth a place of its own
+PARAMETERS: Final = "element,trigger,props,server,upload,watch"  # of Gradio's js_on_load
+ESCAPES: Final = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "'": "\\u0027"}
+
 MAX_ADDRESS: Final = 500  # characters of an address that is drawn as one
 META: Final = """<meta name="description" content="{description}">
 <meta property="og:type" content="website"><meta property="og:title" content="{title}">
@@ -175,11 +210,20 @@ class FrontendFiles:
                 self._pack(name)
 
     def _pack(self, name: str) -> Packed:
-        content = (self._folder / name).read_bytes()
+        content = saving((self._folder / name).read_text(), name).encode()
         kind = mimetypes.guess_type(name)[0] or "text/plain"
         compressed = brotli.compress(content, quality=BROTLI_LEVEL)
         self._packed[name] = file = Packed(content, compressed, kind)
         return file
+
+
+def saving(script: str, name: str) -> str:
+    """Return a script of Gradio's without what it does in vain, as SAVINGS has it."""
+    for beginning, changes in SAVINGS.items():
+        if name.startswith(beginning):
+            for old, new in changes:
+                script = script.replace(old, new)
+    return script
 
 
 def routes() -> list[Route]:
@@ -190,7 +234,45 @@ def routes() -> list[Route]:
 def _own(page: bytes, address: str) -> bytes:
     values = {"title": TITLE, "description": DESCRIPTION, "address": address}
     meta = META.format(**{name: escape(value) for name, value in values.items()}) + PRELOADS
-    return GRADIOS.sub(b"", page).replace(b"<head>", b"<head>" + meta.encode(), 1)
+    return GRADIOS.sub(b"", lean(page)).replace(b"<head>", b"<head>" + meta.encode(), 1)
+
+
+def lean(page: bytes) -> bytes:
+    """Return the page with a smaller configuration: without what no script of Gradio's reads, and
+    with the code that several components share written once."""
+    before, start, rest = page.partition(START)
+    if not start:
+        return page
+    text = rest.decode()
+    config, end = json.JSONDecoder().raw_decode(text)
+    shared = _share([component["props"] for component in config["components"]])
+    for component in config["components"]:
+        for name in UNREAD:
+            component.pop(name, None)
+    written = json.dumps(config, ensure_ascii=False, separators=(",", ":"))
+    for character, code in ESCAPES.items():
+        written = written.replace(character, code)
+    return b"".join([before, shared.encode(), start, written.encode(), text[end:].encode()])
+
+
+def _share(all_props: list[dict[str, Any]]) -> str:
+    """Replace long code of components by a call of it, and long styles by a reference, which are
+    filled in as Gradio makes a component: the script that has each of them once."""
+    numbers: dict[tuple[str, str], int] = {}
+    for props in all_props:
+        for name in ("js_on_load", "css_template"):
+            code = props.get(name) or ""
+            if len(code) < MIN_SHARED or (name == "css_template" and "${" in code):
+                continue
+            number = numbers.setdefault((name, code), len(numbers))
+            call = f"return shared_code[{number}]({PARAMETERS})"
+            props[name] = call if name == "js_on_load" else f"${{shared_code[{number}]}}"
+    written = (
+        f"function({PARAMETERS}){{{code}\n}}" if name == "js_on_load" else json.dumps(code)
+        for name, code in numbers
+    )
+    code = ",\n".join(written).replace("</script", "<\\/script")
+    return f"window.shared_code=[{code}];\n"
 
 
 async def _picture(request: Request) -> Response:

@@ -24,7 +24,14 @@ from earshot.app.site import FOLDERS, SOUNDS, Site, build, transcriber
 from earshot.core.connections import believed_proxies, check_address, limit_connections
 from earshot.core.console import explained
 from earshot.core.errors import InputError
-from earshot.core.http import CutStalledBodies, LimitBodies, SafeHeaders, ServeOnly, local_only
+from earshot.core.http import (
+    CompressAnswers,
+    CutStalledBodies,
+    LimitBodies,
+    SafeHeaders,
+    ServeOnly,
+    local_only,
+)
 from earshot.core.limits import LOCAL, PaceCalls, ShareHandlers, TakeTurns, address_of
 from earshot.core.paths import CHECKPOINTS
 from earshot.core.uploads import LimitUploads
@@ -202,6 +209,7 @@ def launch(
                 Middleware(LimitUploads, UPLOADS, upload_folder),
                 Middleware(LimitBodies, (*UPLOADS, SIGN)),
                 Middleware(ShareHandlers, f"{GRADIO}run/"),
+                Middleware(CompressAnswers, f"{GRADIO}run/"),
             ],
             "exception_handlers": {
                 RequestValidationError: refuse_damaged,

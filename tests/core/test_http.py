@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from earshot.core.http import FRAMES, LocalOnly, SafeHeaders, ServeOnly, local_only
+from earshot.core.http import FRAMES, CompressAnswers, LocalOnly, SafeHeaders, ServeOnly, local_only
 
 
 def _own(request: Request) -> PlainTextResponse:
@@ -34,6 +34,18 @@ def test_answer_with_own_policy_keeps_it() -> None:
     """Only who may frame it is added."""
     policy = client({}).get("/own").headers["Content-Security-Policy"]
     assert policy == f"default-src 'none'; frame-ancestors {FRAMES}"
+
+
+def test_long_answers_of_handlers_are_compressed() -> None:
+    async def answer(request: Request) -> PlainTextResponse:
+        return PlainTextResponse(int(request.path_params["size"]) * "a")
+
+    app = Starlette(routes=[Route("/{kind}/{size}", answer)])
+    client = TestClient(CompressAnswers(app, "/run/"))
+    for path, encoding in (("run/5000", "gzip"), ("run/50", None), ("file/5000", None)):
+        response = client.get(path)
+        assert response.headers.get("content-encoding") == encoding
+        assert response.text == int(path.split("/")[1]) * "a"
 
 
 def test_pages_of_hub_may_frame_space() -> None:

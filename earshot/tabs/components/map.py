@@ -1,16 +1,16 @@
 """Map: points in a plane, each with a colour and shape by category and a sound; and a query.
 
 A Chart is the content of one map. map.js adds the behaviour: it zooms, pans, draws the labels that
-have room, and changes between layouts and colorings without asking the server. Without it there
-remain a picture and a list. The map's events are select (a point was chosen and played) and submit
-(its button was pressed), each with {"id"}, and edit (an area was drawn; see area.js), with {"ids"}.
+have room, and changes between layouts and colorings without asking the server. The map's events
+are select (a point was chosen and played) and submit (its button was pressed), each with {"id"},
+and edit (an area was drawn; see area.js), with {"ids"}.
 """
 
 import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby, repeat
+from itertools import repeat
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote
@@ -187,7 +187,6 @@ class Chart:
     def _page(self, sounds: Sequence[str]) -> Markup:
         size = max(MIN_SIZE, SIZE * min(1.0, MANY_POINTS / max(1, len(self.points))) ** 0.5)
         dots = list(map(self._dot, self.points, sounds, repeat(size)))
-        listed = sorted(dots, key=lambda dot: self._number(dot["point"]))
         present = {point.category for point in self.points}
         return render(
             "components/map.html",
@@ -195,7 +194,6 @@ class Chart:
             dots=dots,
             looks=self._looks(size),
             legend=[(n, name) for n, name in self._numbered() if name in present],
-            lists=groupby(listed, key=lambda dot: dot["point"].category),
             marker=marker,
             width=WIDTH,
             margin=MARGIN,

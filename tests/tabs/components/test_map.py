@@ -101,12 +101,6 @@ def test_marker_size_falls_with_more_points() -> None:
     assert width(500) == SIZE > width(1000) > width(5000) == MIN_SIZE
 
 
-def test_scriptless_chart_lists_sounds_by_category() -> None:
-    listed = CHART.html().split('<dl class="map-list">')[1]
-    assert re.findall(r"<dt>(\w+)", listed) == ["animals", "weather"]
-    assert '<a href="@file1">Wind</a>' in listed
-
-
 def test_query_marker_has_place_per_layout() -> None:
     assert 'data-places="[[0.5, 1.0]]"' in QueryMarker(0.5, 1.0, "“wind”").html()
     both = QueryMarker(0.5, 1.0, "“wind”", places=[(0.5, 1.0), (0.12345, 0.0)])
