@@ -1,6 +1,7 @@
 """Options, import, and what the page does where models are missing."""
 
 import gc
+import re
 import subprocess
 import sys
 import threading
@@ -20,6 +21,8 @@ from earshot.app import launch, site
 from earshot.app.health import Health
 from earshot.core.connections import limit_connections
 from earshot.core.limits import address_of
+from earshot.core.paths import CHECKPOINTS
+from earshot.systems.registry import TASKS
 from earshot.tabs.shared.addresses import Addresses
 from earshot.tabs.shared.gradio_internals import MAX_SESSIONS, Waiting, limit_waiting
 from earshot.tabs.shared.page import model_cards
@@ -153,12 +156,22 @@ def test_switch_in_environment_can_be_off(value: str) -> None:
 
 @pytest.mark.parametrize(
     ("value", "name"),
-    [("", None), ("0", None), ("1", ""), ("USER/moonshine-base", "USER/moonshine-base")],
+    [("0", None), ("off", None), ("1", ""), ("USER/moonshine-base", "USER/moonshine-base")],
 )
 def test_options_name_what_writes_transcripts(value: str, name: str | None) -> None:
     assert launch.options([], {"EARSHOT_TRANSCRIPTS": value}).transcripts == name
-    arguments = [] if name is None else ["--transcripts", *filter(None, [name])]
+    arguments = ["--no-transcripts"] if name is None else ["--transcripts", *filter(None, [name])]
     assert launch.options(arguments, {}).transcripts == name
+
+
+@pytest.mark.parametrize(("cores", "name"), [(1, None), (2, "")])
+def test_transcripts_are_written_where_the_machine_keeps_up(
+    cores: int, name: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("earshot.app.options.cores", lambda: cores)
+    assert launch.options([], {}).transcripts == name
+    assert launch.options([], {"EARSHOT_TRANSCRIPTS": "1"}).transcripts == ""
+    assert launch.options(["--no-transcripts"], {"EARSHOT_TRANSCRIPTS": "1"}).transcripts is None
 
 
 def test_options_lend_voices_where_asked_only() -> None:
@@ -196,11 +209,29 @@ def test_build_without_checkpoints_explains_training(tmp_path: Path) -> None:
 
 
 def test_model_cards_lose_front_matter(tmp_path: Path) -> None:
-    """Model cards lose a heading level, too."""
+    """Model cards lose heading levels, and links into the repository, too."""
     (tmp_path / "a").mkdir()
-    (tmp_path / "a" / "README.md").write_text("---\nlicense: cc-by-4.0\n---\n# Model A\n")
-    assert model_cards(tmp_path) == "### Model A"
-    assert "No model" in model_cards(tmp_path / "a")
+    card = (
+        "---\nlicense: cc-by-4.0\n---\n# Model A\nSee [it](../b/README.md), [that](https://x.org)."
+    )
+    (tmp_path / "a" / "README.md").write_text(card)
+    expected = "### Model A\nSee it, [that](https://x.org)."
+    assert model_cards(tmp_path, "voice_conversion") == expected
+    assert "No model" in model_cards(tmp_path, "words")
+    assert "No model" in model_cards(tmp_path / "a", "voice_conversion")
+
+
+def test_each_tab_has_the_cards_of_its_models() -> None:
+    """With their pictures in them: a page has no address for those of a checkpoint."""
+    cards = {task: model_cards(CHECKPOINTS, task) for task in TASKS}
+    headings = {task: re.findall("^### ([^:\n]+)", text, re.M) for task, text in cards.items()}
+    assert {"words", "g2p", "words-states"} <= {*headings["words"]}
+    assert {"any-voice", "vocoder", "vqvae-64"} <= {*headings["voice_conversion"]}
+    assert {"lip-to-speech", "vocoder-lips"} == {*headings["lip_to_speech"]}
+    assert {"sound-cnn", "sound-effects", "sound-passt"} == {*headings["sound_search"]}
+    assert sum(map(len, headings.values())) == len([*CHECKPOINTS.glob("*/README.md")])
+    assert "](data:image/svg+xml;base64," in cards["words"]
+    assert not re.search(r"\]\((?!https?:|data:)", " ".join(cards.values()))
 
 
 @pytest.fixture

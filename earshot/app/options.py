@@ -14,6 +14,7 @@ OFF = ("", "0", "false", "no", "off")
 ABOUT = "Earshot: speech systems to hear, take apart and test."
 DELETE: Final = 3600  # seconds within which a visitor's files are deleted, as the footer says
 KIOSK_DELETE: Final = 600
+TRANSCRIPT_CORES: Final = 2  # or a conversion would wait for the words of the one before
 UNITS: Final = {"s": 1, "m": 60, "h": 3600}
 
 
@@ -80,17 +81,27 @@ def options(arguments: Sequence[str], environment: Mapping[str, str]) -> argpars
     parser.add_argument(
         "--allow-reference",
         action="store_true",
-        help="visitors may speak in the voice of any recording that they upload (default: only in "
-        "their own, once they have read a text)",
+        help="visitors may speak in anybody's voice, of a recording that they upload once they "
+        "have said that its speaker agrees (default: only in their own, once they have read a "
+        "text)",
     )
     parser.add_argument(
         "--transcripts",
         nargs="?",
         const="",
         metavar="NAME_OR_FOLDER",
-        help="shows the words that a recogniser hears in speech and conversion: the installed one, "
-        "or a Moonshine of the hub",
+        help="shows the words that a recogniser finds in speech and conversion: the installed one, "
+        f"or a Moonshine of the hub (default: the installed one, with {TRANSCRIPT_CORES} cores)",
     )
+    parser.add_argument(
+        "--no-transcripts",
+        dest="transcripts",
+        action="store_const",
+        const=None,
+        help="shows no words under a conversion",
+    )
+    if cores() >= TRANSCRIPT_CORES:
+        parser.set_defaults(transcripts="")
     parser.add_argument(
         "--judges",
         action="store_true",
@@ -141,6 +152,8 @@ def options(arguments: Sequence[str], environment: Mapping[str, str]) -> argpars
     recogniser = environment.get("EARSHOT_TRANSCRIPTS", "")
     if recogniser.lower() not in OFF:
         preset += ["--transcripts", "" if recogniser.lower() in ON else recogniser]
+    elif recogniser:
+        preset.append("--no-transcripts")
     chosen = parser.parse_args([*preset, *arguments])
     # In a booth, soon after a visitor has left, and not while they still listen to a result.
     chosen.delete_after = chosen.delete_after or (KIOSK_DELETE if chosen.kiosk else DELETE)

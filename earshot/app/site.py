@@ -17,7 +17,7 @@ from earshot.systems.registry import TASKS, Offer, load_board
 from earshot.tabs import lip_to_speech, listening_tests, sound_search, voice_conversion, words
 from earshot.tabs.shared.detection import DetectionSection
 from earshot.tabs.shared.events import stop_jobs
-from earshot.tabs.shared.page import FOOTER, HEADER, model_cards
+from earshot.tabs.shared.page import FOOTER, HEADER, model_cards_section
 from earshot.tabs.shared.services import Drafts, Services
 
 if TYPE_CHECKING:
@@ -91,18 +91,20 @@ def build(
             with gr.Tab("Voice conversion"):
                 conversion = offers["voice_conversion"]
                 voice_conversion.build(conversion, services)
+                model_cards_section(folder, "voice_conversion")
             with gr.Tab("Words"):
                 words.build(offers["words"], word_index, services)
+                model_cards_section(folder, "words")
             with gr.Tab("Sound search"):
                 sound_search.build(offers["sound_search"], sounds, services)
+                model_cards_section(folder, "sound_search")
             with gr.Tab("Lip to speech"):
                 lip_to_speech.build(offers["lip_to_speech"], services)
+                model_cards_section(folder, "lip_to_speech")
             if services.tests:
                 with gr.Tab("Listening tests"):
                     listening_tests.build(services)
         DetectionSection()
-        with gr.Accordion("Model cards", open=False):
-            gr.Markdown(model_cards(folder))
         gr.HTML(FOOTER, apply_default_css=False)
         page.unload(stop_jobs)  # nobody waits for them any more
     page.services, page.health, page.checkpoints = services, health, folder

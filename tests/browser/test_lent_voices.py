@@ -13,7 +13,8 @@ from earshot.core.paths import ASSETS
 from earshot.media.audio.load import load, wav_bytes
 from earshot.pretrained.recogniser import RecognisedWord, Transcriber, Transcript
 from earshot.tabs.shared.services import Services
-from tests.browser.visit import Visit
+from earshot.tabs.voice_conversion.own_voice import ANYBODY_TITLE, CONSENT
+from tests.browser.visit import PLACE_BLUE, Visit
 from tests.support.serving import close
 
 RATE = 16_000
@@ -41,7 +42,7 @@ def test_visitor_speaks_in_lent_voice(browser: Browser, address: str, tmp_path: 
     """A visitor sees what is heard and speaks as somebody who agreed."""
     visit = Visit(browser.new_context().new_page(), address, tmp_path)
     visit.open()
-    visit.button("man place blue").click()
+    visit.button(PLACE_BLUE).click()
     transcript = visit.page.locator("#heard")
     expect(transcript).to_contain_text("2 of 3 words are heard in the conversion")
     expect(transcript.locator("del")).to_have_text("cold")
@@ -53,9 +54,9 @@ def test_visitor_speaks_in_lent_voice(browser: Browser, address: str, tmp_path: 
     clip.write_bytes(wav_bytes(speech, RATE))
     visit.page.get_by_text("Any voice", exact=True).first.click()
     panel = visit.page.locator(".own-voice")
-    panel.get_by_role("button", name="Or the voice of a recording").click()
+    panel.get_by_role("button", name=ANYBODY_TITLE).click()
     expect(panel.locator("input[type=file]")).to_have_count(0)
-    panel.get_by_label("The speaker has agreed to this").check()
+    panel.get_by_label(CONSENT).check()
     panel.locator("input[type=file]").set_input_files(clip)
     expect(panel).to_contain_text("This voice is one of them now")
     visit.shoot("lent voice")
@@ -64,5 +65,5 @@ def test_visitor_speaks_in_lent_voice(browser: Browser, address: str, tmp_path: 
         "Converted · the voice of a recording"
     )
     visit.button("Forget my voice").click()
-    expect(panel.get_by_role("button", name="Or the voice of a recording")).to_be_visible()
+    expect(panel.get_by_role("button", name=ANYBODY_TITLE)).to_be_visible()
     assert visit.complaints == []

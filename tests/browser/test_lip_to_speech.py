@@ -12,6 +12,12 @@ from earshot.tabs.lip_to_speech import HEADS
 from tests.browser.visit import Visit
 from tests.support.videos import write_pictures
 
+# Words that are wider than their place, unless no letters could be read in it, or stand on end.
+CLIPPED = """words => words
+  .filter(({ textContent, parentElement }) => parentElement.clientWidth > 5 * textContent.length)
+  .filter((word) => word.offsetWidth > word.parentElement.clientWidth
+    || getComputedStyle(word).writingMode !== "horizontal-tb")
+  .map((word) => word.textContent)"""
 SPEECH = "() => document.querySelector('#lips .tl-players video, #lips video').src"
 
 
@@ -63,7 +69,6 @@ def test_file_without_video_shows_only_error(visit: Visit, page: Page, tmp_path:
     text.write_text("This is no video.")
     page.locator("#lip-camera").get_by_role("button", name="Upload file").click()
     page.locator('#lip-camera input[type="file"]').set_input_files(text)
-    visit.button("Read my lips").click()
     expect(page.locator(".room-input:visible")).to_contain_text("cannot be read as video")
     expect(page.locator(".room-result:visible h3")).to_have_text(words)
 
@@ -93,6 +98,23 @@ def test_example_is_read_in_one_click(visit: Visit, page: Page) -> None:
     page.get_by_role("option", name=re.compile("Your own")).click()
     expect(result).to_contain_text("Your voice is not made yet")
     expect(result.locator("h3")).to_have_text(words)
+
+
+def test_upload_is_read_at_once_in_place_of_what_was(visit: Visit, page: Page) -> None:
+    """A word of it is as large as its place."""
+    result = page.locator(".room-result:visible")
+    expect(result).to_contain_text("This example is Noor")
+    page.locator("#lip-camera").get_by_role("button", name="Upload file").click()
+    page.locator('#lip-camera input[type="file"]').set_input_files(HEADS / "tom.mp4")
+    expect(result.locator("h3")).to_be_hidden()
+    done(visit)
+    expect(result).not_to_contain_text("Noor")
+    expect(result.locator("h3")).to_be_visible()
+    certainties = page.locator("#lips .tl-caption small").all_inner_texts()
+    for name in {*certainties} - {""}:
+        expect(result.locator(".found p")).to_contain_text(f"{certainties.count(name)} {name}")
+    visit.resize("phone")
+    assert page.locator("#lips .tl-caption b").evaluate_all(CLIPPED) == []
 
 
 @pytest.mark.parametrize("visit", [("phone", "dark")], indirect=True)

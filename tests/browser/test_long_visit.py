@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Route, expect
 from earshot.app import launch, site
 from earshot.core.paths import CHECKPOINTS
 from earshot.tabs.shared.services import Services
-from tests.browser.visit import Visit, shoot
+from tests.browser.visit import PLACE_BLUE, Visit, shoot
 from tests.fuzz.seeds import audio
 from tests.support.serving import close
 
@@ -47,7 +47,7 @@ def test_examples_outlast_files_of_visitors(late: Visit) -> None:
     late.enter("Voice conversion")
     result = late.page.locator("#conversion")
     shipped = result.locator("audio").last.get_attribute("src")
-    late.button("man place blue").click()
+    late.button(PLACE_BLUE).click()
     expect(result.locator("audio").last).not_to_have_attribute("src", str(shipped))
     expect(result.locator(".tl-gone")).to_be_hidden()
     late.page.wait_for_timeout(1500 * AGE)
@@ -102,7 +102,7 @@ def test_refused_request_is_told_in_sentence(visit: Visit) -> None:
     }
     for message, reply in replies.items():
         visit.page.route(JOIN, answering(reply))
-        visit.button("man place blue").click()
+        visit.button(PLACE_BLUE).click()
         expect(visit.page.get_by_text(message).first).to_be_visible()
         visit.page.unroute(JOIN)
     visit.complaints.clear()  # of the two answers

@@ -25,7 +25,7 @@ from earshot.systems.voice_conversion import AnyVoiceConversion
 from earshot.systems.voice_conversion.reading import Reading
 from earshot.systems.voice_conversion.settings import MODELS
 from earshot.tabs.voice_conversion import own_voice
-from tests.browser.visit import FITS, PLAYING, SIZES, Visit
+from tests.browser.visit import FITS, PLACE_BLUE, PLAYING, SIZES, Visit
 
 # Notes what starts to play outside the page's tree.
 HEAR = """() => {
@@ -249,8 +249,11 @@ def test_downloads_say_what_they_are(
 def test_rates_compared_show_every_model(visit: Visit, tmp_path: Path) -> None:
     visit.convert(another_speech(tmp_path))
     visit.page.get_by_role("button", name="What bits cost").click()
-    visit.button("Run every rate").click()
     rates = visit.page.locator("#rates")
+    visit.button("Run four rates").click()
+    expect(rates.locator(".tl-play")).to_have_count(1 + 4)
+    expect(rates).to_contain_text("not limited")
+    visit.button("Run every rate").click()
     expect(rates.locator(".tl-play")).to_have_count(1 + len(MODELS))
     for rate in ("150", "200", "300", "450", "1350"):
         expect(rates).to_contain_text(f"{rate} bit/s")
@@ -325,9 +328,15 @@ def test_visitor_converts_and_speaks_again(visit: Visit) -> None:
     page = visit.page
     expect(visit.button("Convert")).to_be_disabled()
     visit.button("Record").click()
-    page.wait_for_timeout(1500)
+    level = page.get_by_role("meter", name="Level of the microphone").last
+    clock = page.locator(".recording-now time")
+    expect(clock).to_have_text("0:01")
+    assert float(level.get_attribute("aria-valuenow") or -60) > -60
+    page.wait_for_timeout(500)
     page.locator(".sound-input .stop-button").click()
+    expect(clock).to_have_count(0)
     page.wait_for_function(CONVERSION_PLAYS)
+    expect(visit.button("Record again")).to_be_visible()
     units = visit.units()
     assert len(units) > 25
     expect(page.locator(".block.numbers")).to_contain_text(f"{len(units)} units")
@@ -458,9 +467,8 @@ def test_visitor_hears_speech_in_own_voice(
     panel.locator(".stop-button").click()
     expect(panel).to_contain_text("10 s or more")  # it takes no voice from so little
 
-    panel.get_by_role("button", name="Clear").click()
-    panel.get_by_role("button", name="Record").click()
-    visit.page.wait_for_timeout(13_000)
+    panel.get_by_role("button", name="Record again").click()
+    expect(panel.locator(".recording-now time")).to_have_text("0:13")
     # The player may have asked for the first recording after it was refused, and so deleted.
     assert all("load" in complaint for complaint in visit.complaints)
     visit.complaints.clear()
@@ -469,7 +477,7 @@ def test_visitor_hears_speech_in_own_voice(
     visit.shoot("own voice")
     visit.button("Fit it closer, in half a minute").click()
     expect(panel).to_contain_text("fitted to the recording")
-    visit.button("man place blue").click()
+    visit.button(PLACE_BLUE).click()
     expect(visit.page.locator("#conversion")).to_contain_text("Converted · your voice")
 
     visit.button("Forget my voice").click()

@@ -36,7 +36,12 @@ def test_visitor_votes_on_many_pairs(browser: Browser, served: tuple, tmp_path: 
         visit.button("Another pair" if votes else "Listen and vote").click()
         expect(page.locator(".vote-play").nth(0)).to_have_class("vote-play tl-on")
         expect(better).to_be_disabled()
-        expect(page.locator(".vote-play").nth(1)).to_have_class("vote-play tl-on")
+        second = page.locator(".vote-play").nth(1)
+        expect(second).to_have_class("vote-play tl-on")
+        expect(page.locator(".vote-hint")).to_have_text("Both have to be heard to the end.")
+        second.click()  # it waits, and goes on
+        expect(page.locator(".vote-hint")).to_contain_text("Press B.")
+        second.click()
         assert page.evaluate(PLAYING) == 0, "the sounds are of no player that could tell them"
         expect(better).to_be_enabled()
         visit.shoot(f"pair {votes}")

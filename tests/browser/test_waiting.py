@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from benchmarks.load.visitor import Visitor
 from earshot.media.audio.speech import Speech
 from earshot.systems.voice_conversion import AnyVoiceConversion
-from tests.browser.visit import Visit
+from tests.browser.visit import PLACE_BLUE, Visit
 
 
 def test_waiting_visitor_sees_place_in_line(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -29,7 +29,7 @@ def test_waiting_visitor_sees_place_in_line(visit: Visit, monkeypatch: pytest.Mo
             assert begun.wait(60)
             second = others.submit(Visitor(visit.address, 2).call, "convert")
             visit.page.wait_for_timeout(1000)
-            visit.button("man place blue").click()
+            visit.button(PLACE_BLUE).click()
             expect(visit.page.locator("#conversion")).to_contain_text("queue: 2/2")
             visit.shoot("in line")
         finally:

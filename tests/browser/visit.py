@@ -20,6 +20,7 @@ FLAGS = [
     "--use-fake-ui-for-media-stream",
     "--use-fake-device-for-media-stream",
 ]
+PLACE_BLUE = "“Place blue at F two now …”"  # an example of voice conversion
 SIZES = {"desktop": (1440, 900), "phone": (390, 844)}
 PATIENCE = 120_000  # ms: tests run beside other work, and a worker may take as long to start
 # Chromium's own, about the flags above and not about the page.

@@ -1,7 +1,7 @@
 """Word embeddings without a network, for tests: words of like phonemes lie side by side, and every
 spoken word is a tone of its own, so that a recording of it is known again."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -36,6 +36,8 @@ WRITTEN: Final = SPOKEN | {"threat": "θ ɹ ɛ t", "cap": "k æ p", "shape": "ʃ
 
 class FakeLibrary:
     """Every word of SPOKEN in every voice, and all of WRITTEN; sounds lie in folder/words."""
+
+    same_word_share = 0.9
 
     def __init__(self, folder: Path) -> None:
         self.fingerprint = "fake"
@@ -121,12 +123,17 @@ class FakeWords:
         best = np.argsort(-cosines, kind="stable")[:limit]
         return tuple(Neighbour(library.words[rows[i]], float(cosines[i])) for i in best)
 
-    def guess(self, library: FakeLibrary, spoken: Spoken) -> tuple[Guess, ...]:
-        near = self.nearest(library, spoken.vector, "written", 3)
-        shares = np.exp([10 * neighbour.cosine for neighbour in near])
+    def guess(
+        self, library: FakeLibrary, spoken: Spoken, also: Sequence[Written] = ()
+    ) -> tuple[Guess, ...]:
+        near = [
+            (n.word.spelling, n.word.phonemes, n.cosine)
+            for n in self.nearest(library, spoken.vector, "written", 3)
+        ] + [(w.spelling, w.pronunciation.phonemes, float(w.vector @ spoken.vector)) for w in also]
+        shares = np.exp([10 * cosine for *_, cosine in near])
         shares *= 0.9 / shares.sum()
         pairs = zip(near, shares.tolist(), strict=True)
-        return tuple(Guess(n.word.spelling, n.word.phonemes, share) for n, share in pairs)
+        return tuple(Guess(spelling, phonemes, share) for (spelling, phonemes, _), share in pairs)
 
 
 def getters(folder: Path) -> tuple[Callable[[], FakeWords], Callable[[], FakeLibrary]]:

@@ -9,6 +9,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Final, Literal
 
@@ -98,6 +99,20 @@ class WordLibrary:
             "spoken": Nearest(self.vectors[self.spoken]),
             "written": Nearest(self.vectors[self.written]),
         }
+
+    @cached_property
+    def same_word_share(self) -> float:
+        """Compute the share of recordings whose nearest other recording is of the same word; of
+        those that have another of it. NaN where none has."""
+        vectors = self.vectors[self.spoken]
+        words = [self.words[row].phonemes for row in self.spoken]
+        number = {word: i for i, word in enumerate(dict.fromkeys(words))}
+        labels = np.array([number[word] for word in words], int)
+        cosines = vectors @ vectors.T
+        np.fill_diagonal(cosines, -np.inf)
+        several = np.bincount(labels)[labels] > 1 if len(labels) else np.zeros(0, bool)
+        same = labels[cosines.argmax(axis=1)] == labels if len(labels) else several
+        return float(same[several].mean()) if several.any() else float("nan")
 
     def places(self, layout: str) -> np.ndarray:
         """List the words' coordinates on the map, in [0, 1]: float32 (N, 2)."""

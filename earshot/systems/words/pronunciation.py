@@ -28,7 +28,7 @@ from earshot.models.words.g2p import G2P, LETTERS, G2PConfig
 from earshot.pretrained.checkpoint import kind_of, load_weights, locate, read_config
 
 Source = Literal[
-    "dictionary", "guess", "IPA", "ARPAbet", "pinyin", "Chinese", "Arabic", "Arabic guess"
+    "dictionary", "name", "guess", "IPA", "ARPAbet", "pinyin", "Chinese", "Arabic", "Arabic guess"
 ]
 
 DICTIONARY_PACKAGE: Final = "pocketsphinx"  # its recogniser is not loaded
@@ -49,13 +49,28 @@ PLAIN: Final = str.maketrans(  # as word processors and other keyboards write th
 # The beginning of a weight's name in the checkpoint, which was trained before modules were renamed,
 # → its name in the network. The table goes when g2p is next trained.
 RENAMED: Final = {"reader.": "letter_encoder.", "speaker.": "slot_encoder."}
+# Names that the dictionary has as somebody who reads English letters would say them, or not at all.
+NAMES: Final = {
+    "aisling": "AE SH L IH NG",
+    "aoife": "IY F AH",
+    "caoimhe": "K IY V AH",
+    "eilidh": "EY L IY",
+    "eoghan": "OW AH N",
+    "grainne": "G R AO N Y AH",
+    "niamh": "N IY V",
+    "oisin": "AH SH IY N",
+    "roisin": "R OW SH IY N",
+    "saoirse": "S ER SH AH",
+    "siobhan": "SH AH V AO N",
+    "tadhg": "T AY G",
+}
 PUNCTUATION: Final = '.,;:!?"“”„«»()…'
 
 
 @dataclass(frozen=True)
 class Pronunciation:
-    """A pronunciation. phonemes: of earshot.media.text.phonemes.PHONEMES; source: "guess" where any
-    part was predicted, "Arabic guess" where vowels were.
+    """A pronunciation. phonemes: of earshot.media.text.phonemes.PHONEMES; source: "name" where any
+    part is of NAMES, "guess" where any was predicted, "Arabic guess" where vowels were.
     """
 
     phonemes: tuple[str, ...]
@@ -110,12 +125,17 @@ class Pronouncer:
         return self._english(text)
 
     def _english(self, text: str) -> Pronunciation:
-        """Read each word from the dictionary; else its hyphenated parts; else predicted."""
+        """Read each word from NAMES or the dictionary; else its hyphenated parts; else
+        predicted."""
         phonemes: list[str] = []
         source: Source = "dictionary"
         dictionary = pronunciations()
         for word in text.split():
             bare = _bare(word)
+            if name := NAMES.get(bare):
+                source = "guess" if source == "guess" else "name"
+                phonemes += from_arpabet(name)
+                continue
             entry = next((w for w in (word, bare, bare.strip("'")) if w in dictionary), None)
             parts = [entry] if entry else bare.strip("'").split("-")
             for part in filter(None, parts):

@@ -160,25 +160,30 @@ class Words:
         pairs = zip(rows.tolist(), cosines.tolist(), strict=True)
         return tuple(Neighbour(library.words[row], cosine) for row, cosine in pairs)
 
-    def guess(self, library: WordLibrary, spoken: Spoken) -> tuple[Guess, ...]:
-        """Guess which written word was spoken, the most probable first. The probabilities sum to
-        less than 1: the rest is that of a word outside the library.
+    def guess(
+        self, library: WordLibrary, spoken: Spoken, also: Sequence[Written] = ()
+    ) -> tuple[Guess, ...]:
+        """Guess which written word was spoken, of the library or ``also``, the most probable first.
+        The probabilities sum to less than 1: the rest is that of a word outside both.
 
         They are a softmax of the cosines over a temperature. Homophones count once, and the
         unknown word has a cosine of its own; both numbers were fitted on validation data.
         """
         cosines, rows = library.search(spoken.vector, "written", self.CANDIDATES)
-        first: dict[tuple[str, ...], Neighbour] = {}  # of each set of homophones
+        first: dict[tuple[str, ...], tuple[str, float]] = {}  # of each set of homophones
         for row, cosine in sorted(zip(rows.tolist(), cosines.tolist(), strict=True)):
             word = library.words[row]
-            first.setdefault(word.phonemes, Neighbour(word, cosine))
-        best = sorted(first.values(), key=lambda neighbour: -neighbour.cosine)
+            first.setdefault(word.phonemes, (word.spelling, cosine))
+        for word in also:
+            cosine = float(word.vector @ spoken.vector)
+            first.setdefault(word.pronunciation.phonemes, (word.spelling, cosine))
+        best = sorted(first.items(), key=lambda item: -item[1][1])
         another = self.config.get("another", self.threshold)
-        weights = np.array([another, *(neighbour.cosine for neighbour in best)])
+        weights = np.array([another, *(cosine for _, (_, cosine) in best)])
         shares = softmax(weights / self.config.get("temperature", 0.1))[1:].tolist()
         guesses = [
-            Guess(neighbour.word.spelling, neighbour.word.phonemes, share)
-            for neighbour, share in zip(best, shares, strict=True)
+            Guess(spelling, phonemes, share)
+            for (phonemes, (spelling, _)), share in zip(best, shares, strict=True)
         ]
         return tuple(guesses[: self.GUESSES])
 

@@ -349,14 +349,18 @@ element.addEventListener("pointermove", (event) => {
 });
 for (const end of ["pointerup", "pointercancel"])
   element.addEventListener(end, (event) => fingers.delete(event.pointerId));
-// A pinch on a touchpad is a wheel with ctrl; the wheel alone moves the page.
+// The wheel, and a pinch on a touchpad, which is one with ctrl, zoom. Where the map is whole, or as
+// large as it can be, the wheel moves the page.
 element.addEventListener(
   "wheel",
   (event) => {
-    if (!(event.ctrlKey || event.metaKey) || !event.target.closest(".map-plane")) return;
+    if (!event.target.closest(".map-plane")) return;
+    const pinched = event.ctrlKey || event.metaKey;
+    const pixels = event.deltaY * (event.deltaMode ? 30 : 1);
+    if (!pinched && view.zoom === (pixels < 0 ? MAX_ZOOM : 1)) return;
     event.preventDefault();
     const { x, y } = placeOf(event);
-    zoomAt(x, y, Math.exp(-event.deltaY / 200));
+    zoomAt(x, y, Math.exp(-pixels / (pinched ? 200 : 400)));
   },
   { passive: false },
 );

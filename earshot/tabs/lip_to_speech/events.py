@@ -125,7 +125,7 @@ class LipEvents:
             self.components.pitch: round(result.pitch),
             self.components.timbre: round(result.timbre, 2),
         }
-        return {self.components.message: say(NOTE), **sliders, **self._result(result)}
+        return {**sliders, **self._result(result), self.components.heading: result.heading(NOTE)}
 
     def read(
         self,

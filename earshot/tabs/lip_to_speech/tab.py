@@ -153,11 +153,11 @@ def _layout(tab: gr.Blocks, offer: "Offer[LipToSpeech]", services: Services) -> 
                 compare = gr.Button(COMPARE, size="sm", scale=0, visible=False)
                 if services.drafts:
                     services.drafts.button(visit, lambda own: draft_item(own and own.video))
+            gr.HTML(VOICE)
             with gr.Row(elem_classes="lip-voice"):
                 with gr.Column(min_width=220):
                     voice = gr.Dropdown(_voices(lent), value=FACE, label="Voice")
                     voice_message = gr.HTML()
-                    gr.HTML(VOICE)
                 pitch = gr.Slider(*PITCHES, value=120, step=1, label="Pitch", info="mean F0 in Hz")
                 timbre = gr.Slider(
                     0, 1, value=0.5, step=0.01, label="Timbre", info="from dark to bright"
@@ -170,7 +170,7 @@ def _layout(tab: gr.Blocks, offer: "Offer[LipToSpeech]", services: Services) -> 
     )
     events = LipEvents(offer, sessions, components)
     declare_endpoints(events, visit, video, vocoder, pitch, timbre, list(VOICES))
-    tab.load(events.first_look, outputs=[message, pitch, timbre, *components.result()], **HIDDEN)
+    tab.load(events.first_look, outputs=[pitch, timbre, *components.result()], **HIDDEN)
     video.change(
         lambda path: gr.Button(interactive=bool(path)), inputs=video, outputs=read, **HIDDEN
     )
@@ -179,7 +179,8 @@ def _layout(tab: gr.Blocks, offer: "Offer[LipToSpeech]", services: Services) -> 
     chosen = [voice, pitch, timbre, owner]
     main: dict[str, Any] = {"progress_on": lanes, "start": read, "stop": stop}
     no_prompt = gr.Textbox("", visible=False)
-    for trigger, js in ((read.click, None), (video.stop_recording, TAKE_PROMPT)):
+    triggers = ((read.click, None), (video.stop_recording, TAKE_PROMPT), (video.upload, None))
+    for trigger, js in triggers:
         inputs = [visit, video, vocoder, *chosen, no_prompt]
         job = on_model(trigger, on_read, inputs, components.all(), js=js, **main)
         # The file was deleted: the camera is ready for the next video.

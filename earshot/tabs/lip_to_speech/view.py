@@ -3,6 +3,7 @@ that is shown before a visitor's first, in assets/examples.
 """
 
 import json
+from collections import Counter
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,7 +15,7 @@ from earshot.media.constants import VIDEO_RATE
 from earshot.provenance.manifest import encode_video
 from earshot.tabs.components.lanes import Spectrogram, VideoStrip, Word, WordLane
 from earshot.tabs.components.timeline import File, SoundLanes, TimelineSpec, wav
-from earshot.tabs.shared.confidence import certainty
+from earshot.tabs.shared.confidence import NAMES, certainty
 from earshot.tabs.shared.html import figures_in_bold
 
 if TYPE_CHECKING:
@@ -55,16 +56,24 @@ class LipResult:
     prompt: str = ""
     original: SoundLanes | None = None
 
-    def heading(self) -> Markup:
-        """Write the predicted sentence with how sure it is, and what is right of it, as HTML."""
+    def heading(self, note: str = "") -> Markup:
+        """Write the predicted sentence with how sure its words are, and what is right of it, as
+        HTML; note: of whom it is."""
         sentence = " ".join(word.text for word in self.words) or NO_SENTENCE
         parts = [
             *([self._verdict()] if self.prompt else []),
-            Markup("read from the lips: <b>{}</b>").format(certainty(self.confidence)),
+            *([self._certainties()] if self.words else []),
             Markup("spoken at <b>{:.0f}</b> Hz").format(self.pitch),
         ]
-        box = Markup('<div class="found"><h3>{}</h3><p>{}</p></div>')
-        return box.format(sentence, Markup(" · ").join(parts))
+        box = Markup('<div class="found"><h3>{}</h3><p>{}</p>{}</div>')
+        about = Markup("<p>{}</p>").format(note) if note else ""
+        return box.format(sentence, Markup(" · ").join(parts), about)
+
+    def _certainties(self) -> Markup:
+        """Count how many words are sure, likely and a guess, as the lane calls each, as HTML."""
+        counts = Counter(certainty(word.confidence) for word in self.words)
+        each = [Markup("<b>{}</b> {}").format(counts[name], name) for name in NAMES if counts[name]]
+        return Markup("read from the lips: ") + Markup(", ").join(each)
 
     def _verdict(self) -> Markup:
         """Count how many words of the sentence asked for were read, as HTML."""

@@ -6,10 +6,9 @@ from typing import Final
 # the training set, and some end at a ceiling: "93 %" would promise what nobody measured.
 SURE: Final = 0.9
 LIKELY: Final = 0.5
+NAMES: Final = ("sure", "likely", "a guess")
 
 
 def certainty(confidence: float) -> str:
     """Name a confidence from 0 to 1: "sure", "likely" or "a guess"."""
-    if confidence >= SURE:
-        return "sure"
-    return "likely" if confidence >= LIKELY else "a guess"
+    return NAMES[(confidence < SURE) + (confidence < LIKELY)]

@@ -2,11 +2,16 @@
 variables set to paper and ink, and one accent.
 """
 
+import base64
 import re
+from collections.abc import Mapping, Set
 from pathlib import Path
 from typing import Final
 
+import gradio as gr
 from gradio import themes
+
+from earshot.tabs.shared.events import HIDDEN
 
 HEADER: Final = """
 <div class="masthead"><h1><svg viewBox="0 0 32 32" aria-hidden="true"><path
@@ -22,11 +27,23 @@ the server deletes it within the hour, but for the sounds of listening tests tha
 <details class="on-phone"><summary>Open on a phone</summary><img src="qr.svg" loading="lazy"
 alt="QR code of this page’s address" width="180" height="180"></details></footer>
 """
-HEAD: Final = f"<script>{Path(__file__).with_name('page.js').read_text(encoding='utf-8')}</script>"
+HEAD: Final = "".join(
+    f"<script>{Path(__file__).with_name(name).read_text(encoding='utf-8')}</script>"
+    for name in ("page.js", "recorder.js")
+)
 KIOSK: Final = (
     f"<script>{Path(__file__).with_name('kiosk.js').read_text(encoding='utf-8')}</script>"
 )
 NO_CARDS: Final = "No model is installed yet."
+FRONT_MATTER: Final = r"(?:---\n(.*?)\n---\n)?(.*)"
+# What a card's front matter says of its model → the task that it is for, the first that fits; a
+# card that says nothing is of the first.
+TAGS: Final[Mapping[str, Set[str]]] = {
+    "voice_conversion": {"voice-conversion", "evaluation"},
+    "words": {"acoustic-word-embeddings", "grapheme-to-phoneme"},
+    "sound_search": {"audio-retrieval"},
+    "lip_to_speech": {"lip-to-speech", "lip-reading"},
+}
 CSS = Path(__file__).with_name("style.css")
 
 SANS = ("system-ui", "-apple-system", "Segoe UI", "Roboto", "Helvetica Neue", "sans-serif")
@@ -88,13 +105,38 @@ VARIABLES = {
 }
 
 
-def model_cards(folder: Path) -> str:
-    """Join the README of every checkpoint in the folder as one Markdown text."""
-    cards = [path.read_text() for path in sorted(folder.glob("*/README.md"))]
-    # The front matter is for the hub, and the page has its own first and second headings.
-    texts = [re.sub(r"\A---\n.*?\n---\n", "", card, flags=re.DOTALL).strip() for card in cards]
-    lower = [re.sub(r"^#", "###", text, flags=re.MULTILINE) for text in texts]
-    return "\n\n---\n\n".join(lower) or NO_CARDS
+def model_cards(folder: Path, task: str) -> str:
+    """Join the README of every checkpoint in the folder for a task as one Markdown text: those
+    with one of its TAGS, and no other task's."""
+    cards = [card for path in sorted(folder.glob("*/README.md")) if (card := _card(path, task))]
+    return "\n\n---\n\n".join(cards) or NO_CARDS
+
+
+def model_cards_section(folder: Path, task: str) -> None:
+    """Lay out the cards of a task's models, folded, which are fetched when they are opened."""
+    with gr.Accordion("Model cards", open=False) as section:
+        cards = gr.Markdown()
+    section.expand(lambda: model_cards(folder, task), None, cards, **HIDDEN)
+
+
+def _card(path: Path, task: str) -> str:
+    """Read a card without its front matter, which is for the hub, two headings lower, with its
+    pictures in it, and without links into the repository; empty for one of another task."""
+    front, text = re.fullmatch(FRONT_MATTER, path.read_text(), flags=re.DOTALL).groups("")
+    tags = set(re.findall(r"[\w-]+", front.partition("tags:")[2].partition("\n")[0]))
+    if next((one for one, its in TAGS.items() if tags & its), next(iter(TAGS))) != task:
+        return ""
+
+    def drawn(link: re.Match[str]) -> str:
+        picture = path.with_name(link[2])
+        if not picture.exists():
+            return link[1]
+        data = base64.b64encode(picture.read_bytes()).decode()
+        return f"![{link[1]}](data:image/svg+xml;base64,{data})"
+
+    text = re.sub(r"!\[([^]]*)\]\(([\w.-]+\.svg)\)", drawn, text.strip())
+    text = re.sub(r"(?<!!)\[([^]]+)\]\(\.[^)]*\)", r"\1", text)
+    return re.sub(r"^#", "###", text, flags=re.MULTILINE)
 
 
 def theme() -> themes.Base:

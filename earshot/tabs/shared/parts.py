@@ -4,7 +4,7 @@ what stands in for a model.
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import gradio as gr
 from gradio.blocks import BlockContext
@@ -73,10 +73,14 @@ def missing_model(
     return gr.HTML(MISSING.format(system=system, checkpoint=checkpoint, data=data, then=then))
 
 
-def sound_input(label: str) -> gr.Audio:
-    """Lay out a recorder that takes uploads too; its value is a file."""
+def sound_input(
+    label: str, sources: Sequence[Literal["microphone", "upload"]] = ("microphone", "upload")
+) -> gr.Audio:
+    """Lay out a recorder that takes uploads too, unless sources name one of both; its value is a
+    file. What records is known to recorder.js by its class.
+    """
     return gr.Audio(
-        sources=["microphone", "upload"],
+        sources=list(sources),
         type="filepath",
         label=label,
         show_label=False,
@@ -84,7 +88,7 @@ def sound_input(label: str) -> gr.Audio:
         waveform_options=gr.WaveformOptions(
             waveform_color="#8A94A0", waveform_progress_color="#0F766E"
         ),
-        elem_classes="sound-input",
+        elem_classes=["sound-input", *(["records"] if "microphone" in sources else [])],
     )
 
 

@@ -44,6 +44,7 @@ class OwnSounds(Section):
             label="Record a sound into them",
             buttons=[],
             elem_id="record-own",
+            elem_classes="records",
         )
         self.stop = gr.Button("Stop adding", size="sm", visible=False)
         libraries = [("Earshot’s sounds", DEMO), ("My sounds", OWN), ("Both", BOTH)]

@@ -108,9 +108,7 @@ class ConversionEvents:
     def first_look(self) -> Update:
         """Show the finished example, or what to do where there is none."""
         result = read_finished()
-        return (
-            self._show(result, answer=False) if result else {self.components.lanes: nothing(FIRST)}
-        )
+        return self._show(result, False) if result else {self.components.lanes: nothing(FIRST)}
 
     def convert(
         self,
@@ -183,9 +181,9 @@ class ConversionEvents:
 
     def edit(self, result: ConversionResult | None, event: gr.EventData) -> Update:
         """Apply an edit button to the selected units, without speaking them."""
+        data = event_data(event)
         if result is None:
             raise InputError(NO_UNITS)
-        data = event_data(event)
         if data.get("action") == "undo":
             return self._show(result.undone(), answer=False)
         units = apply_edit(
@@ -251,16 +249,19 @@ class ConversionEvents:
         self,
         values: Values,
         progress: gr.Progress = gr.Progress(),  # noqa: B008
+        count: int = 99,
     ) -> Iterator[Update]:
-        """Convert the source shown by every model in turn, the fewest bits first."""
+        """Convert the source shown by every model, or count of them, the fewest bits first."""
         result: ConversionResult | None = values[self.components.result]
         if result is None or result.source is None:
             raise InputError("This needs a recording. Convert one first.")
         source, spoken = result.source, self.components.speaking.read(values)
         lanes: list[Lane] = []
         tracks = [source.file("Source", "source")]
-        models = [self.models.pipeline(name) for name in reversed(self.models.names)]
-        models = [model for model in models if spoken.suits(model)]
+        every = [self.models.pipeline(name) for name in reversed(self.models.names)]
+        suited = [model for model in every if spoken.suits(model)]
+        chosen = np.linspace(0, len(suited) - 1, min(count, len(suited))).round().astype(int)
+        models = [suited[i] for i in chosen]
         contents: dict[str, Content] = {}  # by encoder, which models of one checkpoint share
         for i, pipeline in enumerate(models):
             progress((i, len(models)), desc=f"Converting by {pipeline.name}", unit="rates")
@@ -271,8 +272,7 @@ class ConversionEvents:
             lanes += _rate_lanes(pipeline.name, conversion, pipeline.colors)
             sound = wav(conversion.converted)
             tracks.append(File(pipeline.name, f"{pipeline.name}.wav", sound, synthetic=True))
-            name = f"The same speech as {spoken.label} by every model"
-            spec = TimelineSpec(name, lanes, tracks)
+            spec = TimelineSpec(f"The same speech as {spoken.label} at each rate", lanes, tracks)
             yield {self.components.rates_message: "", self.components.rates: spec.value()}
 
     def _converted(

@@ -22,7 +22,7 @@ from earshot.media.audio.speech import REFERENCE
 from earshot.media.constants import SAMPLE_RATE
 from earshot.systems.voice_conversion import settings
 from earshot.tabs.shared.events import CONVERSION_QUEUE, HIDDEN, Update, queued, say, stoppable
-from earshot.tabs.shared.parts import Section
+from earshot.tabs.shared.parts import Section, sound_input
 from earshot.tabs.shared.services import OWN
 from earshot.tabs.shared.sessions import SessionStore, delete_after_use
 from earshot.tabs.voice_conversion.speaking import NO_OWN
@@ -35,18 +35,20 @@ if TYPE_CHECKING:
 
 
 NO_TEXT: Final = "Choose “Your voice” first: it shows a text to read. Then record yourself."
-NO_CONSENT: Final = "First tick that the speaker has agreed. Then upload the recording again."
+NO_CONSENT: Final = "First tick that the person has agreed. Then upload the recording again."
 READY: Final = "This is your voice now, for this visit: it is in no file, and gone when you leave."
 FITTED: Final = "The voice is fitted to the recording. Click it again to hear it."
 FORGOTTEN: Final = "The voice is forgotten."
 LENT: Final = (
     "This voice is one of them now, for this visit: it is in no file, and gone when you leave."
 )
+ANYBODY_TITLE: Final = "Or somebody else’s voice, with their consent"
+CONSENT: Final = "The person in the recording has agreed that I speak in their voice"
 ANYBODY: Final = """
-<p class="hint">10 to 30 s of one person speaking, without music, lend you their voice until you
-leave. A voice is a person's: to speak as somebody who has not agreed deceives people, harms them,
-and is against the law in many places. Every file that is made here says in its metadata that it was
-converted, and the recording is deleted after use.</p>
+<p class="hint">This makes you speak as another person: 10 to 30 s of them alone, without music,
+lend you their voice until you leave. Use it only if they have agreed to that. To speak as somebody
+who has not deceives people, harms them, and is against the law in many places. Every file that is
+made here says in its metadata that it was converted, and the recording is deleted after use.</p>
 """
 
 
@@ -139,14 +141,7 @@ class OwnVoicePanel(Section):
         self.visit = self.sessions.state()
         with gr.Column(visible=False, elem_classes="own-voice") as self.panel:
             self.text = gr.HTML()
-            self.recorder = gr.Audio(
-                sources=["microphone"],
-                type="filepath",
-                label="Your voice, 10 to 30 s",
-                show_label=False,
-                buttons=[],
-                elem_classes="sound-input",
-            )
+            self.recorder = sound_input("Your voice, 10 to 30 s", ["microphone"])
             self.anybody = _Anybody.layout() if allow_reference else None
             self.message = gr.HTML(elem_id="own-voice")
             with gr.Row():
@@ -281,9 +276,9 @@ class _Anybody:
 
     @classmethod
     def layout(cls) -> "_Anybody":
-        with gr.Accordion("Or the voice of a recording", open=False) as part:
+        with gr.Accordion(ANYBODY_TITLE, open=False) as part:
             gr.HTML(ANYBODY)
-            agreed = gr.Checkbox(False, label="The speaker has agreed to this")
+            agreed = gr.Checkbox(False, label=CONSENT)
             recording = gr.Audio(
                 sources=["upload"],
                 type="filepath",

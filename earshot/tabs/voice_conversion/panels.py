@@ -46,7 +46,8 @@ is stored.</p><button type="button" class="vote-begin">Listen and vote</button><
 <button type="button" data-answer="a" disabled>A is clearer</button>
 <button type="button" data-answer="same" disabled>No difference</button>
 <button type="button" data-answer="b" disabled>B is clearer</button></span>
-<span class="synthetic-label">{icon("synthetic")}{LABEL}</span></div>
+<span class="synthetic-label">{icon("synthetic")}{LABEL}</span>
+<p class="vote-hint" role="status"></p></div>
 <p class="vote-message message notice" role="status" hidden></p>
 </section>
 """

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from earshot.systems.voice_conversion.converter import Converter
 
 OWN_CARD: Final = Card("Your voice", "read a few lines", "#ffffff")
-ANY_CARD: Final = Card("Any voice", "yours, or of a recording", "#ffffff")
+ANY_CARD: Final = Card("Any voice", "yours, or one lent to you", "#ffffff")
 NOBODY_CARD: Final = Card("Nobody", "drawn anew for each visit", "#dddddd")
 ALONE: Final = "none"
 NO_OWN: Final = "Read the lines under the voices first: that makes your voice one of them."

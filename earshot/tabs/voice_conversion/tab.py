@@ -84,7 +84,14 @@ voices still finds most speakers. And nothing promises that nobody finds you: yo
 sounds around you and who had the file remain, and programs that were trained on such voices know
 more than those that we measured with. Live evens no tempo.</p>
 """
-RATES: Final = "The speech above by every model, from 150 bit/s up, in the voice that you chose."
+RATES: Final = "The speech above at four rates, from 150 bit/s up, in the voice that you chose."
+SOME_RATES: Final = 4  # of "What bits cost", at first
+EXAMPLES: Final = {  # the beginning of what is said in a recording → its file in assets/examples
+    "“The keeper of the old lighthouse …”": "woman-lighthouse.ogg",
+    "“Can you tell me when the next train …”": "child-train.ogg",
+    "“Seven, three, nine, zero …”": "scot-digits.ogg",
+    "“Place blue at F two now …”": "man-place-blue.ogg",
+}
 PLAY: Final = """
 watch("value", () => props.value.files.length && new Audio(props.value.files[0].url).play());
 """
@@ -151,7 +158,8 @@ def _layout(tab: gr.Blocks, offer: "Offer[Converter]", services: Services) -> No
                 VotePanel(services.tests)
             with gr.Accordion("What bits cost", open=False):
                 with gr.Row(elem_classes="rates-button"):
-                    compare = gr.Button("Run every rate", size="sm", scale=0, min_width=160)
+                    some = gr.Button("Run four rates", size="sm", scale=0, min_width=160)
+                    every_rate = gr.Button("Run every rate", size="sm", scale=0, min_width=160)
                     halt = gr.Button("Stop", size="sm", scale=0, min_width=160, visible=False)
                 rates_message = gr.HTML()
                 rates = timeline("rates", RATES)
@@ -211,15 +219,17 @@ def _layout(tab: gr.Blocks, offer: "Offer[Converter]", services: Services) -> No
     if words:
         for job in jobs:
             words.follow(job, result)
-    on_model(
-        compare.click,
-        reporting(events.compare_rates, rates_message),
-        inputs,
-        [rates_message, rates],
-        progress_on=rates,
-        start=compare,
-        stop=halt,
-    )
+    some_rates = partial(events.compare_rates, count=SOME_RATES)
+    for button, handler in ((some, some_rates), (every_rate, events.compare_rates)):
+        on_model(
+            button.click,
+            reporting(handler, rates_message),
+            inputs,
+            [rates_message, rates],
+            progress_on=rates,
+            start=button,
+            stop=halt,
+        )
     lanes.edit(reporting(events.edit, message), inputs=result, outputs=outputs, **HIDDEN)
     lanes.hear(
         stoppable(reporting(events.hear, message)),
@@ -307,7 +317,7 @@ def _options(
 
 
 def _example_chips() -> list[tuple[gr.Button, Path]]:
-    """Lay out a button for each recording in assets/examples, named after its file."""
-    paths = sorted(p for p in (ASSETS / "examples").glob("*.ogg") if "finished" not in p.name)
-    buttons = chips(path.stem.replace("-", " ") for path in paths) if paths else []
-    return list(zip(buttons, paths, strict=True))
+    """Lay out a button for each recording of EXAMPLES that is there, with what is said in it."""
+    places = {label: ASSETS / "examples" / name for label, name in EXAMPLES.items()}
+    paths = {label: path for label, path in places.items() if path.exists()}
+    return list(zip(chips(paths) if paths else [], paths.values(), strict=True))

@@ -18,7 +18,7 @@ from earshot.core.errors import InputError
 from earshot.core.paths import ASSETS
 from earshot.provenance.notice import with_notice
 from earshot.study.design.folder import DraftItem
-from earshot.systems.voice_conversion.settings import MAX_SECONDS, MUTED
+from earshot.systems.voice_conversion.settings import CONTINUOUS, MAX_SECONDS, MUTED
 from earshot.systems.voice_conversion.units import Units
 from earshot.tabs.components.lanes import Lane, UnitCells
 from earshot.tabs.components.timeline import Action, File, SoundLanes, TimelineSpec, wav
@@ -209,10 +209,18 @@ class ConversionResult:
         source = self.source.lanes("Source") if self.source else []
         return [*source, self.unit_cells(selectable=False)]
 
+    @property
+    def _kinds(self) -> str:
+        """Say what each step is; continuous content is drawn as units, and spoken as it is."""
+        if self.units.model == CONTINUOUS:
+            return f"coloured by the nearest of {len(self.colors)}"
+        return f"each one of {len(self.colors)}"
+
     def unit_cells(self, selectable: bool) -> UnitCells:
         """Draw the units as a lane."""
+        steps = f"{len(self.units.codes)} steps of {1000 * self.units.step:.0f} ms"
         return UnitCells(
-            f"Units · {len(self.units.codes)} ({self.units.model})",
+            f"Units · {steps}, {self._kinds}",
             tuple(self.units.codes.tolist()),
             self.units.step,
             self.colors,

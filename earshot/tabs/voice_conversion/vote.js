@@ -32,11 +32,23 @@ async function player(at) {
   const sound = await (await ask(`sound/${order}/${at}?rater=${rater}`)).blob();
   const made = new Audio(URL.createObjectURL(new Blob([sound], { type: "audio/wav" })));
   const button = all(".vote-play")[at];
-  const show = () => button.classList.toggle("tl-on", !made.paused);
+  const show = () => {
+    button.classList.toggle("tl-on", !made.paused);
+    hint();
+  };
   made.addEventListener("play", show);
   made.addEventListener("pause", show);
   made.addEventListener("ended", () => ended(at));
   return made;
+}
+
+// What is still to be heard, and how: a sound that was paused goes on where it was.
+function hint() {
+  const missing = ["A", "B"].filter((_, at) => !plays[at]);
+  const playing = sounds.some((sound) => !sound.paused);
+  one(".vote-hint").textContent = !missing.length
+    ? "Press the one that is clearer, or hear them again."
+    : `Both have to be heard to the end.${playing ? "" : ` Press ${missing[0]}.`}`;
 }
 
 // The second follows the first by itself, once; then one may vote.
@@ -44,6 +56,7 @@ function ended(at) {
   plays[at] += 1;
   if (at === 0 && !plays[1]) sounds[1].play();
   for (const button of all("[data-answer]")) button.disabled = !plays.every(Boolean);
+  hint();
 }
 
 async function begin() {

@@ -4,7 +4,9 @@ which answer in JSON.
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
@@ -27,7 +29,16 @@ from earshot.tabs.shared.gradio_internals import event_data
 from earshot.tabs.shared.parts import Section, chips, main_button, query_input, sound_input
 from earshot.tabs.shared.services import Drafts
 from earshot.tabs.words.panel import RATE, SCRIPT, cut_value, recorded_or_uploaded, word_cut
-from earshot.tabs.words.view import LIMIT, SPOKEN, WRITTEN, Query, draft_item, view_of, word_chart
+from earshot.tabs.words.view import (
+    LIMIT,
+    SPOKEN,
+    WRITTEN,
+    Query,
+    draft_item,
+    typed_before,
+    view_of,
+    word_chart,
+)
 
 if TYPE_CHECKING:
     from earshot.systems.words import Spoken, Words
@@ -36,12 +47,12 @@ if TYPE_CHECKING:
 NO_WORD: Final = "Say a word into the microphone, or type one."
 GONE: Final = "This word is no longer in the library. Choose another."
 EXAMPLES: Final = ("speech", "onomatopoeia", "snorkelish", "/ʃɪp/", "北京", "سلام")
-EXAMPLE_SOUNDS: Final = ("elephant-awb", "butterfly-rms", "tree-slt", "beijing-slt")
+SEED: Final = 2026  # draws the recordings that are shown, so that nobody chose those that suit us
+EXAMPLE_SOUNDS: Final = 4
 STEP: Final = '<h3 class="step">Say a word <span>up to 3 s</span></h3>'
 TYPE: Final = '<h3 class="step">Or type one <span>any spelling</span></h3>'
 HINT: Final = """<p class="hint">In English, Chinese or Arabic; or as IPA between slashes, as
 ARPAbet (K AE T), as pinyin with tones (bei3 jing1).</p>"""
-EXAMPLE: Final = "sheep"  # the word that is shown first
 MAX_NEIGHBOURS: Final = 100
 MAX_FILES: Final = 200
 
@@ -81,6 +92,9 @@ class WordSection(Section):
                 self.heading = _panel("word-found")
                 if drafts:
                     drafts.button(self.query, lambda word: draft_item(word, library()))
+
+    def lay_out_neighbours(self) -> None:
+        """Lay out the map and the lists of the nearest words, which are as wide as the page."""
         self.chart = sound_map("word-map")
         self.neighbours = _panel("word-near")
 
@@ -95,26 +109,30 @@ class WordSection(Section):
         for chip, path in self.recordings:
             recordings.append(chip.click(path.read_bytes, None, self.recording, **HIDDEN).then)
         for trigger in recordings:
-            self.on_model(trigger, self.record, [self.recording], outputs, **job)
+            self.on_model(trigger, self.record, [self.recording, self.query], outputs, **job)
         queries: list[Callable] = [self.find.click, self.text.submit]
         for chip, word in self.examples:
             queries.append(chip.click(lambda w=word: w, None, self.text, **HIDDEN).then)
         for trigger in queries:
-            self.on_model(trigger, self.search, [self.text, self.recording], outputs, **job)
+            inputs = [self.text, self.recording, self.query]
+            self.on_model(trigger, self.search, inputs, outputs, **job)
         # Not as jobs, which run after another event, and are not told the event's data.
-        self.on(self.cut.submit, self.recut, self.recorded, outputs, **queued(self.heading))
+        cut = [self.recorded, self.query]
+        self.on(self.cut.submit, self.recut, cut, outputs, **queued(self.heading))
         for choice in (self.chart.submit, self.neighbours.edit, self.heading.edit):
             self.on(choice, self.choose, self.query, outputs, **queued())
 
     def first_look(self) -> Update:
         """Draw the map, with a word of the library as the example that is shown first."""
         library = self.library()
-        example = next((w for w in library.words if w.spelling == EXAMPLE), library.words[0])
+        spoken = [word for word in library.words if word.voice] or library.words
+        example = Random(SEED).choice(spoken)
         return self._result(self._of_library(example.id), word_chart(library))
 
     def record(
         self,
         recording: str | None,
+        past: Query | None,
         progress: gr.Progress = gr.Progress(),  # noqa: B008  (how Gradio asks for it)
     ) -> Update:
         """Show a recording's word, or where there are several, a cut to choose one."""
@@ -130,27 +148,28 @@ class WordSection(Section):
                 self.recorded: error.recording,
                 self.text: "",
             }
-        return {**self._spoken(spoken), self.text: ""}
+        return {**self._spoken(spoken, past), self.text: ""}
 
-    def recut(self, recorded: np.ndarray | None, event: gr.EventData) -> Update:
+    def recut(self, recorded: np.ndarray | None, past: Query | None, event: gr.EventData) -> Update:
         """Show another part of the same recording."""
         if recorded is None:
             raise InputError(NO_WORD)
         start, end = (_seconds(event_data(event).get(name)) for name in ("start", "end"))
-        return self._spoken(self.pipeline().embed_audio((RATE, recorded), (start, end)))
+        return self._spoken(self.pipeline().embed_audio((RATE, recorded), (start, end)), past)
 
     def search(
         self,
         text: str,
         recording: str | None,
+        past: Query | None,
         progress: gr.Progress = gr.Progress(),  # noqa: B008
     ) -> Update:
         """Show the typed word, or else the recording."""
         if text.strip():
-            return self._typed(text)
+            return self._typed(text, past)
         if recording is None:
             raise InputError(NO_WORD)
-        return self.record(recording, progress)
+        return self.record(recording, past, progress)
 
     def choose(self, past: Query | None, event: gr.EventData) -> Update:
         """Show a point of the map, a neighbour, one of the recognised words, or the visitor's own
@@ -158,15 +177,15 @@ class WordSection(Section):
         data = event_data(event)
         word = str(data.get("word", data.get("id")))
         if data.get("action") == "type":
-            return self._typed(word)
+            return self._typed(word, past)
         if data.get("action") == "back":
             if past is None or past.own is None:
                 raise InputError(GONE)
-            return self._result(past.own)
+            return self._result(replace(past.own, typed_words=typed_before(past)))
         return self._result(self._of_library(word).after(past))
 
-    def _typed(self, text: str) -> Update:
-        query = Query.typed(self.pipeline().embed_text(text))
+    def _typed(self, text: str, past: Query | None) -> Update:
+        query = Query.typed(self.pipeline().embed_text(text), past)
         emptied = {self.cut: "", self.recorded: None, self.recording: None}
         return {**self._result(query), **emptied, self.text: text}
 
@@ -176,8 +195,9 @@ class WordSection(Section):
             raise InputError(GONE)
         return query
 
-    def _spoken(self, spoken: "Spoken") -> Update:
-        query = Query.spoken(spoken, self.pipeline().guess(self.library(), spoken))
+    def _spoken(self, spoken: "Spoken", past: Query | None) -> Update:
+        guesses = self.pipeline().guess(self.library(), spoken, typed_before(past))
+        query = Query.spoken(spoken, guesses, past)
         return {
             **self._result(query),
             self.message: say(" ".join(spoken.notices)),
@@ -255,8 +275,8 @@ class WordAPI:
 
         Returns:
             embedding: {"vector": the unit vector, a list of D numbers, "phonemes": in IPA,
-            "source": "dictionary", "guess" (predicted by a network), "IPA", "ARPAbet", "pinyin",
-            "Chinese", "Arabic" or "Arabic guess" (without written vowels)}.
+            "source": "dictionary", "name", "guess" (predicted by a network), "IPA", "ARPAbet",
+            "pinyin", "Chinese", "Arabic" or "Arabic guess" (without written vowels)}.
         """
         written = self.pipeline().embed_text(text or "")
         pronunciation = written.pronunciation
@@ -360,9 +380,12 @@ def _panel(elem_id: str) -> gr.HTML:
 
 
 def _recorded_chips(sounds: Path) -> list[tuple[gr.Button, Path]]:
-    """Return buttons with recordings from the library."""
-    paths = [path for name in EXAMPLE_SOUNDS for path in sounds.glob(f"{name}.*")]
+    """Return buttons with recordings from the library, as SEED draws them."""
+    every = sorted(path for path in sounds.glob("*.ogg") if path.stem.split("-")[0].islower())
+    paths = Random(SEED).sample(every, min(EXAMPLE_SOUNDS, len(every)))
     buttons = (
-        chips((path.stem.split("-")[0] for path in paths), "Or a recording of") if paths else []
+        chips((path.stem.split("-")[0].replace("_", " ") for path in paths), "Or a recording of")
+        if paths
+        else []
     )
     return list(zip(buttons, paths, strict=True))

@@ -67,7 +67,8 @@ class FindSection(Section):
     def __init__(self, pipeline: Callable[[], "Words"]) -> None:
         """Lay it out. pipeline returns the same object each time."""
         self.pipeline = pipeline
-        with gr.Accordion("Find a word in a recording"), gr.Row(elem_classes="room"):
+        title = "Find a word in a recording"
+        with gr.Accordion(title, open=False), gr.Row(elem_classes="room"):
             with gr.Column(scale=1, min_width=300, elem_classes="room-input"):
                 gr.HTML(HINT)
                 gr.HTML('<h3 class="step">The recording <span>up to 10 min</span></h3>')

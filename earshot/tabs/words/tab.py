@@ -69,6 +69,7 @@ def _layout(
     gr.HTML(INTRO)
     words = WordSection(offer, library, sounds, services.drafts)
     FindSection(offer)
+    words.lay_out_neighbours()
     CollectionSection(offer)
     for section in (CompareSection, ThresholdSection, VocabularySection):
         section(offer, library)

@@ -2,8 +2,10 @@
 words in layouts and colours of the visitor's choice.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -40,6 +42,7 @@ SOUNDS: Final[Mapping[str, str]] = {
 LIMIT: Final = 10  # neighbours of each kind
 SOURCES: Final = {
     "dictionary": "from the pronouncing dictionary",
+    "name": "as this name is usually said; the dictionary does not have it",
     "guess": "not in the dictionary: predicted from the spelling",
     "IPA": "as typed, in IPA",
     "ARPAbet": "as typed, in ARPAbet",
@@ -48,6 +51,10 @@ SOURCES: Final = {
     "Arabic": "as this word is read",
     "Arabic guess": "its short vowels are not written: guessed",
 }
+DOUBTFUL: Final = "not in the dictionary, and hardly a word: a guess at how it might be said"
+VOWEL_LETTERS: Final = frozenset("aeiouyàáâãäåæèéêëìíîïòóôõöøùúûüýÿœ")
+CLUSTER: Final = re.compile(f"[^{''.join(sorted(VOWEL_LETTERS))}]{{5,}}")
+MAX_TYPED: Final = 20
 MIN_PROBABILITY: Final = 0.01  # of a word that is listed
 
 
@@ -133,7 +140,8 @@ class Query:
     """A word with its unit vector (D,): the visitor's own, or one of the library, which has an id.
 
     phonemes: of the most probable word where it was spoken. guesses: the words it may be. own: the
-    visitor's own word that was shown before a word of the library was chosen.
+    visitor's own word that was shown before a word of the library was chosen. typed_words: that the
+    visitor typed, the last MAX_TYPED.
     """
 
     name: str
@@ -143,21 +151,30 @@ class Query:
     id: str = ""
     guesses: Sequence["Guess"] = ()
     own: "Query | None" = None
+    typed_words: tuple["Written", ...] = ()
 
     @classmethod
-    def typed(cls, written: "Written") -> "Query":
-        """Make the query of a word that was typed."""
+    def typed(cls, written: "Written", past: "Query | None") -> "Query":
+        """Make the query of a word that was typed, which joins those that were typed before."""
         spoken = written.pronunciation
         source = SOURCES[spoken.source]
-        return cls(f"“{written.spelling}”", written.vector, spoken.phonemes, source)
+        if spoken.source == "guess" and is_doubtful(written.spelling):
+            source = DOUBTFUL
+        before = [word for word in typed_before(past) if word.spelling != written.spelling]
+        words = (*before, written)[-MAX_TYPED:]
+        name = f"“{written.spelling}”"
+        return cls(name, written.vector, spoken.phonemes, source, typed_words=words)
 
     @classmethod
-    def spoken(cls, spoken: "Spoken", guesses: Sequence["Guess"]) -> "Query":
+    def spoken(
+        cls, spoken: "Spoken", guesses: Sequence["Guess"], past: "Query | None" = None
+    ) -> "Query":
         """Make the query of a word that was recorded."""
         best = guesses[0]
         is_likely = best.probability >= LIKELY
         name = f"Did you say “{best.spelling}”?" if is_likely else f"Like “{best.spelling}”?"
-        return cls(name, spoken.vector, best.phonemes, "", guesses=guesses)
+        before = typed_before(past)
+        return cls(name, spoken.vector, best.phonemes, "", guesses=guesses, typed_words=before)
 
     @classmethod
     def stored(cls, library: "WordLibrary", id: str) -> "Query | None":
@@ -175,7 +192,20 @@ class Query:
         their own.
         """
         own = past if past and not past.id else past.own if past else None
-        return replace(self, own=own)
+        return replace(self, own=own, typed_words=typed_before(past))
+
+
+def typed_before(query: Query | None) -> tuple["Written", ...]:
+    """List the words that the visitor has typed, of which any may be said next."""
+    return query.typed_words if query else ()
+
+
+def is_doubtful(spelling: str) -> bool:
+    """Whether letters in a row can hardly be said: without a vowel, or five consonants and more."""
+    return any(
+        not VOWEL_LETTERS & set(part) or CLUSTER.search(part)
+        for part in re.findall(r"[^\W\d_]+", spelling.lower())
+    )
 
 
 def draft_item(query: Query | None, library: "WordLibrary") -> "DraftItem | None":
@@ -208,19 +238,32 @@ def view_of(query: Query, words: "Words", library: "WordLibrary") -> WordResult:
     places = [library.place(query.vector, layout) for layout in LAYOUTS.values()]
     return WordResult(
         query=query,
-        heading=Sounds().value(heading(query)),
+        heading=Sounds().value(heading(query, near_or_not(query, sides[SPOKEN], library))),
         marker=QueryMarker(*places[0], query.name, [word.id for word in near], places),
         neighbours=neighbours(query, sides, library),
     )
 
 
-def heading(query: Query) -> Markup:
-    """Show the word with its pronunciation, or the words that a recording may be."""
+def near_or_not(query: Query, spoken: Sequence["Neighbour"], library: "WordLibrary") -> str:
+    """Write whether the nearest recording of a recording of the library is of the same word, with
+    how often that is so; empty for other queries."""
+    share = library.same_word_share
+    stored = next((word for word in library.words if word.id == query.id), None)
+    if not (stored and stored.voice and spoken) or isnan(share):
+        return ""
+    if spoken[0].word.phonemes == stored.phonemes:
+        return f"The nearest recording is the same word, as for {share:.0%} of those here."
+    return f"The nearest recording is another word, as for {1 - share:.0%} of those here."
+
+
+def heading(query: Query, note: str = "") -> Markup:
+    """Show the word with its pronunciation, or the words that a recording may be; note: a sentence
+    about it."""
     likely = [guess for guess in query.guesses if guess.probability >= MIN_PROBABILITY]
     other = 1 - sum(guess.probability for guess in query.guesses)
     rest = certainty(other) if other >= MIN_PROBABILITY else ""
     guesses = [(guess, certainty(guess.probability)) for guess in likely]
-    return macro(PANELS, "found", query, guesses, rest)
+    return macro(PANELS, "found", query, guesses, rest, note)
 
 
 def neighbours(

@@ -4,6 +4,7 @@ import io
 import json
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from shutil import copytree
 
@@ -236,3 +237,11 @@ def test_guess_counts_homophones_once(words: Words, library: WordLibrary, say: S
     assert {guess.spelling for guess in guesses} == {"tree", "three", "coffee"}
     shares = [guess.probability for guess in guesses]
     assert shares == sorted(shares)[::-1] and 0 < sum(shares) < 1
+
+
+def test_guess_knows_words_beside_the_library(words: Words, library: WordLibrary, say: Say) -> None:
+    spoken = words.embed_audio(recording(say("tree")))
+    typed = replace(words.embed_text("snorkel"), vector=spoken.vector)
+    guesses = words.guess(library, spoken, [typed])
+    assert guesses[0].spelling == "snorkel"
+    assert guesses[0].probability > words.guess(library, spoken)[0].probability

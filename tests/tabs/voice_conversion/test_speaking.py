@@ -86,7 +86,7 @@ def test_page_takes_anybodys_recording_if_allowed(models: Models) -> None:
         for each in (closed, opened)
     ]
     assert labels[1] - labels[0] == {
-        "The speaker has agreed to this",
+        "The person in the recording has agreed that I speak in their voice",
         "A recording of the voice, 10 to 30 s",
     }
 

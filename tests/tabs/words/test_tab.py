@@ -1,9 +1,11 @@
 """The words tab: endpoints, handlers, and what is shown of a query."""
 
+import json
 import math
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 from types import SimpleNamespace
 from typing import Any
 
@@ -19,6 +21,7 @@ from earshot.core.paths import ASSETS
 from earshot.media.audio.load import wav_bytes
 from earshot.media.text.phonemes import PHONEMES
 from earshot.systems.registry import Offer
+from earshot.systems.words.library import WordLibrary
 from earshot.tabs.shared.confidence import certainty
 from earshot.tabs.shared.events import reporting
 from earshot.tabs.shared.html import macro
@@ -33,6 +36,7 @@ from earshot.tabs.words.view import (
     Query,
     first_sound,
     heading,
+    is_doubtful,
     neighbours,
     view_of,
     word_chart,
@@ -168,22 +172,22 @@ def test_recognised_recording_can_be_cut_again(
     events: WordSection, page: WordSection, tmp_path: Path
 ) -> None:
     path = str(write_word(tmp_path / "w.wav", "yellow"))
-    answer = events.record(path)
+    answer = events.record(path, None)
     assert answer[page.message] == "" and answer[page.text] == ""
     assert page.recording not in answer, "the recorder keeps its sound"
     html = answer[page.heading]["html"]
     assert "Did you say “yellow”?" in html and "another word" in html
     assert 'data-used="True"' in answer[page.cut] and 'value="0.20"' in answer[page.cut]
     recorded = answer[page.recorded]
-    again = events.recut(recorded, happened(start=0.3, end=0.6))
+    again = events.recut(recorded, None, happened(start=0.3, end=0.6))
     assert 'value="0.30"' in again[page.cut] and "yellow" in again[page.heading]["html"]
     short = happened(start=0.3, end=0.35)
-    assert "too short" in shown_error(events, events.recut, recorded, short)
+    assert "too short" in shown_error(events, events.recut, recorded, None, short)
 
 
 def test_map_is_sent_once(events: WordSection, page: WordSection) -> None:
     assert "value" in events.first_look()[page.chart].constructor_args
-    chart = events.search("cat", None)[page.chart]
+    chart = events.search("cat", None, None)[page.chart]
     assert "value" not in chart.constructor_args and chart.constructor_args["marker"]
 
 
@@ -191,13 +195,13 @@ def test_visitor_goes_back_to_own_word(
     events: WordSection, page: WordSection, tmp_path: Path
 ) -> None:
     """What was said and typed stays; from word to word of the library the way back stays too."""
-    own = events.record(str(write_word(tmp_path / "w.wav", "yellow")))[page.query]
+    own = events.record(str(write_word(tmp_path / "w.wav", "yellow")), None)[page.query]
     first = events.choose(own, happened(id="cat-slt"))
     assert 'data-action="back"' in first[page.heading]["html"]
     assert not {page.text, page.recording, page.cut} & set(first)
     second = events.choose(first[page.query], happened(word="zoo-awb", action="look"))
     back = events.choose(second[page.query], happened(action="back"))
-    assert back[page.query] is own and "yellow" in back[page.heading]["html"]
+    assert back[page.query].guesses == own.guesses and "yellow" in back[page.heading]["html"]
     example = events.first_look()[page.query]
     assert "back" not in events.choose(example, happened(id="cat-slt"))[page.heading]["html"]
 
@@ -217,12 +221,12 @@ def test_recording_of_several_words_proposes_cut(
     two = np.concatenate([parts[0][: RATE // 4], np.zeros(RATE), parts[1]])
     path = tmp_path / "two.wav"
     path.write_bytes(wav_bytes(two.astype(np.float32), RATE))
-    answer = events.record(str(path))
+    answer = events.record(str(path), None)
     assert set(answer) == {page.message, page.cut, page.recorded, page.text}
     assert "2 words" in answer[page.message]
     assert 'data-used="False"' in answer[page.cut], "the longest is marked, and waits to be used"
     cut = happened(start=1.26, end=1.74)
-    assert "zoo" in events.recut(answer[page.recorded], cut)[page.heading]["html"]
+    assert "zoo" in events.recut(answer[page.recorded], None, cut)[page.heading]["html"]
 
 
 @pytest.mark.parametrize(
@@ -231,7 +235,7 @@ def test_recording_of_several_words_proposes_cut(
 def test_search_without_word_changes_only_message(
     events: WordSection, text: str, message: str
 ) -> None:
-    assert message in shown_error(events, events.search, text, None)
+    assert message in shown_error(events, events.search, text, None, None)
 
 
 @pytest.mark.parametrize("data", [{"id": "nothing"}, {}])
@@ -297,9 +301,56 @@ def test_word_chart_categorises_every_point(library: Any) -> None:
     assert "map-point" in chart.html()
 
 
-def test_example_sounds_are_in_the_library() -> None:
-    for name in handlers.EXAMPLE_SOUNDS:
-        assert list((ASSETS / "words").glob(f"{name}.*")), name
+def test_how_often_nearest_recordings_are_of_the_same_word() -> None:
+    """The page says so of the recording that is shown first, which nobody chose."""
+    fingerprint = json.loads((ASSETS / "words.index" / "about.json").read_text())["fingerprint"]
+    library = WordLibrary.open(ASSETS / "words.index", fingerprint)
+    assert library.same_word_share >= 0.8
+    share = f"{library.same_word_share:.0%}"
+    words = SimpleNamespace(
+        nearest=lambda library, vector, view, limit: [
+            SimpleNamespace(word=library.words[row], cosine=cosine)
+            for cosine, row in zip(*library.search(vector, view, limit), strict=True)
+        ]
+    )
+    spoken = [word for word in library.words if word.voice]
+    notes = []
+    for word in Random(0).sample(spoken, 60):
+        query = Query.stored(library, word.id)
+        assert query
+        html = view_of(query, words, library).heading["html"]
+        [near] = [line for line in html.split("<p>") if "nearest" in line]
+        notes.append("is the same word" in near)
+        assert (share in near) == notes[-1]
+    assert 0.65 < np.mean(notes) < 0.95
+
+
+def test_typed_word_may_be_said_next(
+    events: WordSection, page: WordSection, tmp_path: Path
+) -> None:
+    """The library does not have it."""
+    typed = events.search("snorkel", None, None)[page.query]
+    path = str(write_word(tmp_path / "w.wav", "yellow"))
+    assert "snorkel" not in [g.spelling for g in events.record(path, None)[page.query].guesses]
+    said = events.record(path, typed)[page.query]
+    assert "snorkel" in [guess.spelling for guess in said.guesses]
+    chosen = events.choose(said, happened(id="cat-slt"))[page.query]
+    back = events.choose(chosen, happened(action="back"))[page.query]
+    assert [word.spelling for word in back.typed_words] == ["snorkel"]
+
+
+@pytest.mark.parametrize(
+    ("spelling", "doubtful"),
+    [
+        ("zxcvb", True),
+        ("asdfghjkl", True),
+        ("the xq", True),
+        ("snorkelish", False),
+        ("tryst", False),
+    ],
+)
+def test_what_is_hardly_a_word_is_doubted(spelling: str, doubtful: bool) -> None:
+    assert is_doubtful(spelling) == doubtful
 
 
 def test_cut_value_has_two_handles() -> None:
