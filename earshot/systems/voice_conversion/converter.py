@@ -1,20 +1,25 @@
 """What all converters have in common: a recording → its content → units → speech."""
 
+import textwrap
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 import numpy as np
 import torch
 
 from earshot.core.errors import InputError
+from earshot.core.loading import once
 from earshot.media.audio.features import log_mel
 from earshot.media.audio.load import Audio, load, loudness, match_loudness
 from earshot.media.audio.speech import SHIPPED, Origin, Speech
 from earshot.media.constants import FRAMES_PER_SECOND, HOP_LENGTH, SAMPLE_RATE
+from earshot.pretrained.checkpoint import CheckpointError
 from earshot.pretrained.nobody import even_tempo
+from earshot.pretrained.recogniser import Transcriber
 from earshot.pretrained.voice import Nobody, Voice
 from earshot.provenance import manifest
 from earshot.provenance.mark import marked
@@ -26,11 +31,17 @@ GATE: Final = -60.0  # dBFS: quieter is silence, and becomes silence
 # Of the levels of 10 ms of speech, the 10th percentile is its pauses and the noise in them.
 PAUSES, PEAKS = 10, 95  # percentiles
 MIN_RISE: Final = 13.0  # dB of PEAKS over PAUSES, below which noise covers the words
+MAX_RISE: Final = 18.0  # dB, from which on it covers none, and no recogniser is asked
+# Whether a recogniser loses more than a quarter of the words, by its confidence in what remains and
+# by the rise: a logistic regression of benchmarks/noise_notice.py.
+COVERED_BIAS, OF_CONFIDENCE, OF_RISE = 16.985, -18.613, -0.191
 MIN_SECONDS: Final = 1.0  # in which there are pauses
 NOISE_NOTICE: Final = (
     "Noise covers the words of this recording, and some or most of them are lost. Go closer to the "
     "microphone, or where it is quieter."
 )
+UNDERSTOOD: Final = " A recogniser understands: “{}”."
+MAX_UNDERSTOOD: Final = 150  # characters of it that are shown
 LEFT_OUT: Final = (
     "This recording has signed metadata, which does not go on into a result that is to be nobody's."
 )
@@ -164,9 +175,9 @@ class Converter(ABC):
         source = as_speech(waveform, began)
         lufs = loudness(recording.waveform, SAMPLE_RATE)
         # Of a recording below the gate its own notice says that it is silent.
-        covered = waveform.any() and is_covered(recording.waveform)
+        noise = notice_of_noise(recording.waveform) if waveform.any() else ""
         ingredient, notices = manifest.of_input(audio)
-        notices = (*recording.notices, *([NOISE_NOTICE] if covered else []), *notices)
+        notices = (*recording.notices, *([noise] if noise else []), *notices)
         return Content(source, self.encoder, vectors, intonation, lufs, notices, ingredient)
 
     def encode(self, audio: Audio) -> tuple[Speech, Units, tuple[str, ...]]:
@@ -265,17 +276,58 @@ def at_level(waveform: np.ndarray, unit_samples: int) -> np.ndarray:
     return match_loudness(waveform, SAMPLE_RATE, LEVEL)
 
 
-def is_covered(waveform: np.ndarray) -> bool:
-    """Whether noise covers the words of speech (T,), as by people who talk all around.
+_transcriber = once(partial(Transcriber.from_pretrained, device="cpu"))
 
-    Speech pauses and noise does not, or people in a crowd not all at once: the less speech rises
-    above its own pauses, the more noise there is in them.
+
+def notice_of_noise(waveform: np.ndarray) -> str:
+    """Write that noise covers the words of speech (T,), with what a recogniser understands of them;
+    empty where it does not.
+
+    Music and traffic, and people who talk all around, cover words in ways that no level tells: a
+    recogniser that guesses does.
+    """
+    rise = rise_over_pauses(waveform)
+    if rise >= MAX_RISE:
+        return ""
+    try:
+        transcript = _transcriber()((SAMPLE_RATE, waveform))
+    except (FileNotFoundError, CheckpointError):
+        return NOISE_NOTICE if rise < MIN_RISE else ""
+    if not loses_words(transcript.confidence, rise):
+        return ""
+    return NOISE_NOTICE + (
+        UNDERSTOOD.format(_shortened(transcript.text)) if transcript.text else ""
+    )
+
+
+def loses_words(confidence: float, rise: float) -> bool:
+    """Whether more than a quarter of the words are lost, by a recogniser's confidence in those that
+    it finds and by the rise of speech over its pauses, in dB."""
+    return COVERED_BIAS + OF_CONFIDENCE * confidence + OF_RISE * rise > 0
+
+
+def is_covered(waveform: np.ndarray) -> bool:
+    """Whether noise covers the words of speech (T,) by its level alone."""
+    return rise_over_pauses(waveform) < MIN_RISE
+
+
+def rise_over_pauses(waveform: np.ndarray) -> float:
+    """Measure by how many dB speech (T,) rises above its own pauses; infinite where it is too short
+    to have any, and for silence.
+
+    Speech pauses and noise does not, or people in a crowd not all at once: the less speech rises,
+    the more noise there is.
     """
     frames = waveform[: len(waveform) // HOP_LENGTH * HOP_LENGTH].reshape(-1, HOP_LENGTH)
     if len(frames) < MIN_SECONDS * FRAMES_PER_SECOND or not waveform.any():
-        return False
+        return float("inf")
     levels = 10 * np.log10(np.square(frames).mean(axis=1) + 1e-10)
-    return bool(np.percentile(levels, PEAKS) - np.percentile(levels, PAUSES) < MIN_RISE)
+    return float(np.percentile(levels, PEAKS) - np.percentile(levels, PAUSES))
+
+
+def _shortened(text: str) -> str:
+    """Leave out what is longer than MAX_UNDERSTOOD, by whole words."""
+    return textwrap.shorten(text, MAX_UNDERSTOOD, placeholder=" …")
 
 
 def silent_units(waveform: np.ndarray, n_units: int) -> np.ndarray:

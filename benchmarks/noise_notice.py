@@ -1,0 +1,149 @@
+"""How right the notice is that noise covers the words of a recording.
+
+Read English by people whom nothing was trained on, as it is, in eight rooms, and in babble of six
+others, music and traffic at 10, 5 and 0 dB. The truth is whether the recogniser loses more than
+MAX_LOST of the words that it finds in the recording without noise. With --fit, on training speakers
+in other noises, what the notice is decided by is fitted anew and printed.
+
+    python -m benchmarks.noise_notice --data DATA [--fit]
+"""
+
+import argparse
+import csv
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.signal import fftconvolve
+
+from earshot.core.paths import ASSETS
+from earshot.media.audio.load import load
+from earshot.media.constants import SAMPLE_RATE
+from earshot.pretrained.recogniser import Transcriber
+from earshot.systems.voice_conversion.converter import MAX_RISE, loses_words, rise_over_pauses
+
+MAX_LOST: Final = 0.25  # of the words
+SECONDS: Final = 6.0  # of each recording
+RECORDINGS: Final = 20
+LEVELS: Final = (10.0, 5.0, 0.0)  # dB of speech to noise
+FIT_LEVELS: Final = (20.0, 15.0, 10.0, 7.0, 5.0, 3.0, 0.0, -3.0)
+TALKING: Final = 6  # voices of the babble
+# Seconds in which a room's sound falls by 60 dB, and the share of it that is direct.
+ROOMS: Final = (
+    *((0.2, 0.7), (0.3, 0.6), (0.4, 0.5), (0.5, 0.5)),
+    *((0.6, 0.4), (0.7, 0.35), (0.9, 0.3), (1.2, 0.3)),
+)
+TRAFFIC: Final = ("engine", "car_horn", "train", "siren", "helicopter", "airplane")
+FIT_FOLDS: Final = "123"  # of ESC-50; traffic of fold 4 is for the test
+MUSIC: Final = {  # kinds of sounds in assets, by whether they are for the fit
+    True: ("guitar", "bass_guitar", "piano", "drum", "synthesizer", "music_box"),
+    False: ("violin", "trumpet", "flute", "organ", "harp", "accordion", "xylophone", "cymbal"),
+}
+
+
+class Noises:
+    """Noise of each kind, of which none is both for the fit and for the test."""
+
+    def __init__(self, data: Path, fit: bool, babble: list[Path], random: Any) -> None:
+        """babble: recordings of those who talk in it."""
+        with open(ASSETS / "sounds" / "captions.csv", newline="") as file:
+            rows = list(csv.reader(file))[1:]
+        music = [ASSETS / "sounds" / name for name, kind, *_ in rows if kind in MUSIC[fit]]
+        with open(data / "sounds" / "manifest.csv", newline="") as file:
+            traffic = [
+                data / "sounds" / row["path"]
+                for row in csv.DictReader(file)
+                if row["label"] in TRAFFIC and (row["fold"] in FIT_FOLDS) == fit
+            ]
+        self._sounds = {
+            "babble": (babble, TALKING),
+            "music": (music, 3),
+            "traffic": (traffic, 2),
+        }
+        self._random = random
+
+    def added(self, speech: np.ndarray, kind: str, snr: float) -> np.ndarray:
+        """Add noise of a kind to speech (T,), ``snr`` dB below it."""
+        paths, count = self._sounds[kind]
+        noise = np.zeros(len(speech))
+        for number in self._random.choice(len(paths), count, replace=False):
+            sound = load(paths[number], SAMPLE_RATE, 600.0).waveform
+            sound = np.roll(sound, int(self._random.integers(len(sound))))
+            noise += np.resize(sound, len(speech)) / math.sqrt(np.square(sound).mean() + 1e-12)
+        gain = math.sqrt(np.square(speech).mean() / np.square(noise).mean())
+        return (speech + gain * 10 ** (-snr / 20) * noise).astype(np.float32)
+
+
+def in_room(speech: np.ndarray, room: tuple[float, float], random: Any) -> np.ndarray:
+    """Reverberate speech (T,) as in a room of ROOMS."""
+    seconds, direct = room
+    response = random.standard_normal(round(SAMPLE_RATE * seconds))
+    response *= np.exp(-6.9 * np.arange(len(response)) / SAMPLE_RATE / seconds)
+    response *= math.sqrt((1 - direct) / np.square(response).sum())
+    response[0] += math.sqrt(direct)
+    return fftconvolve(speech, response)[: len(speech)].astype(np.float32)
+
+
+def measured(data: Path, fit: bool) -> Iterator[tuple[str, bool, float, float]]:
+    """Yield the condition of a recording, whether its words are lost, the recogniser's confidence,
+    and the rise over its pauses."""
+    random = np.random.default_rng(int(fit))
+    corpus = data / "speech" / "librispeech_251"
+    with open(corpus / "manifest.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    train = [corpus / row["path"] for row in rows if row["split"] == "train"]
+    test = [corpus / row["path"] for row in rows if row["split"] == "test"]
+    speech = train[:RECORDINGS] if fit else test[:: len(test) // RECORDINGS][:RECORDINGS]
+    talkers = train[RECORDINGS : 3 * RECORDINGS] if fit else train[-2 * RECORDINGS :]
+    noises, transcribe = Noises(data, fit, talkers, random), Transcriber.from_pretrained()
+
+    for number, path in enumerate(speech):
+        clean = load(path, SAMPLE_RATE, 600.0).waveform[: round(SECONDS * SAMPLE_RATE)]
+        words = transcribe((SAMPLE_RATE, clean))
+        versions = [("clean", clean)]
+        rooms = [ROOMS[(number + shift) % len(ROOMS)] for shift in (0, 4)]
+        versions += [("in a room", in_room(clean, room, random)) for room in rooms]
+        for kind in ("babble", "music", "traffic"):
+            for snr in random.choice(FIT_LEVELS, 3, replace=False) if fit else LEVELS:
+                versions.append((f"{kind}, {snr:.0f} dB", noises.added(clean, kind, snr)))
+        for name, waveform in versions:
+            noisy = transcribe((SAMPLE_RATE, waveform))
+            remain = words.compare(noisy)[0]
+            lost = bool(remain) and 1 - np.mean(remain) > MAX_LOST
+            yield name, bool(lost), noisy.confidence, rise_over_pauses(waveform)
+
+
+def fitted(rows: list[tuple[str, bool, float, float]]) -> np.ndarray:
+    """Fit the logistic regression of lost words: bias, weight of the confidence, of the rise."""
+    near = [row for row in rows if row[3] < MAX_RISE]
+    inputs = np.array([(1.0, confidence, rise) for _, _, confidence, rise in near])
+    signs = np.array([1 if lost else -1 for _, lost, *_ in near])
+    return minimize(lambda b: np.logaddexp(0, -signs * (inputs @ b)).mean(), np.zeros(3)).x
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--fit", action="store_true")
+    chosen = parser.parse_args()
+    rows = list(measured(chosen.data, chosen.fit))
+    if chosen.fit:
+        print("bias, of confidence, of rise:", np.round(fitted(rows), 3))
+    noticed = [rise < MAX_RISE and loses_words(confidence, rise) for *_, confidence, rise in rows]
+    print("| condition | recordings | words lost % | noticed % | right % |\n|---|---|---|---|---|")
+    for name in [*dict.fromkeys(name for name, *_ in rows), ""]:
+        part = [
+            (lost, notice)
+            for (each, lost, *_), notice in zip(rows, noticed, strict=True)
+            if name in ("", each)
+        ]
+        lost, notices = (100 * np.mean(column) for column in zip(*part, strict=True))
+        right = 100 * np.mean([lost == notice for lost, notice in part])
+        print(f"| {name or 'all'} | {len(part)} | {lost:.0f} | {notices:.0f} | {right:.0f} |")
+
+
+if __name__ == "__main__":
+    main()
