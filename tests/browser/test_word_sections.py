@@ -123,6 +123,7 @@ def test_compared_words_are_shown_and_played(visit: Visit, page: Page) -> None:
 
 def test_word_in_long_recording_is_exported(visit: Visit, page: Page, speech: Path) -> None:
     """A word is found in a long recording and exported."""
+    page.get_by_role("button", name="Find a word in a recording").click()
     find = page.get_by_role("button", name="Find the word", exact=True)
     find.click()
     expect(page.get_by_role("alert")).to_contain_text("Type the word to look for")

@@ -70,7 +70,9 @@ def test_map_changes_without_the_server(visit: Visit, page: Page) -> None:
     legend = page.locator("#word-map .map-legend")
     expect(legend).to_contain_text("vowels")
     labels = page.locator("#word-map .map-labels text")
-    expect(labels.filter(has_text="sheep")).to_have_count(1)
+    expect(labels.filter(has_text="ship")).to_have_count(1)
+    search = page.get_by_role("button", name="Find a word in a recording").bounding_box()
+    assert search and search["y"] + search["height"] < 768, "above the fold of a projector"
     addresses: list[str] = []
     page.on("request", lambda r: addresses.append(r.url) if "queue/join" in r.url else None)
     first = page.locator("#word-map .map-point").first
@@ -92,6 +94,7 @@ def test_map_changes_without_the_server(visit: Visit, page: Page) -> None:
     page.get_by_role("button", name="Zoom in").click()
     zoomed = str(plane.get_attribute("viewBox"))
     assert float(zoomed.split()[2]) == pytest.approx(1000 / 1.6**2)
+    plane.scroll_into_view_if_needed()
     box = plane.bounding_box()
     assert box
     middle = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
@@ -104,6 +107,14 @@ def test_map_changes_without_the_server(visit: Visit, page: Page) -> None:
     expect(page.locator('#word-map [aria-selected="true"]')).to_have_count(0)
     page.get_by_role("button", name="Show the whole map").click()
     expect(plane).to_have_attribute("viewBox", re.compile("^0 0 1000 "))
+    scrolled = page.evaluate("scrollY")
+    page.mouse.wheel(0, -300)
+    expect(page.locator("#word-map .map-zoomed")).to_have_count(1)
+    page.mouse.wheel(0, 600)
+    expect(page.locator("#word-map .map-zoomed")).to_have_count(0)
+    assert page.evaluate("scrollY") == scrolled
+    page.mouse.wheel(0, 100)  # the whole map is seen: the wheel is the page's
+    page.wait_for_function("before => scrollY !== before", arg=scrolled)
     assert addresses == []
 
 
@@ -114,7 +125,7 @@ def test_unusable_text_changes_only_the_message(visit: Visit, page: Page) -> Non
         find(visit, text)
         expect(page.get_by_role("alert")).to_contain_text(message)
         assert page.locator("#word-near").inner_text() == before
-        expect(page.locator("#word-found h3")).to_have_text("sheep")
+        expect(page.locator("#word-found h3")).to_have_text("ship")
 
 
 @pytest.mark.stays
@@ -123,7 +134,7 @@ def test_silence_shows_error_beside_recorder(visit: Visit, page: Page, tmp_path:
     silence.write_bytes(write_word(tmp_path / "w.wav", "tree", 0.0).read_bytes())
     upload(visit, silence)
     expect(page.get_by_role("alert")).to_contain_text("silent")
-    expect(page.locator("#word-found h3")).to_have_text("sheep")
+    expect(page.locator("#word-found h3")).to_have_text("ship")
 
 
 @pytest.mark.stays

@@ -14,7 +14,9 @@ from earshot.core.paths import ASSETS
 from earshot.media.audio.load import load, loudness
 from earshot.media.constants import SAMPLE_RATE
 from earshot.pretrained.checkpoint import CheckpointError
+from earshot.pretrained.recogniser import RecognisedWord, Transcript
 from earshot.systems.voice_conversion import VoiceConversion, VQVAEConversion
+from earshot.systems.voice_conversion import converter as noise
 from earshot.systems.voice_conversion.converter import is_covered
 from earshot.systems.voice_conversion.settings import MUTED, VOICES
 from earshot.systems.voice_conversion.units import codebook_colors
@@ -241,6 +243,34 @@ def test_loud_babble_covers_words(voice: str) -> None:
     assert is_covered(in_babble(voice, 0.0))
     assert not is_covered(in_babble(voice, 10.0))
     assert not is_covered(sample(voice))
+
+
+@pytest.mark.parametrize(
+    ("confidence", "words"), [(0.95, ""), (0.5, "A recogniser understands: “to be or”."), (0.0, "")]
+)
+def test_notice_of_noise_has_what_is_understood(
+    confidence: float, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Speech without noise asks no recogniser; one that is sure is believed."""
+    guessed = [RecognisedWord(word, confidence) for word in ("to", "be", "or") if confidence]
+    calls = []
+    monkeypatch.setattr(
+        noise, "_transcriber", lambda: lambda sound: calls.append(sound) or Transcript((*guessed,))
+    )
+    assert noise.notice_of_noise(sample("TF2")) == "" and not calls
+    notice = noise.notice_of_noise(in_babble("TF2", 5.0))
+    assert notice == ("" if confidence > 0.9 else f"{noise.NOISE_NOTICE} {words}".strip())
+
+
+def test_level_tells_of_noise_where_there_is_no_recogniser(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def missing() -> None:
+        raise FileNotFoundError
+
+    monkeypatch.setattr(noise, "_transcriber", missing)
+    assert noise.notice_of_noise(in_babble("TF2", 0.0)) == noise.NOISE_NOTICE
+    assert noise.notice_of_noise(in_babble("TF2", 10.0)) == ""
 
 
 def test_level_of_recording_does_not_matter() -> None:
