@@ -381,7 +381,8 @@ def _panel(elem_id: str) -> gr.HTML:
 
 def _recorded_chips(sounds: Path) -> list[tuple[gr.Button, Path]]:
     """Return buttons with recordings from the library, as SEED draws them."""
-    every = sorted(path for path in sounds.glob("*.ogg") if path.stem.split("-")[0].islower())
+    # Others are named in IPA, by letters that no button should show.
+    every = sorted(p for p in sounds.glob("*-*.[ow]*") if p.stem.partition("-")[0].islower())
     paths = Random(SEED).sample(every, min(EXAMPLE_SOUNDS, len(every)))
     buttons = (
         chips((path.stem.split("-")[0].replace("_", " ") for path in paths), "Or a recording of")
