@@ -108,7 +108,8 @@ class ConversionEvents:
     def first_look(self) -> Update:
         """Show the finished example, or what to do where there is none."""
         result = read_finished()
-        return self._show(result, False) if result else {self.components.lanes: nothing(FIRST)}
+        first = {self.components.lanes: nothing(FIRST)}
+        return self._show(result, answer=False) if result else first
 
     def convert(
         self,
