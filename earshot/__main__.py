@@ -2,6 +2,7 @@
 
 earshot                 serves the app (earshot --help)
 earshot convert         speech to another voice
+earshot live            the same while you speak, from device to device
 earshot words           the words that sound like a recording
 earshot sounds          searches a folder of sounds
 earshot lips            reads the lips of videos
@@ -21,6 +22,7 @@ from earshot.core.console import open_streams
 
 COMMANDS: Final = {
     "convert": "earshot.cli.convert",
+    "live": "earshot.cli.live",
     "words": "earshot.cli.words",
     "sounds": "earshot.cli.sounds",
     "lips": "earshot.cli.lips",

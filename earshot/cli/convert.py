@@ -92,7 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     files.add_no_mark(parser)
     options = parser.parse_args(arguments)
     with explained():
-        target = _target(options.to, options.strength)
+        target = target_of(options.to, options.strength)
         jobs = files.jobs_of(options.inputs, options.out, ENDINGS, options.overwrite)
         level = options.loudness or ("source" if len(jobs) > 1 else "level")
         if options.speecht5:
@@ -103,7 +103,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
         converter = VoiceConversion.from_pretrained(options.model, options.device)
         if options.reference:
-            target = _voice(converter, options.reference)
+            target = voice_of_clip(converter, options.reference)
         choices = (target, options.vocoder, options.intonation, level)
         transcriber = _transcriber(options.device) if options.transcripts else None
         work = partial(_convert, converter, choices, transcriber, options.notice)
@@ -119,7 +119,7 @@ def _installed() -> list[str]:
     ]
 
 
-def _target(name: str, strength: float | None) -> str | Nobody:
+def target_of(name: str, strength: float | None) -> str | Nobody:
     """Draw nobody, where they are the target. Raises InputError for a strength of others."""
     if name == settings.NOBODY:
         return Nobody(STRENGTH if strength is None else strength)
@@ -128,7 +128,7 @@ def _target(name: str, strength: float | None) -> str | Nobody:
     return name
 
 
-def _voice(converter: "Converter", clip: Path) -> "Voice":
+def voice_of_clip(converter: "Converter", clip: Path) -> "Voice":
     """Make the voice of a clip; an error about it names it."""
     try:
         with files.readable(Job(clip, clip.name, clip)) as job:

@@ -9,12 +9,12 @@ is 50 % where it can only guess. Trials are anonymised, each as a visit of its o
   by other draws. The *semi-informed*, whose verifier is also trained on such speech, is not here.
 
 The speakers are LibriSpeech's, of validation and test, by whom no network was trained; of those
-with one recording the halves are enrolment and trial, in turn. Words are those of the trials with a
-text, by Whisper.
+with one recording the halves are enrolment and trial. Words are those of the trials with a text, by
+Whisper.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -42,8 +42,11 @@ from training.voice_conversion.unseen_voices import CORPUS, ENCODERS
 
 STRENGTHS: Final = (0.2, 0.4, 0.6, 0.8, 1.0)
 MORE_HIDDEN: Final = "units-512"  # a model with less room for a speaker, at full strength
-ENROLLED: Final = 30 * SAMPLE_RATE  # samples of a test speaker's enrolment
+ENROLLED: Final = 15 * SAMPLE_RATE  # samples at least of a test speaker's enrolment
+OF_SPEAKER: Final = 4  # trials at most of one of these
 QUICK: Final = 3  # speakers of each split
+
+Embed = Callable[[Sequence[np.ndarray]], np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,16 +77,15 @@ def trials_of(data: Path, quick: bool = False) -> list[Trial]:
     for item, waveform in waveforms(items[:QUICK] if quick else items):
         one, other = np.array_split(waveform, 2)
         name = str(item.speaker)
-        trials += [Trial(name, one, other, []), Trial(name, other, one, [])]
+        trials.append(Trial(name, one, other, []))
     test_set = open_test_set(data)["visitors"]
     for name in dict.fromkeys(s.speaker for s in test_set):
         own = [s for s in test_set if s.speaker == name]
         ends = np.cumsum([len(s.waveform) for s in own])
-        enrolment = np.concatenate([s.waveform for s in own])[:ENROLLED]
-        rest = [s for s, end in zip(own, ends, strict=True) if end - len(s.waveform) >= ENROLLED]
-        trials += [
-            Trial(name, enrolment, s.waveform, s.words) for s in rest[: 1 if quick else None]
-        ]
+        first = int(np.searchsorted(ends, ENROLLED)) + 1
+        enrolment = np.concatenate([s.waveform for s in own[:first]])
+        rest = own[first:][: 1 if quick else OF_SPEAKER]
+        trials += [Trial(name, enrolment, s.waveform, s.words) for s in rest]
     return trials
 
 
@@ -101,11 +103,12 @@ def nobody_rows(
     trials = trials_of(data, quick)
     systems = {f"nobody, {s:.1f}": (s, CONTINUOUS) for s in STRENGTHS}
     systems[f"nobody, {STRENGTHS[-1]:.1f}, {MORE_HIDDEN}"] = (STRENGTHS[-1], MORE_HIDDEN)
-    rows = [] if only and "original" not in only else [_original_row(trials)]
+    verifiers = {ending: Verifier.of(embed, trials) for ending, embed in ENCODERS.items()}
+    rows = [] if only and "original" not in only else [_original_row(trials, verifiers)]
     for name, (strength, model) in systems.items():
         if not only or name in only:
             convert = partial(_anonymised, loaded.at(model), strength)
-            rows.append(_row(name, convert, trials))
+            rows.append(_row(name, convert, trials, verifiers))
     print_table(rows)
     if json_out:
         json_out.write_text(json.dumps({"rows": rows}, indent=2) + "\n", encoding="utf-8")
@@ -119,43 +122,68 @@ def _anonymised(
     return converter((SAMPLE_RATE, waveform), target).converted.waveform
 
 
-def _original_row(trials: Sequence[Trial]) -> Row:
+@dataclass(frozen=True, eq=False)
+class Verifier:
+    """An encoder of speakers, with its vectors of the original trials and enrolments (N, D), and of
+    the shipped voices.
+    """
+
+    embed: Embed
+    trials: np.ndarray
+    enrolments: np.ndarray
+    shipped: np.ndarray
+
+    @classmethod
+    def of(cls, embed: Embed, trials: Sequence[Trial]) -> "Verifier":
+        """Encode what is not converted."""
+        tried = embed([trial.waveform for trial in trials])
+        paths = sorted((ASSETS / "voices").glob("*.ogg"))
+        shipped = embed([load(path, SAMPLE_RATE).waveform for path in paths])
+        return cls(embed, tried, embed([trial.enrolment for trial in trials]), shipped)
+
+
+def _original_row(trials: Sequence[Trial], verifiers: Mapping[str, Verifier]) -> Row:
     """Measure how often the verifiers err on originals, and how alike strangers are."""
     row: Row = {"system": "original", "shipped": False, "trials": len(trials)}
     speakers = np.array([trial.speaker for trial in trials])
-    strangers = speakers[:, None] != speakers
-    for ending, embed in ENCODERS.items():
-        enrolled, tried = (
-            embed([getattr(t, part) for t in trials]) for part in ("enrolment", "waveform")
-        )
-        row[f"eer_ignorant{ending}"] = _error(enrolled, tried, speakers)
-        row[f"like_source{ending}"] = float((tried @ enrolled.T)[strangers].mean())
-        row[f"like_shipped{ending}"] = float((tried @ embed(_shipped()).T).max(axis=1).mean())
+    for ending, verifier in verifiers.items():
+        cosines = verifier.trials @ verifier.enrolments.T
+        row[f"eer_ignorant{ending}"] = _error(cosines, speakers)
+        row[f"like_source{ending}"] = float(cosines[speakers[:, None] != speakers].mean())
+        row[f"like_shipped{ending}"] = _nearest(verifier.trials, verifier)
     return row | _quality([t.waveform for t in trials], trials)
 
 
-def _row(name: str, convert: "partial[np.ndarray]", trials: Sequence[Trial]) -> Row:
+def _row(
+    name: str,
+    convert: "partial[np.ndarray]",
+    trials: Sequence[Trial],
+    verifiers: Mapping[str, Verifier],
+) -> Row:
     """Measure conversions: every trial and every enrolment by its own draw."""
     row: Row = {"system": name, "shipped": False, "trials": len(trials)}
     converted = [convert(t.waveform, seed) for seed, t in enumerate(trials)]
-    first = {id(t.enrolment): t.enrolment for t in trials}
-    enrolled = {key: convert(w, 10_000 + n) for n, (key, w) in enumerate(first.items())}
+    first = {t.speaker: t.enrolment for t in trials}
+    enrolled = {s: convert(w, 10_000 + n) for n, (s, w) in enumerate(first.items())}
     speakers = np.array([trial.speaker for trial in trials])
-    for ending, embed in ENCODERS.items():
-        tried, sources = embed(converted), embed([t.waveform for t in trials])
-        for attacker, enrolments in {
-            "ignorant": [t.enrolment for t in trials],
-            "informed": [enrolled[id(t.enrolment)] for t in trials],
-        }.items():
-            row[f"eer_{attacker}{ending}"] = _error(embed(enrolments), tried, speakers)
-        row[f"like_source{ending}"] = float((tried * sources).sum(axis=1).mean())
-        row[f"like_shipped{ending}"] = float((tried @ embed(_shipped()).T).max(axis=1).mean())
+    for ending, verifier in verifiers.items():
+        tried = verifier.embed(converted)
+        own = dict(zip(enrolled, verifier.embed(list(enrolled.values())), strict=True))
+        informed = np.stack([own[speaker] for speaker in speakers])
+        row[f"eer_ignorant{ending}"] = _error(tried @ verifier.enrolments.T, speakers)
+        row[f"eer_informed{ending}"] = _error(tried @ informed.T, speakers)
+        row[f"like_source{ending}"] = float((tried * verifier.trials).sum(axis=1).mean())
+        row[f"like_shipped{ending}"] = _nearest(tried, verifier)
     return row | _quality(converted, trials)
 
 
-def _error(enrolled: np.ndarray, tried: np.ndarray, speakers: np.ndarray) -> float:
-    """Compute the equal error rate in % of linking trials (N, D) with enrolments (N, D)."""
-    cosines, same = tried @ enrolled.T, speakers[:, None] == speakers
+def _nearest(tried: np.ndarray, verifier: Verifier) -> float:
+    return float((tried @ verifier.shipped.T).max(axis=1).mean())
+
+
+def _error(cosines: np.ndarray, speakers: np.ndarray) -> float:
+    """Compute the equal error rate in % of linking trials with enrolments, of cosines (N, N)."""
+    same = speakers[:, None] == speakers
     return 100 * equal_error(cosines[same], cosines[~same])[1]
 
 
@@ -164,8 +192,3 @@ def _quality(converted: Sequence[np.ndarray], trials: Sequence[Trial]) -> Row:
     recognised = [whisper_base.words(waveform) for waveform, _ in spoken]
     wrong = whisper_base.error_rate([words for _, words in spoken], recognised)
     return {"whisper_wer": wrong} | judges.dnsmos(converted)
-
-
-def _shipped() -> list[np.ndarray]:
-    """Load a sentence of each shipped voice (T,)."""
-    return [load(path, SAMPLE_RATE).waveform for path in sorted((ASSETS / "voices").glob("*.ogg"))]
