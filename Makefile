@@ -24,6 +24,8 @@ test: $(VENV)/dev $(VENV)/packages
 		{ $(call apt,chromium fonts-liberation espeak-ng); }
 	@{ command -v postgres || ls /usr/lib/postgresql/*/bin/postgres; } >/dev/null 2>&1 || \
 		{ $(call apt,postgresql); }
+	@command -v pulseaudio >/dev/null || \
+		{ $(call apt,pulseaudio pulseaudio-utils libportaudio2 libasound2-plugins); }
 	@PATH=$$PATH:/usr/sbin command -v haproxy >/dev/null || { $(call apt,haproxy); }
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .

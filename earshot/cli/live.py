@@ -3,7 +3,7 @@ browser.
 
 python -m earshot live --list
 python -m earshot live --input USB --output "CABLE Input" --to SM1
-python -m earshot live --output earshot --to nobody --strength .8
+PULSE_SINK=earshot python -m earshot live --output pulse --to nobody --strength .8
 
 Levels and delay stand in the terminal; Ctrl+C ends. Needs sounddevice: pip install "earshot[live]".
 More than 400 lines, for devices, meters and echo are of use here only.
