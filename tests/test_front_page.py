@@ -146,9 +146,22 @@ def test_qr_code_is_read_as_text(text: str) -> None:
 
 def test_qr_code_of_page_has_address(address: str) -> None:
     """The page's code has the page's own address."""
-    assert httpx.get(f"{address}qr.svg").text == qr_code(address)
+    named = {"Host": "earshot.example:81"}
+    code = qr_code("http://earshot.example:81/")
+    assert httpx.get(f"{address}qr.svg", headers=named).text == code
     refused = httpx.get(f"{address}qr.svg", headers={"Host": "a" * 5000})
     assert refused.status_code == 414 and "too long" in refused.text
+
+
+def test_page_says_how_a_phone_comes_to_it(address: str) -> None:
+    """Not by this machine's own name for itself, and not without HTTPS to speak."""
+    local = httpx.get(f"{address}phone").text
+    assert "--host 0.0.0.0" in local and "--https" in local and "<img" not in local
+    assert httpx.get(f"{address}qr.svg").status_code == 404
+    named = httpx.get(f"{address}phone", headers={"Host": "earshot.example:81"}).text
+    assert "<img" in named and ">http://earshot.example:81/</a>" in named and "--https" in named
+    hostile = httpx.get(f"{address}phone", headers={"Host": "a<script>"})
+    assert "<script>" not in hostile.text
 
 
 def test_examples_are_served_before_any_page(address: str) -> None:

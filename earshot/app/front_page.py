@@ -1,4 +1,6 @@
-"""The first page before it is opened: its description, its size, its scripts and its QR code."""
+"""The first page before it is opened: its description, its size, its scripts, and how a phone
+comes to it.
+"""
 
 import asyncio
 import json
@@ -8,15 +10,19 @@ import threading
 from html import escape
 from pathlib import Path
 from typing import Any, Final, NamedTuple
+from urllib.parse import quote
 
 import brotli
+from markupsafe import Markup
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.middleware.gzip import GZipResponder
 from starlette.requests import HTTPConnection, Request
-from starlette.responses import FileResponse, PlainTextResponse, Response
+from starlette.responses import FileResponse, HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from earshot.core.connections import UNREACHABLE, address_for_others
 from earshot.core.limits import LOCAL, RateLimit, address_of
 from earshot.core.paths import ASSETS
 from earshot.core.templates import qr_code
@@ -83,6 +89,20 @@ PARAMETERS: Final = "element,trigger,props,server,upload,watch"  # of Gradio's j
 ESCAPES: Final = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "'": "\\u0027"}
 
 MAX_ADDRESS: Final = 500  # characters of an address that is drawn as one
+TOO_LONG: Final = "This address is too long for a QR code."
+PHONE: Final = (
+    '<img src="data:image/svg+xml,{picture}" width="180" height="180" '
+    'alt="QR code of this page’s address"><p><a href="{address}">{address}</a></p>'
+)
+NO_MICROPHONE: Final = (
+    "Over http a phone’s browser gives the page neither microphone nor camera: start Earshot with "
+    "<code>--https</code> for these."
+)
+TRUST: Final = (
+    "The phone will say that it does not know this server, for it has certified itself. Go on all "
+    'the same (<i>Advanced</i>), or <a href="earshot.crt">trust its certificate</a>.'
+)
+CERTIFICATE_HEADERS: Final = {"Content-Disposition": 'attachment; filename="earshot.crt"'}
 META: Final = """<meta name="description" content="{description}">
 <meta property="og:type" content="website"><meta property="og:title" content="{title}">
 <meta property="og:url" content="{address}"><meta property="og:description" content="{description}">
@@ -226,9 +246,36 @@ def saving(script: str, name: str) -> str:
     return script
 
 
-def routes() -> list[Route]:
-    """List the picture that links to the page show, and the QR code of its address."""
-    return [Route("/preview.png", _picture), Route("/qr.svg", _code)]
+def routes(host: str | None, certificate: bytes = b"") -> list[Route]:
+    """List the picture that links to the page show, the QR code of its address, how a phone comes
+    to it, and the certificate of a server at that host that has one of its own."""
+
+    def address_of_page(request: Request) -> str:
+        address = address_for_others(str(request.base_url), host)
+        if address and len(address) > MAX_ADDRESS:
+            raise HTTPException(414, TOO_LONG)
+        return address or ""
+
+    def code(request: Request) -> Response:
+        address = address_of_page(request)
+        if not address:
+            return PlainTextResponse(UNREACHABLE, 404)
+        return Response(qr_code(address), media_type="image/svg+xml")
+
+    def on_phone(request: Request) -> HTMLResponse:
+        address = address_of_page(request)
+        if not address:
+            return HTMLResponse(f"<p>{UNREACHABLE} {NO_MICROPHONE}</p>")
+        lines = [Markup(PHONE).format(picture=quote(qr_code(address)), address=address)]
+        lines += [f"<p>{NO_MICROPHONE}</p>"] if address.startswith("http://") else []
+        lines += [f"<p>{TRUST}</p>"] if certificate else []
+        return HTMLResponse("".join(lines))
+
+    def own_certificate(request: Request) -> Response:
+        return Response(certificate, 200, CERTIFICATE_HEADERS, "application/x-x509-ca-cert")
+
+    pages = [Route("/preview.png", _picture), Route("/qr.svg", code), Route("/phone", on_phone)]
+    return pages + ([Route("/earshot.crt", own_certificate)] if certificate else [])
 
 
 def _own(page: bytes, address: str) -> bytes:
@@ -277,10 +324,3 @@ def _share(all_props: list[dict[str, Any]]) -> str:
 
 async def _picture(request: Request) -> Response:
     return FileResponse(PICTURE)
-
-
-def _code(request: Request) -> Response:
-    address = str(request.base_url)
-    if len(address) > MAX_ADDRESS:
-        return PlainTextResponse("This address is too long for a QR code.", status_code=414)
-    return Response(qr_code(address), media_type="image/svg+xml")

@@ -21,7 +21,13 @@ from earshot.app.front_page import FrontendFiles, FrontPage
 from earshot.app.health import Health
 from earshot.app.options import options
 from earshot.app.site import FOLDERS, SOUNDS, Site, build, transcriber
-from earshot.core.connections import believed_proxies, check_address, limit_connections
+from earshot.core.certificate import own_certificate
+from earshot.core.connections import (
+    address_for_others,
+    believed_proxies,
+    check_address,
+    limit_connections,
+)
 from earshot.core.console import explained
 from earshot.core.errors import InputError
 from earshot.core.http import (
@@ -154,6 +160,7 @@ def launch(
     live = voice_conversion.LiveServer(
         processes, services.tickets, chosen.live, offer=site.conversion if site else None
     )
+    certificate = own_certificate(keys.state_folder(), chosen.host) if chosen.https else None
     spare_own_address(os.environ, chosen.host)
     sys.setswitchinterval(SWITCH)
     keep_uploads_apart()
@@ -179,6 +186,9 @@ def launch(
         css_paths=CSS,
         head=HEAD + (KIOSK if chosen.kiosk else ""),
         footer_links=[],
+        ssl_certfile=certificate and str(certificate.file),
+        ssl_keyfile=certificate and str(certificate.file),
+        ssl_verify=False,  # only Gradio asks, at its start, and it knows no certificate of ours
         max_file_size=UPLOAD,
         # What visitors say stays with them: no history of runs, no monitoring page.
         run_history=False,
@@ -192,7 +202,7 @@ def launch(
         app_kwargs={
             "routes": [
                 *routes,
-                *front_page.routes(),
+                *front_page.routes(chosen.host, certificate.content if certificate else b""),
                 *([health.route()] if health else []),
                 *live.routes(),
                 *(listening_tests.routes(services.tests) if services.tests else []),
@@ -222,6 +232,11 @@ def launch(
     workers.warm_up()
     if health:  # behind the page that is already served: to import torch alone takes seconds
         threading.Thread(target=_warm_up, args=[health, opened], daemon=True).start()
+    others = address_for_others(address, chosen.host)
+    if others and others != address:
+        print(f"* For others in this network: {others}")
+    if certificate:
+        print(f"* Its certificate, SHA-256: {certificate.fingerprint}", flush=True)
     if block:
         page.block_thread()
     return address
@@ -268,6 +283,7 @@ def main() -> None:
             transcriber=transcriber(chosen.transcripts, chosen.device),
             hub=HubPermission.of(chosen.no_hub, os.environ),
             device=chosen.device,
+            host=chosen.host,
             judges=installed_judges() if chosen.judges else (),
         )
         page = build(

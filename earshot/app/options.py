@@ -24,6 +24,12 @@ def options(arguments: Sequence[str], environment: Mapping[str, str]) -> argpars
     parser = argparse.ArgumentParser(prog="earshot", description=ABOUT)
     parser.add_argument("--host", help="address to listen on (default: this machine only)")
     parser.add_argument("--port", type=int, help="port to listen on (default: 7860 or the next)")
+    parser.add_argument(
+        "--https",
+        action="store_true",
+        help="serve over HTTPS, as microphones of other machines need it, with a certificate of "
+        "this machine's own",
+    )
     parser.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto")
     parser.add_argument(
         "--pipelines",
@@ -136,6 +142,7 @@ def options(arguments: Sequence[str], environment: Mapping[str, str]) -> argpars
         if value := environment.get("EARSHOT_" + name.upper().replace("-", "_")):
             preset += [f"--{name}", *(value.split() if name in several else [value])]
     for name in (
+        "https",
         "share",
         "preload",
         "no-publish",

@@ -12,7 +12,9 @@ import resource
 import socket
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Final
+from urllib.parse import urlsplit, urlunsplit
 
 import h11
 import uvicorn
@@ -22,7 +24,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from earshot.core.errors import InputError
-from earshot.core.limits import counted_for
+from earshot.core.limits import LOCAL, counted_for
 
 MAX_HEAD: Final = 10.0  # seconds in which the head of a request must have come
 MAX_CONNECTIONS: Final = 300  # of one address: a conference of fifty, with six each
@@ -30,6 +32,11 @@ MAX_DEAD: Final = 60  # seconds in which the other side takes nothing of what is
 MAX_LINES: Final = 100  # of a head: a browser sends 20 to 30, and proxies add some
 MAX_SMALL_CHUNKS: Final = 256  # of a body, of any size
 MIN_CHUNK: Final = 64  # bytes that the chunks of a body of more must have on average
+UNREACHABLE: Final = (
+    "Others cannot reach this server: it listens to its own machine only. Start it with "
+    "--host 0.0.0.0 to let those in the same network in."
+)
+UNSPECIFIED: Final = ("0.0.0.0", "::")  # of a server that listens to every network
 # The networks that the proxy of a Space is in.
 PRIVATE: Final = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "127.0.0.0/8", "::1")
 
@@ -65,6 +72,42 @@ def check_address(host: str, port: int | None = None) -> None:
 def url_of(host: str, port: int) -> str:
     """Write the address of a server: that of an IPv6 host has brackets."""
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def machine_address() -> str | None:
+    """Find this machine's address in its network; None where it is in none."""
+    for family, far in ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1")):
+        with suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as asking:
+            asking.connect((far, 9))  # which sends nothing, and chooses an address to send from
+            own = ipaddress.ip_address(asking.getsockname()[0])
+            if not (own.is_loopback or own.is_unspecified):
+                return str(own)
+    return None
+
+
+def address_for_others(address: str, host: str | None) -> str | None:
+    """Write the address of a page, as its visitor has it, so that others reach it: where that is
+    this machine's name for itself, by the machine's address in the network. None where the server,
+    at that host, listens to its own machine only, or is in no network."""
+    try:
+        parts = urlsplit(address)
+        name, port = parts.hostname or "", parts.port
+    except ValueError:  # no address at all: a header may hold anything
+        return None
+    if not is_local(name) and name not in UNSPECIFIED:
+        return address
+    if is_local(host or LOCAL[0]):
+        return None
+    listening = machine_address() if host in UNSPECIFIED else host
+    if not listening:
+        return None
+    place = f"[{listening}]" if ":" in listening else listening
+    return urlunsplit(parts._replace(netloc=f"{place}:{port}" if port else place))
+
+
+def is_local(name: str) -> bool:
+    """Whether this machine calls itself so."""
+    return name in LOCAL or name.endswith(".localhost")
 
 
 def believed_proxies(named: Sequence[str], environment: Mapping[str, str]) -> list[str]:

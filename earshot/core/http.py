@@ -17,6 +17,7 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from earshot.core.connections import is_local
 from earshot.core.errors import InputError
 from earshot.core.json_limits import MAX_JSON_BYTES, check_json
 from earshot.core.limits import LOCAL
@@ -123,10 +124,9 @@ class LocalOnly:
 
 def _is_local(address: str) -> bool:
     try:
-        name = urlsplit(address).hostname or ""
+        return is_local(urlsplit(address).hostname or "")
     except ValueError:
         return False
-    return name in LOCAL or name.endswith(".localhost")
 
 
 def local_only(host: str | None, proxies: Sequence[str]) -> list[Middleware]:

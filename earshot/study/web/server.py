@@ -2,6 +2,7 @@
 
 import os
 import socket
+import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -11,7 +12,13 @@ import uvicorn
 from fastapi import APIRouter, FastAPI
 from starlette.middleware import Middleware
 
-from earshot.core.connections import check_address, limit_connections, url_of
+from earshot.core.connections import (
+    UNREACHABLE,
+    address_for_others,
+    check_address,
+    limit_connections,
+    url_of,
+)
 from earshot.core.errors import InputError
 from earshot.core.http import CutStalledBodies, LimitBodies, SafeHeaders, local_only
 from earshot.core.limits import TakeTurns
@@ -100,7 +107,11 @@ def serve(
     """
     check_address(host, port)
     tests = library(folder, database=database)
-    print(links(tests, url_of(host, port)), flush=True)
+    own = url_of(host, port)
+    others = address_for_others(own, host)
+    print(links(tests, others or own), flush=True)
+    if not others and not proxies:
+        print(UNREACHABLE, file=sys.stderr, flush=True)
     # No log of requests: it would hold addresses of raters.
     quiet: dict[str, Any] = {"access_log": False, "log_level": "warning"}
     served = app(tests, local_only(host, proxies))

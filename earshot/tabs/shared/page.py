@@ -24,8 +24,9 @@ FOOTER: Final = """
 the server deletes it within the hour, but for the sounds of listening tests that you open.</p>
 <p>Code: Apache-2.0. Model weights: see the model cards above.
 <a href="agents.md" target="_blank">Use Earshot from a program</a></p>
-<details class="on-phone"><summary>Open on a phone</summary><img src="qr.svg" loading="lazy"
-alt="QR code of this page’s address" width="180" height="180"></details></footer>
+<details class="on-phone" ontoggle="this.open && fetch('phone').then((answer) => answer.text())
+.then((text) => { this.lastElementChild.innerHTML = text; })"><summary>Open on a phone</summary>
+<div></div></details></footer>
 """
 HEAD: Final = "".join(
     f"<script>{Path(__file__).with_name(name).read_text(encoding='utf-8')}</script>"

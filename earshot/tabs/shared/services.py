@@ -69,7 +69,7 @@ class Drafts:
                 return draft, gr.Button(str(error)), _listed(draft)
             return draft, gr.Button(f"{label} · {len(draft.items)} in your draft"), _listed(draft)
 
-        button = gr.Button(label, size="sm", scale=0, min_width=220)
+        button = gr.Button(label, size="sm", scale=0, min_width=220, elem_classes="add-to-test")
         button.click(add, [self.state, result], [self.state, button, self.listing], **HIDDEN)
         return button
 
@@ -148,7 +148,8 @@ class Services:
     anybody may be uploaded in its place. transcriber: loads what writes down the words of a
     conversion; None where they are not shown. hub: which models of the hub visitors may load, on
     this device; plug_in_faults: a sentence on each file of systems that could not be run;
-    judges: that measure conversions side by side.
+    judges: that measure conversions side by side. host: that the server listens at, None for this
+    machine only.
     """
 
     drafts: Drafts | None = None
@@ -162,3 +163,4 @@ class Services:
     plug_in_faults: Sequence[str] = ()
     judges: "Sequence[Judge]" = ()
     device: str = "auto"
+    host: str | None = None
