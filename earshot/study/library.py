@@ -35,7 +35,7 @@ NOBODY_OPENS: Final = (
     "Nobody opens tests on this server but whoever runs it. Download yours, and serve it with "
     "python -m earshot study serve."
 )
-EXAMPLE: Final = ASSETS / "study_example"  # to open, to copy and to change
+EXAMPLE: Final = ASSETS / "example_test"  # to open, to copy and to change
 VOTE: Final = ASSETS / "vote"  # the blind vote under a conversion
 
 

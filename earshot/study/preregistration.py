@@ -12,6 +12,7 @@ from earshot.core.errors import InputError
 from earshot.core.files import write
 from earshot.study.design import Test
 from earshot.study.sounds import copies
+from earshot.study.storage import tables
 from earshot.study.storage.export import described
 from earshot.study.storage.store import Store
 
@@ -68,13 +69,14 @@ def describe_changes(test: Test) -> str:
         return ""
     try:
         record = json.loads((test.folder / FILE).read_text(encoding="utf-8"))
-        before, when, hashed = record["test"], record["frozen"], record["sha256"]
+        before, hashed = record["test"], record["sha256"]
+        when = datetime.fromisoformat(record["frozen"]).astimezone(UTC).strftime(tables.TIME)
         parts = {name: record[name] for name in ("plan", "test", "samples") if name in record}
         whole = _hash(parts) == hashed
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"{FILE} cannot be read: bring it back as it was written.") from error
     if not whole:
-        return f"{FILE} itself was changed after the test was frozen on {when[:10]}."
+        return f"{FILE} itself was changed after the test was frozen on {when}."
     now = stated(test)
     names = sorted(now.keys() | before.keys())
     changed = [name for name in names if now.get(name) != before.get(name)]
@@ -82,7 +84,7 @@ def describe_changes(test: Test) -> str:
     if same_files and not copies.other_sounds(test, before["sounds"], parts.get("samples", {})):
         changed = [name for name in changed if name != "sounds"]  # tags may be written into them
     since = f"changed since: {', '.join(changed)}" if changed else "nothing was changed since"
-    return f"Frozen on {when[:10]} (SHA-256 {hashed[:12]}…); {since}."
+    return f"Frozen on {when} (SHA-256 {hashed[:12]}…); {since}."
 
 
 def stated(test: Test) -> dict[str, Any]:

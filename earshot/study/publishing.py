@@ -46,7 +46,7 @@ def publish(folder: Path, title: str, tests: TestLibrary, preview: bool = False)
     target = tests.folders[0] / name
     try:
         target.mkdir()
-        write(target / MARK, datetime.now(UTC).isoformat().encode())
+        _mark(target)
         if preview:
             (target / PREVIEW).touch()
         shutil.copytree(folder, target, ignore=IGNORED, dirs_exist_ok=True)
@@ -59,8 +59,9 @@ def publish(folder: Path, title: str, tests: TestLibrary, preview: bool = False)
     return name
 
 
-def change(folder: Path, name: str, tests: TestLibrary) -> None:
-    """Put a visitor's test in the place of the one of that name, whose links stay.
+def change(folder: Path, name: str, tests: TestLibrary, preview: bool = False) -> None:
+    """Put a visitor's test in the place of the one of that name, whose links stay. preview: whether
+    that is one, and stays one; else it opens to raters now.
 
     Raises SpecError with what is wrong, and InputError where a rater has begun it, or there is no
     room; then the one that was there stays.
@@ -75,13 +76,18 @@ def change(folder: Path, name: str, tests: TestLibrary) -> None:
     try:
         shutil.copytree(folder, new_folder, ignore=IGNORED)
         # Of a frozen test too, whose report says what was changed.
-        for file_name in (MARK, preregistration.FILE):
+        for file_name in (MARK, preregistration.FILE, *([PREVIEW] if preview else [])):
             if (target / file_name).exists():
                 shutil.copyfile(target / file_name, new_folder / file_name)
+        opens = (target / PREVIEW).exists() and not preview
+        if opens:
+            _mark(new_folder)
         changed = spec.load(new_folder)
         tests.store.change(changed)
         target.rename(new_folder.parent / "before")
         new_folder.rename(target)
+        if opens:
+            tests.store.close(name, False)
     finally:
         shutil.rmtree(new_folder.parent, ignore_errors=True)
     tests.open(name)
@@ -149,6 +155,11 @@ def _check_room(folder: Path, tests: TestLibrary, instead_of: str = "") -> None:
 def _published(tests: TestLibrary) -> list[Path]:
     """List the folders of visitors' tests."""
     return [mark.parent for mark in tests.folders[0].glob(f"*/{MARK}")]
+
+
+def _mark(folder: Path) -> None:
+    """Write that a visitor opens the test in the folder now."""
+    write(folder / MARK, datetime.now(UTC).isoformat().encode())
 
 
 def _when(folder: Path) -> datetime:

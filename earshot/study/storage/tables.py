@@ -3,7 +3,7 @@ them.
 """
 
 from datetime import UTC, date, datetime
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import JSON, ForeignKey, String, false
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
@@ -113,6 +113,10 @@ class ChangeRow(Base):
     answer: Mapped[Any | None] = mapped_column(JSON(none_as_null=True))
     plays: Mapped[list[int] | None] = mapped_column(JSON(none_as_null=True))
     milliseconds: Mapped[int | None]
+
+
+# As times are written, which the organiser's page shows in the zone of its reader.
+TIME: Final = "%Y-%m-%d %H:%M UTC"
 
 
 def now() -> datetime:

@@ -35,13 +35,24 @@ NOT_READ: Final = "The server cannot read the answers at the moment. Try again i
 GONE: Final = ("The test is deleted", "Nothing of it is left.")
 EMPTIED: Final = ("All answers are deleted", "Raters may begin the test anew.")
 # Not while something is unfolded, in which one may be typing.
-SCRIPT: Final = """setInterval(() => document.querySelector("details[open]") ??
+RELOAD: Final = """setInterval(() => document.querySelector("details[open]") ??
 location.reload(), 60000)"""
-RELOAD_SCRIPT: Final = f"<script>{SCRIPT}</script>"
-SCRIPT_HASH: Final = b64encode(sha256(SCRIPT.encode()).digest()).decode()
-# What a page of results may do: run this one script, and fetch nothing.
+# Times are written in UTC, for the server does not know where its reader is.
+LOCAL_TIMES: Final = r"""addEventListener("DOMContentLoaded", () => {
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const short = { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" };
+  while (texts.nextNode())
+    texts.currentNode.data = texts.currentNode.data.replace(
+      /(\d{4}-\d\d-\d\d) (\d\d:\d\d) UTC/g,
+      (_, day, time) => new Date(`${day}T${time}Z`).toLocaleString([], short));
+})"""
+SCRIPT_HASHES: Final = " ".join(
+    f"'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'"
+    for script in (RELOAD, LOCAL_TIMES)
+)
+# What a page of results may do: run these two scripts, and fetch nothing.
 POLICY: Final = (
-    f"default-src 'none'; script-src 'sha256-{SCRIPT_HASH}'; style-src 'unsafe-inline'; "
+    f"default-src 'none'; script-src {SCRIPT_HASHES}; style-src 'unsafe-inline'; "
     "img-src 'self' data:; form-action 'self'; base-uri 'self'; frame-ancestors 'self'"
 )
 PRIVATE: Final = {
@@ -255,12 +266,13 @@ def with_organiser_bar(
         places=places,
         standing=standing(places),
     )
-    return with_bar(page, RELOAD_SCRIPT * reloads + bar)
+    return with_bar(page, f"<script>{RELOAD}</script>" * reloads + bar)
 
 
 def with_bar(page: str, bar: str) -> str:
     """Put something above the title of a page of results."""
-    page = page.replace("<title>", f"{NO_ICON}{STYLE}<title>", 1)
+    times = f"<script>{LOCAL_TIMES}</script>"
+    page = page.replace("<title>", f"{NO_ICON}{times}{STYLE}<title>", 1)
     return page.replace("<h1>", f"{bar}<h1>", 1)
 
 

@@ -46,10 +46,11 @@ logger = logging.getLogger("earshot")
 
 
 def previewed(opened: Opened) -> Test:
-    """Change the test to one that a preview takes: never full or closed, and called by its key, for
-    a test that is opened later may have its name.
+    """Change the test to one that a preview takes: never full or closed, and called by its key and
+    its trials, for a test that is opened later may have its name, and one that is changed its key.
     """
-    return replace(opened.test, name=opened.key, raters=None, closes=None)
+    name = f"{opened.key}-{opened.test.fingerprint}"
+    return replace(opened.test, name=name, raters=None, closes=None)
 
 
 class Previews(Store):

@@ -81,14 +81,18 @@ class ReportCache:
             self._waiting = +self._waiting  # forgets who waits no more
 
     def page(self, opened: Opened) -> str:
-        """Make the report, with how far the test has come."""
+        """Make the report, with how far the test has come; of an example that nobody has taken yet
+        a rehearsal's."""
         from earshot.study.analysis.report.page import page
+        from earshot.study.simulation import rehearse
 
         with self._making:
             report = self._of(opened)
             if not report.page:
                 progress = self._progress(opened, report)
-                report.page = self._run(opened, page, report.results, progress)
+                unrated = opened.public and not report.results.started
+                rehearsed = self._run(opened, rehearse, opened.test) if unrated else None
+                report.page = self._run(opened, page, report.results, progress, rehearsed)
             return report.page
 
     def running(self, opened: Opened, key: str) -> str:

@@ -4,6 +4,7 @@ import shutil
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 from urllib.parse import urljoin
@@ -14,6 +15,7 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from earshot.core import cancellation
+from earshot.core.connections import UNREACHABLE, address_for_others
 from earshot.core.errors import InputError
 from earshot.core.limits import RateLimit, address_of
 from earshot.core.templates import qr_code
@@ -38,6 +40,7 @@ TRY: Final = """
 test</a>
 <a href="{results}" target="_blank" rel="noopener">What others said</a></div></div>
 """
+READY: Final = "This test can be opened."
 NO_TEST: Final = "Upload your sounds first: this YAML is the example’s."
 PAGE: Final = "samples.zip"
 MAX_PAGE_SOUNDS: Final = 120
@@ -52,8 +55,6 @@ OPEN: Final = (
     "can change it here, and open it again: its links stay. Its sounds stay on this server until "
     "you delete it on its results page; a test that nobody takes is deleted after a week."
 )
-
-
 # Browsers have a clipboard over HTTPS only; without one the link is selected, and copied so.
 COPY: Final = """
 const link = this.previousElementSibling, copied = () => { this.textContent = 'Copied' };
@@ -110,9 +111,11 @@ class StudyEvents:
         drafts: Drafts,
         workspaces: SessionStore[Workspace],
         components: StudyComponents,
+        host: str | None = None,
     ) -> None:
+        """Keep what they need. host: that the server listens at."""
         self.tests, self.drafts, self.workspaces = tests, drafts, workspaces
-        self.components = components
+        self.components, self.host = components, host
         self._openings, self._trials = RateLimit.of("tests"), RateLimit.of("previews")
         self._keys = RateLimit.of("keys")
         self._megabytes = RateLimit.of("files of tests, MB")
@@ -167,7 +170,8 @@ class StudyEvents:
         if workspace and workspace.open and not self.tests.store.raters(workspace.open):
             self._permit(key, request)
             return self._changed(workspace, yaml, request)
-        return self._published(workspace, yaml, key, request, self._openings, OPEN, links)
+        write = partial(links, host=self.host)
+        return self._published(workspace, yaml, key, request, self._openings, OPEN, write)
 
     def preview(
         self, workspace: Workspace | None, yaml: str, key: str, request: gr.Request
@@ -193,7 +197,7 @@ class StudyEvents:
         message: str,
         write_links: Callable[[TestLibrary, str, str], str],
     ) -> Update:
-        """Put the test among those that open, in place of its preview, within a limit."""
+        """Put the test among those that open, or in place of its preview, within a limit."""
         self._permit(key, request)
         test, problems = self._checked(workspace, yaml)
         if workspace is None or test is None or problems:
@@ -201,20 +205,20 @@ class StudyEvents:
         address = _address(request)
         if limit.take(address):
             raise InputError(limit.refusal)
+        trial, name = limit is self._trials, workspace.preview.name if workspace.preview else ""
         try:
-            if workspace.preview:
-                workspace.preview.delete()
-                workspace.preview = None
-            name = publish(workspace.folder, test.title, self.tests, limit is self._trials)
+            if published(name, self.tests):  # its link goes on
+                change(workspace.folder, name, self.tests, preview=trial)
+            else:
+                name = publish(workspace.folder, test.title, self.tests, trial)
         except BaseException:
             limit.give_back(address)
             raise
-        if limit is self._trials:
-            workspace.preview = Preview(name, self.tests)
-        else:
+        workspace.preview = Preview(name, self.tests) if trial else None
+        if not trial:
             workspace.open = name
         return self._report(test, []) | {
-            self.components.message: say(message),
+            self.components.message: say(message, "done"),
             self.components.links: write_links(self.tests, name, _page(request)),
         }
 
@@ -223,12 +227,12 @@ class StudyEvents:
         test, problems = self._checked(workspace, yaml)
         if test is None or problems:
             return self._report(test, problems)
-        if self._trials.take(address_of(request.request) if request.request else ""):
+        if self._trials.take(_address(request)):
             raise InputError(self._trials.refusal)
         change(workspace.folder, workspace.open, self.tests)
         return self._report(test, []) | {
             self.components.message: say(CHANGED, "done"),
-            self.components.links: links(self.tests, workspace.open, _page(request)),
+            self.components.links: links(self.tests, workspace.open, _page(request), self.host),
         }
 
     def rehearse(self, workspace: Workspace | None, yaml: str) -> str:
@@ -282,7 +286,7 @@ class StudyEvents:
     def _count(self, folder: Path, request: gr.Request) -> None:
         """Count the megabytes of a folder for an address. Raises InputError, and deletes it, where
         that is too much."""
-        address = address_of(request.request) if request.request else ""
+        address = _address(request)
         if any(self._megabytes.take(address) for _ in range(size(folder) // MB)):
             shutil.rmtree(folder)
             raise InputError(self._megabytes.refusal)
@@ -342,16 +346,15 @@ def check_listening_test(file: str | None) -> dict[str, Any]:
         workspace.clear()
 
 
-def links(tests: TestLibrary, name: str, page: str) -> str:
-    """Show the links of an open test, as HTML: to copy, and that for raters as a QR code too.
-    page: where the visitor is."""
-    opened = tests.open(name)
-    raters = Link(
-        "For raters", urljoin(page, f"listen/{name}"), "Whoever has it can take the test."
-    )
+def links(tests: TestLibrary, name: str, page: str, host: str | None = None) -> str:
+    """Show the links of an open test, as HTML: to copy, and that for raters as a QR code too, where
+    others reach it. page: where the visitor is; host: that the server listens at."""
+    opened, others = tests.open(name), address_for_others(page, host)
+    note = "Whoever has it can take the test." if others else UNREACHABLE
+    raters = Link("For raters", urljoin(others or page, f"listen/{name}"), note)
     results = urljoin(page, f"results/{name}?key={opened.key}")
     yours = Link("For you", results, "Whoever has it sees the results.")
-    return LINKS.render(links=[raters, yours], code=qr_code(raters.address))
+    return LINKS.render(links=[raters, yours], code=others and qr_code(raters.address))
 
 
 def preview_link(tests: TestLibrary, name: str, page: str) -> str:
@@ -377,7 +380,7 @@ def _page(request: gr.Request) -> str:
 
 
 def _verdict(problems: list[str]) -> str:
-    return PROBLEMS.render(problems=problems) if problems else say("This test can be opened.")
+    return PROBLEMS.render(problems=problems) if problems else say(READY, "done")
 
 
 def _numbers(test: Test | None) -> str:

@@ -10,6 +10,7 @@ from gradio.components import Component
 from earshot.core.errors import InputError
 from earshot.study.design import DESIGNS
 from earshot.study.design.form import INSTRUCTIONS, TITLE, Form
+from earshot.tabs.shared.parts import optional_number, read_number
 
 QUESTIONS: Final = '<h3 class="step">2 · Questions <span>what raters are asked</span></h3>'
 PEOPLE: Final = (
@@ -26,12 +27,12 @@ class FormFields:
     design: gr.Dropdown
     title: gr.Textbox
     question: gr.Textbox
-    trials: gr.Number
+    trials: gr.Textbox
     instructions: gr.Textbox
     consent: gr.Textbox
     agree: gr.Textbox
     approval: gr.Textbox
-    raters: gr.Number
+    raters: gr.Textbox
 
     @property
     def components(self) -> set[Component]:
@@ -47,9 +48,10 @@ class FormFields:
         inputs = {name: values[getattr(self, name)] for name in self.__dataclass_fields__}
         if any(isinstance(each, str) and len(each) > MAX_TEXT for each in inputs.values()):
             raise InputError(TOO_LONG)
-        numbers = {
-            name: int(inputs[name]) if inputs[name] else None for name in ("trials", "raters")
-        }
+        numbers: dict[str, int | None] = {}
+        for name in ("trials", "raters"):
+            number = read_number(getattr(self, name), inputs[name], 1)
+            numbers[name] = None if number is None else int(number)
         texts = {name: each or "" for name, each in inputs.items() if name not in numbers}
         fields: dict[str, Any] = texts | numbers
         return Form(**fields)
@@ -66,7 +68,7 @@ def build() -> FormFields:
         question = gr.Textbox(
             label="Question", placeholder="The standard\u2019s", max_lines=2, scale=3
         )
-        trials = gr.Number(label="Trials a rater", minimum=0, precision=0, min_width=120)
+        trials = optional_number("Trials a rater", "as many as fit", min_width=150)
     gr.HTML(PEOPLE)
     instructions = gr.Textbox(INSTRUCTIONS, label="Instructions", lines=2, max_lines=8)
     consent = gr.Textbox(
@@ -81,7 +83,7 @@ def build() -> FormFields:
             label="Boxes to tick, one a line", placeholder="I am 18 or older.", lines=1, max_lines=6
         )
         approval = gr.Textbox(label="Approval of an ethics committee", max_lines=1)
-        raters = gr.Number(label="Raters wanted", minimum=0, precision=0, min_width=120)
+        raters = optional_number("Raters wanted", "any number", min_width=150)
     return FormFields(
         design, title, question, trials, instructions, consent, agree, approval, raters
     )

@@ -48,7 +48,8 @@ figures that you can publish.</h2>
 that know that ratings of one person belong together. Raters come by a link; who they are is not
 stored.</p></header>
 """
-STEP: Final = '<h3 class="step">1 · Sounds <span>a zip, or single ones</span></h3>'
+SOUNDS: Final = '<h3 class="step">1 · Sounds <span>a zip, or single ones</span></h3>'
+TEST: Final = '<h3 class="step">4 · Test <span>rehearsed, tried, and opened to raters</span></h3>'
 CHANGE: Final = """<p class="hint">Until somebody has begun it. Its sounds and questions come back
 here; change them, and open it again.</p>"""
 HINT: Final = """<p class="hint">A folder for each system, the same file names in each, and
@@ -113,7 +114,7 @@ class ImportSection(Section):
         html.write_text(make(page, results), encoding="utf-8")
         return {
             self.workspace: workspace,
-            self.message: say(" ".join((concluded(results), *ratings.notes))),
+            self.message: say(" ".join((concluded(results), *ratings.notes)), "done"),
             self.report: gr.File([str(pdf), str(html)], visible=True),
         }
 
@@ -136,11 +137,13 @@ def build(services: Services) -> gr.Blocks:
     """Build the tab, for a page that has tests and drafts."""
     assert services.tests and services.drafts
     with gr.Blocks(title="Listening tests") as tab:
-        _layout(tab, services.tests, services.drafts, services.publishing)
+        _layout(tab, services.tests, services.drafts, services.publishing, services.host)
     return tab
 
 
-def _layout(tab: gr.Blocks, tests: TestLibrary, drafts: Drafts, publishing: bool) -> None:
+def _layout(
+    tab: gr.Blocks, tests: TestLibrary, drafts: Drafts, publishing: bool, host: str | None
+) -> None:
     gr.HTML(INTRO)
     if os.environ.get("SPACE_ID"):
         has_database = tests.store.engine.dialect.name != "sqlite"
@@ -150,7 +153,13 @@ def _layout(tab: gr.Blocks, tests: TestLibrary, drafts: Drafts, publishing: bool
     with gr.Row(elem_classes="room"):
         with gr.Column(scale=1, min_width=300, elem_classes="room-input"):
             example_links = _panel()
-            gr.HTML(STEP)
+            with gr.Accordion("Change a test that is open", open=False):
+                gr.HTML(CHANGE)
+                link = gr.Textbox(label="Link to its results", max_lines=1, elem_id="study-link")
+                edit = gr.Button("Bring it back", size="sm")
+            ImportSection(workspaces, workspace)
+        with gr.Column(scale=2, min_width=320, elem_classes="room-result organiser"):
+            gr.HTML(SOUNDS)
             files = gr.File(
                 file_count="multiple",
                 file_types=[".zip", ".yaml", "audio", "video"],
@@ -163,13 +172,8 @@ def _layout(tab: gr.Blocks, tests: TestLibrary, drafts: Drafts, publishing: bool
             with gr.Accordion("Your draft", open=False):
                 drafts.listing.render()
                 use = gr.Button("Make a test of these", size="sm")
-            with gr.Accordion("Change a test that is open", open=False):
-                gr.HTML(CHANGE)
-                link = gr.Textbox(label="Link to its results", max_lines=1, elem_id="study-link")
-                edit = gr.Button("Bring it back", size="sm")
-            ImportSection(workspaces, workspace)
-        with gr.Column(scale=2, min_width=320, elem_classes="room-result"):
             fields = form.build()
+            gr.HTML(TEST)
             message = _panel()
             make, stop = main_button("Make a test", ready=False)
             with gr.Row(elem_classes="under-timeline"):
@@ -204,7 +208,7 @@ def _layout(tab: gr.Blocks, tests: TestLibrary, drafts: Drafts, publishing: bool
     how_it_works(__file__)
 
     parts = StudyComponents(workspace, message, yaml, numbers, links, zip_file, files, fields, link)
-    events = StudyEvents(tests, drafts, workspaces, parts)
+    events = StudyEvents(tests, drafts, workspaces, parts, host)
     test = [parts.workspace, yaml]
     report = [message, numbers, links, zip_file]
     inputs = {parts.workspace, yaml, files, *fields.components}

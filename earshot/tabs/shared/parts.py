@@ -2,6 +2,7 @@
 what stands in for a model.
 """
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -11,6 +12,7 @@ from gradio.blocks import BlockContext
 from gradio.components import Component
 from gradio.events import Dependency
 
+from earshot.core.errors import InputError
 from earshot.tabs.shared.events import HIDDEN, on_model, reporting
 
 CHIP: Final[dict[str, Any]] = {"size": "sm", "min_width": 0, "scale": 0}
@@ -71,6 +73,27 @@ def missing_model(
 ) -> gr.HTML:
     """Lay out the tab of a system without its checkpoint: how to train it from such data."""
     return gr.HTML(MISSING.format(system=system, checkpoint=checkpoint, data=data, then=then))
+
+
+def optional_number(label: str, empty: str, **more: Any) -> gr.Textbox:
+    """Lay out a field of a number that may be left empty, and says then what that means: Gradio's
+    own shows 0 in place of nothing."""
+    return gr.Textbox(label=label, placeholder=empty, max_lines=1, **more)
+
+
+def read_number(field: gr.Textbox, typed: str | float | None, least: float) -> float | None:
+    """Read what was typed into such a field: None for nothing. Raises InputError for what is no
+    number, or less than the least."""
+    text = str(typed if typed is not None else "").strip().replace(",", ".")
+    if not text:
+        return None
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not least <= number < math.inf:
+        raise InputError(f"{field.label}: {least:g} or more, or nothing for {field.placeholder}.")
+    return number
 
 
 def sound_input(

@@ -20,6 +20,7 @@ from earshot.systems.sound_search.query import clean, parse, understood, written
 from earshot.systems.sound_search.request import as_caption
 from earshot.tabs.shared.events import Update
 from earshot.tabs.shared.html import macro
+from earshot.tabs.shared.parts import optional_number, read_number
 from earshot.tabs.sound_search.catalogue import CATEGORIES, Catalogue, kinds_of
 
 if TYPE_CHECKING:
@@ -162,8 +163,8 @@ class Filters:
     licences: gr.Dropdown
     tags: gr.Dropdown
     collections: gr.Dropdown
-    min_seconds: gr.Number
-    max_seconds: gr.Number
+    min_seconds: gr.Textbox
+    max_seconds: gr.Textbox
 
     @property
     def components(self) -> set[Component]:
@@ -176,11 +177,12 @@ class Filters:
         for lengths that no sound can have.
         """
         families, collections = values[self.families], values[self.collections]
+        longest = read_number(self.max_seconds, values[self.max_seconds], 0)
         members = frozenset(sound for name in collections for sound in own.get(name, ()))
         return Filter(
             clean(values[self.title]),
-            values[self.min_seconds] or 0.0,
-            values[self.max_seconds] or math.inf,  # the page sends an empty number as 0
+            read_number(self.min_seconds, values[self.min_seconds], 0) or 0.0,
+            math.inf if longest is None else longest,
             kinds_of(families) if families and demo else None,
             frozenset(values[self.licences]) or None,
             frozenset(values[self.tags]),
@@ -202,9 +204,9 @@ def filter_section() -> Filters:
     tags = gr.Dropdown([], label="Only these tags", visible=False, **several)
     collections = gr.Dropdown([], label="Only these collections", visible=False, **several)
     with gr.Row():
-        length: dict[str, Any] = {"value": None, "minimum": 0, "min_width": 100}
-        min_seconds = gr.Number(label="At least, s", **length)
-        max_seconds = gr.Number(label="At most, s", **length)
+        length: dict[str, Any] = {"empty": "any length", "min_width": 110}
+        min_seconds = optional_number("At least, s", **length)
+        max_seconds = optional_number("At most, s", **length)
     return Filters(title, families, licences, tags, collections, min_seconds, max_seconds)
 
 

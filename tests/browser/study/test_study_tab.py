@@ -2,6 +2,7 @@
 
 import zipfile
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ from playwright.sync_api import Browser, expect
 from benchmarks.support.listening import write_test
 from earshot.app import launch, site
 from earshot.study.library import TestLibrary
+from earshot.study.storage import tables
+from earshot.study.web.organiser_routes import LOCAL_TIMES
 from earshot.tabs import listening_tests
 from earshot.tabs.shared.services import Services
 from tests.browser.visit import Visit
@@ -120,14 +123,19 @@ def test_uploaded_sounds_become_test_with_link(visit: Visit, tmp_path: Path) -> 
     link = visit.page.locator("#study-links a")
     expect(link).to_have_count(1)
     page = visit.page.context.new_page()
-    page.goto(link.inner_text())
+    preview = link.inner_text()
+    page.goto(preview)
     expect(page.get_by_text("Preview: nothing of this is stored.")).to_be_visible()
-    page.goto(link.inner_text().partition("?")[0])
+    page.goto(preview.partition("?")[0])
     expect(page.get_by_role("heading", level=1)).to_have_text("This test is closed")
     visit.button("Open it to raters").click()
     links = visit.page.locator("#study-links a")
     expect(links).to_have_count(2)
-    expect(visit.page.get_by_alt_text("QR code of the link for raters")).to_be_visible()
+    # Of a server that others do not reach.
+    expect(visit.page.locator("#study-links")).to_contain_text("Start it with --host 0.0.0.0")
+    expect(visit.page.get_by_alt_text("QR code of the link for raters")).to_have_count(0)
+    page.goto(preview)
+    expect(page.get_by_text("Preview: nothing of this is stored.")).to_be_visible()
     raters, results = links.all()
     assert raters.inner_text().startswith(f"{visit.address}listen/my-listening-test-")
     page.goto(raters.inner_text())
@@ -135,6 +143,32 @@ def test_uploaded_sounds_become_test_with_link(visit: Visit, tmp_path: Path) -> 
     page.goto(results.inner_text())
     expect(page.locator("h1")).to_have_text("My listening test")
     visit.shoot("opened")
+
+
+def test_steps_go_from_top_to_bottom_without_zeros(visit: Visit) -> None:
+    visit.enter("Listening tests")
+    steps = visit.page.locator(".step:visible", has_text="·")
+    expect(steps).to_have_count(4)
+    places = [step.bounding_box() or {} for step in steps.all()]
+    assert [place["y"] for place in places] == sorted(place["y"] for place in places)
+    assert len({place["x"] for place in places}) == 1
+    for label, empty in (("Trials a rater", "as many as fit"), ("Raters wanted", "any number")):
+        field = visit.page.get_by_label(label)
+        expect(field).to_have_value("")
+        expect(field).to_have_attribute("placeholder", empty)
+
+
+def test_times_of_results_are_those_of_their_reader(browser: Browser) -> None:
+    context = browser.new_context(timezone_id="Asia/Tokyo", locale="en-GB")
+    page = context.new_page()
+    time = datetime(2026, 11, 29, 15, 0, tzinfo=UTC).strftime(tables.TIME)
+    page.add_init_script(LOCAL_TIMES)
+    page.route("**/*", lambda route: route.fulfill(body=html, content_type="text/html"))
+    html = f"<svg><text>{time}</text></svg><p>Frozen on {time}.</p>"
+    page.goto("http://localhost/")
+    expect(page.locator("text")).to_have_text("30 Nov, 00:00")
+    expect(page.locator("p")).to_have_text("Frozen on 30 Nov, 00:00.")
+    context.close()
 
 
 def test_yaml_mistakes_are_named_with_line(visit: Visit, tmp_path: Path) -> None:

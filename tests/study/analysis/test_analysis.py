@@ -1,5 +1,6 @@
 """Analysis of ratings: results, report, exclusions and degenerate tables."""
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -87,8 +88,10 @@ def test_analyse_of_few_raters_says_so(design: str, raters: int) -> None:
     result = analyse(test, rate(test, raters, _answers(design)))
     html = page(result)
     assert "nan" not in html
-    if raters == 0:
-        assert "no ratings" in html
+    if raters == 0:  # and no board of zeros
+        assert "no ratings" in html and "What is asked" in html
+        assert not re.search(r"\b0 (raters|ratings|stimuli|of 0)|<td[^>]*>0</td>", html)
+        assert document(result).startswith(b"%PDF")
     if raters == 1:
         assert "Only one person" in html
     if raters == 1 and len(result.included.systems):
@@ -158,6 +161,22 @@ def test_analyse_states_exclusions() -> None:
     assert html.count("<svg") == 3
     lax = Rules(failed_checks=None, too_fast=None, headphones=False)
     assert analyse(test, ratings, lax).exclusions == ()
+
+
+def test_report_of_nobody_kept_contradicts_itself_nowhere() -> None:
+    """Whom the headphone check leaves out has done it, wherever that is stated."""
+    test = make_test("ab")
+    ratings = rate(test, 3, _answers("ab")).assign(headphones=False)
+    html = page(analyse(test, ratings))
+    assert html.count("0 of 3 raters passed the check") == 3 and "not checked" not in html
+
+
+def test_report_shows_a_rehearsal_while_nobody_has_rated() -> None:
+    test = make_test("ab")
+    rehearsed = analyse(test, rate(test, 4, _answers("ab")))
+    html = page(analyse(test, pd.DataFrame()), rehearsed=rehearsed)
+    assert "Rehearsal with 4 simulated raters" in html and "says nothing about the" in html
+    assert "Rehearsal" not in page(rehearsed, rehearsed=rehearsed)
 
 
 def test_analyse_counts_checks_as_no_ratings() -> None:

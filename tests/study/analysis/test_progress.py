@@ -1,5 +1,6 @@
 """How far a test that runs has come."""
 
+import re
 from datetime import datetime, timedelta
 from functools import cache
 
@@ -7,10 +8,11 @@ import numpy as np
 
 from earshot.study.analysis import Results, analyse
 from earshot.study.analysis.report.page import Progress, pace, progress_section
+from earshot.study.storage import tables
 from earshot.study.storage.raters import Finish
 from tests.study.analysis.made import SYSTEMS, make_test, rate
 
-START = datetime(2027, 1, 31, 9)
+START = datetime(2026, 1, 31, 9)
 
 
 @cache
@@ -45,6 +47,16 @@ def test_pace_counts_who_is_left_out() -> None:
     assert "of whom stay" not in whole and "days at this rate" in whole
     needed = some.included.power.iloc[1]["more_raters"]
     assert f"about {2 * needed:.0f} more raters, {needed:.0f} of whom stay" in half
+
+
+def test_progress_is_not_drawn_into_the_future() -> None:
+    """Only the hour of an answer is known, of which the last may not be over."""
+    now = START + timedelta(hours=9, minutes=37)
+    progress = Progress(results(10), finished(10, 1), None, now)
+    assert progress.end(progress.finished[-1]) == now
+    assert progress.end(progress.finished[0]) == START + timedelta(hours=1)
+    times = re.findall(r"2026-01-31 \d\d:\d\d UTC", progress_section(progress, "made"))
+    assert len(times) > 1 and max(times) <= now.strftime(tables.TIME)
 
 
 def test_progress_of_few_raters_promises_nothing() -> None:

@@ -3,6 +3,7 @@
 import threading
 import zipfile
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from benchmarks.support.listening import write_test
 from earshot.app import launch, site
 from earshot.core.errors import InputError
 from earshot.core.limits import BUDGETS, RateLimit
+from earshot.study import publishing
 from earshot.study.design.folder import describe
 from earshot.study.design.form import Form
 from earshot.study.design.spec import load
@@ -59,7 +61,7 @@ def test_address_opens_no_sixth_test(
     yaml = (folder / "test.yaml").read_text()
     published: list[Path] = []
     monkeypatch.setattr(events, "publish", lambda folder, *_: published.append(folder) or "x")
-    monkeypatch.setattr(events, "links", lambda *_: "")
+    monkeypatch.setattr(events, "links", lambda *_, **more: "")
     request = gr.Request(headers={"referer": "http://here"})
     for _ in range(BUDGETS["tests"].burst):
         handlers.open(Workspace(folder), yaml, "", request)
@@ -115,7 +117,7 @@ def test_links_of_test_can_be_shared(
 
 
 def test_preview_lets_nobody_in(tmp_path: Path, handlers: StudyEvents) -> None:
-    """It goes when another is made, and when the test is opened."""
+    """Its link goes on when it is changed, and when it is opened, from when on raters come."""
     folder = write_test(tmp_path / "workspace", "ab", 0.1)
     workspace, yaml = Workspace(folder), (folder / "test.yaml").read_text()
     request = gr.Request(headers={}, base_url="http://here/")
@@ -123,12 +125,19 @@ def test_preview_lets_nobody_in(tmp_path: Path, handlers: StudyEvents) -> None:
     assert "?rater=preview-" in links and links.count("<a ") == 1
     first = workspace.preview
     assert first and handlers.tests.store.places(handlers.tests.open(first.name).test).closed
-    handlers.preview(workspace, yaml, "", request)
-    last = workspace.preview
-    assert last and first.name not in handlers.tests.files()
-    links = handlers.open(workspace, yaml, "", request)[handlers.components.links]
-    assert "QR code" in links and links.count("<a ") == 2
-    assert last.name not in handlers.tests.files()
+    key = handlers.tests.open(first.name).key
+    changed = yaml.replace("design: ab", "design: ab\ntrials: 2")
+    handlers.preview(workspace, changed, "", request)
+    assert workspace.preview and workspace.preview.name == first.name
+    assert handlers.tests.store.places(handlers.tests.open(first.name).test).closed
+    links = handlers.open(workspace, changed, "", request)[handlers.components.links]
+    assert "QR code" in links and links.count("<a ") == 2 and f"/{first.name}" in links
+    opened = handlers.tests.open(first.name)
+    assert opened.key == key and opened.test.trials_per_rater == 2
+    assert not handlers.tests.store.places(opened.test).closed
+    assert workspace.preview is None and [*handlers.tests.files()].count(first.name) == 1
+    later = datetime.now(UTC) + timedelta(days=6)
+    assert publishing.expire(handlers.tests, later) == []  # it is a preview no more
 
 
 def test_preview_goes_with_its_workspace(tmp_path: Path, handlers: StudyEvents) -> None:
@@ -206,6 +215,19 @@ def test_megabytes_of_an_address_are_limited(
             again()
     assert {*tmp_path.glob("earshot-test-*/fine")} == {own.folder / "fine"}
     assert not own.zip.exists()
+
+
+@pytest.mark.parametrize("name", ["trials", "raters"])
+def test_zero_is_no_number_of_anything(
+    handlers: StudyEvents, brought: dict[Component, Any], name: str
+) -> None:
+    """An empty field means as many as fit, or any number, as it says itself."""
+    field = getattr(handlers.components.form, name)
+    for number in ("0", "-3", "many", "nan"):
+        with pytest.raises(InputError, match=r"1 or more, or nothing for"):
+            handlers.components.form.read(brought | {field: number})
+    assert getattr(handlers.components.form.read(brought | {field: " "}), name) is None
+    assert getattr(handlers.components.form.read(brought | {field: "7"}), name) == 7
 
 
 def test_form_writes_the_yaml(tmp_path: Path) -> None:

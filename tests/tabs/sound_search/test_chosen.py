@@ -140,7 +140,7 @@ def test_filters_offer_licences_and_tags(library: IndexedCatalogue) -> None:
     assert names == [["CC BY", "CC0"], ["loud", "wet"]]
     collections = {"Mine": ids(library)[1:3]}
     values: dict[Any, Any] = dict.fromkeys(filters.components, [])
-    values |= {filters.title: "", filters.min_seconds: None, filters.max_seconds: 0}
+    values |= {filters.title: "", filters.min_seconds: None, filters.max_seconds: None}
     everything = filters.read(values, collections, True)
     values |= {filters.licences: ["CC0"], filters.tags: ["wet"], filters.collections: ["Mine"]}
     only = filters.read(values, collections, True)

@@ -3,8 +3,8 @@ raters over time, and how long those still missing take.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from datetime import timedelta
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from functools import cache, cached_property, partial
 from math import ceil
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 from jinja2 import Environment
 from markupsafe import Markup
-from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+from matplotlib.dates import AutoDateLocator, DateFormatter
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
@@ -34,6 +34,7 @@ from earshot.study.analysis.report.prose import (
 from earshot.study.analysis.report.sheets import Sheet
 from earshot.study.analysis.results import REHEARSED, Analysis, Results
 from earshot.study.design import Scale, Test
+from earshot.study.storage import tables
 from earshot.study.storage.raters import Finish
 
 HIDDEN: Final = (
@@ -67,9 +68,19 @@ class ScaleFindings:
     both_ways: Sheet | None = None
 
 
-def page(results: Results, progress: str = "") -> str:
+def page(results: Results, progress: str = "", rehearsed: Results | None = None) -> str:
     """Write HTML with its styles and figures inside, in light and dark. progress: of a test that
-    runs, as HTML (earshot.study.analysis.report.page)."""
+    runs, as HTML (earshot.study.analysis.report.page); rehearsed: what made-up raters found, shown
+    as that while nobody has rated."""
+    if not results.started:
+        return render(
+            "unrated.html",
+            **_head(results),
+            sentence=concluded(results),
+            notes=results.notes,
+            progress=Markup(progress),
+            rehearsal=Markup(rehearsal(rehearsed) if rehearsed else ""),
+        )
     scales = results.by_scale
     return render(
         "results.html",
@@ -133,7 +144,7 @@ def _head(results: Results) -> dict[str, Any]:
         "title": results.test.title,
         "name": results.test.name,
         "facts": facts(results),
-        "flow": paper.flow(results),
+        "flow": paper.flow(results) if paper.anyone(results) else None,
         "left_out": sheets.left_out(results) if results.exclusions else None,
         "asked": paper.facts_of_test(results),
     }
@@ -167,11 +178,12 @@ def _stimuli(test: Test, analysis: Analysis) -> Markup:
 @dataclass(frozen=True, eq=False)
 class Progress:
     """A test's results, who has finished (the first one first), and how many raters are wanted:
-    None for any number."""
+    None for any number; now: the time, in UTC without a zone."""
 
     results: Results
     finished: Sequence[Finish]
     planned: int | None
+    now: datetime = field(default_factory=tables.now)
 
     @cached_property
     def left_out(self) -> set[str]:
@@ -187,7 +199,11 @@ class Progress:
     def duration(self) -> timedelta:
         """Take the time from the hour of the first one's last answer to the end of the last
         one's."""
-        return self.finished[-1].hour + HOUR - self.finished[0].hour
+        return self.end(self.finished[-1]) - self.finished[0].hour
+
+    def end(self, finish: Finish) -> datetime:
+        """Find the end of the hour in which one finished, or now, should it not be over."""
+        return min(finish.hour + HOUR, max(self.now, finish.hour))
 
 
 def progress_section(progress: Progress, name: str) -> str:
@@ -216,12 +232,10 @@ def progress_figure(progress: Progress) -> Figure:
         )  # fmt: skip
     axis.set_ylim(0, 1.15 * max(progress.planned or 0, len(progress.finished)))
     axis.yaxis.set_major_locator(MaxNLocator(integer=True))
-    locator = AutoDateLocator(minticks=3, maxticks=6)
-    axis.xaxis.set_major_locator(locator)
-    axis.xaxis.set_major_formatter(ConciseDateFormatter(locator))
+    axis.xaxis.set_major_locator(AutoDateLocator(minticks=2, maxticks=4))
+    axis.xaxis.set_major_formatter(DateFormatter(tables.TIME))
     axis.spines[["top", "right"]].set_visible(False)
     axis.set_ylabel("Raters who finished")
-    axis.set_xlabel("UTC")
     # Outside, for the line of those wanted is at the top.
     drawn.legend(frameon=False, loc="outside upper left", ncols=2, labelcolor=INK)
     return drawn
@@ -232,8 +246,8 @@ def _steps(
 ) -> None:
     """Draw a line that rises at the end of each one's hour, to the end of the time that is
     drawn."""
-    first, last = progress.finished[0].hour, progress.finished[-1].hour + HOUR
-    times = [first, *(each.hour + HOUR for each in who), last]
+    first, last = progress.finished[0].hour, progress.end(progress.finished[-1])
+    times = [first, *map(progress.end, who), last]
     counts = [*range(len(who) + 1), len(who)]
     style = {"color": colour, "linewidth": 1.8, "linestyle": dashes}
     axis.step(times, counts, where="post", label=label, **style)

@@ -45,9 +45,10 @@ def _facts_of_test(results: Results) -> Iterator[tuple[str, str]]:
     yield "Sounds", sounds(test)
     yield "Loudness", loudness(test)
     if dates := _dates(answers):
-        yield "Dates", dates
-    yield "Ratings of a rater", _spread(answers.groupby("rater").size())
-    yield "Ratings of a stimulus", _spread(answers.groupby("stimulus").size())
+        yield "Dates", f"{dates} (UTC)"
+    if results.started:
+        yield "Ratings of a rater", _spread(answers.groupby("rater").size())
+        yield "Ratings of a stimulus", _spread(answers.groupby("stimulus").size())
     if languages := _languages(answers):
         yield "Languages of the page", languages
     kinds = Counter(trial.kind for trial in test.trials)
@@ -69,9 +70,10 @@ def _facts_of_test(results: Results) -> Iterator[tuple[str, str]]:
         yield "Disclosure", "raters were told after the test that voices may be synthetic"
     if test.break_every:
         yield "Breaks", f"asked for after every {counted(test.break_every, 'trial')}"
-    if test.environment:
+    if test.environment and results.started:
         yield "Room", _passed(answers, "environment")
-    yield "Headphones", _passed(answers, "headphones")
+    if results.started:
+        yield "Headphones", _passed(answers, "headphones")
     if seen := _pictures(answers):
         yield "Videos", seen
     minutes = answers.groupby("rater")["minutes"].max().dropna()
@@ -142,6 +144,12 @@ def _files(test: Test, named: object) -> Iterator[Path]:
             yield path
 
 
+def anyone(results: Results) -> bool:
+    """Whether anybody has come."""
+    conduct = results.conduct
+    return bool(results.started or (conduct and (conduct.opened or conduct.consented)))
+
+
 def flow(results: Results) -> Sheet:
     """Make the table of what became of everybody who came, a row for each way out, by rule where a
     rule did.
@@ -190,7 +198,7 @@ def paragraph(results: Results) -> str:
         f"{counted(results.started, 'rater')} took part; {len(results.exclusions)} were left out "
         f"by rules {stated}{_why(results)}, which leaves {included.raters} with "
         f"{counted(ratings, 'rating')}.",
-        *_checked(test, answers),
+        *_checked(results.everyone.answers),
         "95 % intervals and p-values have raters and stimuli as clusters (Cameron, Gelbach and "
         "Miller 2011, by the jackknife), and p-values are corrected by Holm's method.",
     ]
@@ -210,7 +218,7 @@ def checklist(results: Results) -> Sheet:
     conduct = results.conduct
     rows = [
         ["Recruitment of raters", f"a panel ({UNKNOWN})" if test.panel.link else UNKNOWN],
-        ["Their countries and languages", _languages(answers) or UNKNOWN],
+        ["Their countries and languages", _languages(results.everyone.answers) or UNKNOWN],
         ["Payment", UNKNOWN],
         ["Consent", _short(test.consent) if test.consent else UNKNOWN],
         ["Approval", test.approval or UNKNOWN],
@@ -227,7 +235,8 @@ def checklist(results: Results) -> Sheet:
         ["Number of stimuli", str(results.included.stimuli)],
         ["Ratings of a rater", _spread(answers.groupby("rater").size())],
         ["Ratings of a system", _spread(answers.groupby("system").size())],
-        ["Listening", _listening(test, answers)],
+        # As above: of those whom the check leaves out, none would be left to count.
+        ["Listening", _listening(test, results.everyone.answers)],
         ["About the raters", _about(test)],
         ["Statistics", "means with 95 % intervals, p-values and tests: see Method"],
     ]
@@ -259,7 +268,7 @@ def _pictures(answers: Table) -> str:
     )
 
 
-def _checked(test: Test, answers: Table) -> Iterator[str]:
+def _checked(answers: Table) -> Iterator[str]:
     """Yield what raters' headphones and rooms were found to be, where they were checked."""
     for name, check in (("Headphones", "headphones"), ("The quiet of rooms", "environment")):
         if answers[check].notna().any():

@@ -80,6 +80,10 @@ def _story(results: Results) -> Iterator[Any]:
     yield _text(" · ".join(facts(results)), QUIETER)
     yield _text(concluded(results), VERDICT)
     yield from _list(results.notes)
+    if not results.started:  # a board of zeros says nothing
+        yield _text("What is asked", HEAD)
+        yield _table(paper.facts_of_test(results))
+        return
     for each in results.by_scale:
         yield from _of_scale(each)
     yield _text("How many more raters?", HEAD)

@@ -43,9 +43,11 @@ def p_value(p: float) -> str:
 
 def facts(results: Results) -> Iterator[str]:
     """Yield how large the test is, a few words each."""
+    yield results.test.design.title
+    if not results.started:
+        return
     included = results.included
     raters = counted(included.raters, "rater")
-    yield results.test.design.title
     yield f"{raters} of {results.started}" if results.exclusions else raters
     yield counted(sum(len(each.included.answers) for each in results.by_scale), "rating")
     yield counted(included.stimuli, "stimulus")
