@@ -1,4 +1,6 @@
 # make demo: the app on http://localhost:7860, with options in ARGS ("--preload --port 8000").
+# It takes torch for CPUs, a tenth as large; GPU=1 takes the one for CUDA (again with it: make -B).
+# make demo.tar: what the app needs, for people without git: tar -xf demo.tar, make -C earshot demo.
 # make test: every check, a test a core at a time; options of pytest in ARGS ("-k audio").
 # make test-scale: tests that need the 600 MB of requirements-scale.txt, and those of replicas.
 # make space-check: whether it would build and run on a Hugging Face Space; needs a network.
@@ -13,11 +15,21 @@ SUDO := $(shell test "$$(id -u)" = 0 || echo sudo)
 apt = $(SUDO) apt-get update -q && \
 	$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $(1)
 
-.PHONY: demo test types every-test test-quick test-scale space-check
+# From the index of builds for CPUs, where it can be reached: the usual one has CUDA in it, 4 GB.
+CPU_BUILDS := https://download.pytorch.org/whl/cpu
+TORCH := $(shell sed -n 's/^\(torch.*\)$$/\1/p' requirements.txt)
+torch = $(if $(GPU),$(BIN)/python -m pip install -q --upgrade --force-reinstall --no-deps "$(TORCH)", \
+	$(BIN)/python -m pip install -q --retries 1 --timeout 15 --index-url $(CPU_BUILDS) "$(TORCH)" \
+	2>/dev/null || echo "$(CPU_BUILDS) is not reached: torch comes from the usual index.")
+
+.PHONY: demo demo.tar test types every-test test-quick test-scale space-check
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/run-time $(VENV)/packages
 	$(BIN)/python app.py $(ARGS)
+
+demo.tar:
+	$(or $(shell ls $(BIN)/python 2>/dev/null),python3) -m scripts.pack_demo
 
 test: $(VENV)/dev $(VENV)/packages
 	@{ command -v chromium && command -v espeak-ng; } >/dev/null || \
@@ -62,6 +74,7 @@ $(VENV)/packages: packages.txt | $(BIN)/python
 
 $(VENV)/run-time: requirements.txt | $(BIN)/python
 	@echo "Installing what the app needs: this takes some minutes, once."
+	$(torch)
 	$(BIN)/python -m pip install -q -r requirements.txt
 	$(BIN)/python -m earshot sounds fetch || \
 		echo "Sound search will try again at its first search."
@@ -70,6 +83,7 @@ $(VENV)/run-time: requirements.txt | $(BIN)/python
 
 $(VENV)/dev: requirements.txt requirements-train.txt requirements-dev.txt | $(BIN)/python
 	@echo "Installing what the tests need: this takes some minutes, once."
+	$(torch)
 	$(BIN)/python -m pip install -q -r requirements-dev.txt
 	$(BIN)/python -m earshot sounds fetch
 	touch $@ $(VENV)/run-time

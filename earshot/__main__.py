@@ -12,6 +12,7 @@ earshot detect          whether files were made here
 earshot page            a page of samples for a paper
 earshot new-system      begins a file of a system of one's own
 earshot check-system    runs such a file, and says what is wrong
+earshot doctor          what this machine has of what is needed, and what to do about the rest
 """
 
 import sys
@@ -32,6 +33,7 @@ COMMANDS: Final = {
     "page": "earshot.cli.page",
     "new-system": "earshot.cli.own_system:new",
     "check-system": "earshot.cli.own_system:check",
+    "doctor": "earshot.cli.doctor",
 }
 
 
