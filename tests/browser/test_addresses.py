@@ -9,6 +9,7 @@ from playwright.sync_api import Browser, Route, expect
 
 from earshot.app import launch, site
 from earshot.core.paths import CHECKPOINTS
+from earshot.tabs.listening_tests.tab import opened
 from earshot.tabs.shared.services import Services
 from tests.browser.visit import FRAMES, Visit
 from tests.support.serving import close
@@ -48,6 +49,9 @@ def test_booth_left_alone_begins_anew(browser: Browser, booth: str, tmp_path: Pa
     page = visitor.page
     page.clock.install()
     visitor.open()
+    page.get_by_role("button", name="Touch to try").click()
+    expect(page.locator(".sound-input .record-button:visible").first).to_be_in_viewport()
+    expect(page.locator(":is(.masthead, .colophon, .gr-accordion):visible")).to_have_count(0)
     page.get_by_role("tab", name="Words").click()
     words = page.get_by_role("tab", name="Words")
     expect(words).to_have_attribute("aria-selected", "true")
@@ -73,7 +77,15 @@ def test_booth_left_alone_begins_anew(browser: Browser, booth: str, tmp_path: Pa
     page.clock.fast_forward(3_000)
     chip = page.locator(".chips:visible button").first.inner_text()
     expect(page.locator("#word-found h3")).to_contain_text(chip)
+    full = page.locator(".sound-input [aria-label='Clear']:visible")
+    expect(full).to_have_count(1)
     page.keyboard.press("Shift")
+    page.clock.fast_forward(2_000)
+    expect(full).to_have_count(0)
+    first.click()  # nor is there an example in another tab
+    expect(full).to_have_count(0)
+    words.click()
+    expect(page.get_by_role("button", name="Touch to try")).to_have_count(0)
     page.clock.fast_forward(41_000)
     expect(words).to_have_attribute("aria-selected", "true")
     context.close()
@@ -85,10 +97,18 @@ def test_booth_leaves_nothing_to_the_next(browser: Browser, booth: str, tmp_path
     page = visitor.page
     page.clock.install()
     visitor.open()
+    page.get_by_role("button", name="Touch to try").click()
     page.evaluate("localStorage.setItem('listen /listen/ab', 'a rater')")
-    with context.expect_page() as opened:
-        page.get_by_role("link", name="Use Earshot from a program").click()
-    other = opened.value
+    visitor.enter("Listening tests")
+    test = page.get_by_role("link", name="Take the example test")
+    with context.expect_page() as window:
+        test.click()
+    page.clock.fast_forward(2_000)
+    with window.value.expect_event("close"):  # which fills the screen of a stand
+        window.value.get_by_role("button", name="Back").click()
+    with context.expect_page() as window:
+        test.click()
+    other = window.value
     other.wait_for_load_state()
     page.clock.fast_forward(IDLE - 20_000)
     other.keyboard.press("Shift")  # somebody is there
@@ -100,9 +120,29 @@ def test_booth_leaves_nothing_to_the_next(browser: Browser, booth: str, tmp_path
     context.close()
 
 
+def test_booth_says_what_fails(browser: Browser, booth: str, tmp_path: Path) -> None:
+    """And goes on, without anybody, once it is there again."""
+    context = browser.new_context()
+    visitor = Visit(context.new_page(), booth, tmp_path)
+    page, notice = visitor.page, visitor.page.locator(".kiosk-notice")
+    page.add_init_script("navigator.mediaDevices.enumerateDevices = async () => []")
+    page.clock.install()
+    visitor.open()
+    expect(notice).to_contain_text("no microphone here just now: try the example")
+    page.route("**/phone", lambda route: route.abort())
+    page.clock.fast_forward(6_000)
+    expect(notice).to_contain_text("Earshot is starting again")
+    page.unroute("**/phone")
+    page.clock.fast_forward(6_000)
+    expect(notice).not_to_contain_text("starting again")
+    visitor.complaints.clear()  # the browser's own, of the request without an answer
+    context.close()
+
+
 @pytest.fixture(scope="module")
-def booth(browser: Browser) -> Iterator[str]:
+def booth(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     options = launch.options(["--kiosk"], {})
-    page = site.build(Services(device="cpu"), CHECKPOINTS, delete_after=options.delete_after)
+    services = Services(device="cpu", tests=opened(tmp_path_factory.mktemp("studies"), None))
+    page = site.build(services, CHECKPOINTS, delete_after=options.delete_after)
     yield launch.launch(page, options, block=False)
     close(page)
