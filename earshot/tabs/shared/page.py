@@ -123,7 +123,8 @@ def model_cards_section(folder: Path, task: str) -> None:
 def _card(path: Path, task: str) -> str:
     """Read a card without its front matter, which is for the hub, two headings lower, with its
     pictures in it, and without links into the repository; empty for one of another task."""
-    front, text = re.fullmatch(FRONT_MATTER, path.read_text(), flags=re.DOTALL).groups("")
+    parts = re.match(FRONT_MATTER, path.read_text(), flags=re.DOTALL)
+    front, text = parts.groups("") if parts else ("", "")
     tags = set(re.findall(r"[\w-]+", front.partition("tags:")[2].partition("\n")[0]))
     if next((one for one, its in TAGS.items() if tags & its), next(iter(TAGS))) != task:
         return ""

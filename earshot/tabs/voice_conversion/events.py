@@ -108,8 +108,9 @@ class ConversionEvents:
     def first_look(self) -> Update:
         """Show the finished example, or what to do where there is none."""
         result = read_finished()
-        first = {self.components.lanes: nothing(FIRST)}
-        return self._show(result, answer=False) if result else first
+        if result is None:
+            return {self.components.lanes: nothing(FIRST)}
+        return self._show(result, answer=False)
 
     def convert(
         self,

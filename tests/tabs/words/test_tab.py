@@ -309,7 +309,7 @@ def test_how_often_nearest_recordings_are_of_the_same_word() -> None:
     library = WordLibrary.open(ASSETS / "words.index", fingerprint)
     assert library.same_word_share >= 0.8
     share = f"{library.same_word_share:.0%}"
-    words = SimpleNamespace(
+    words: Any = SimpleNamespace(
         nearest=lambda library, vector, view, limit: [
             SimpleNamespace(word=library.words[row], cosine=cosine)
             for cosine, row in zip(*library.search(vector, view, limit), strict=True)
