@@ -1,10 +1,11 @@
-"""python -m benchmarks.word_index speak|index|search --data DIR --out OUT: a word in ten hours.
+"""python -m benchmarks.word_index PART --data DIR --out OUT: a word in ten hours, part by part.
 
 ``speak`` has espeak-ng read captions of sounds (sounds/captions in DIR) in many voices, a recording
 each 20 minutes, and notes when each sentence is said. ``index`` makes their index; killed, it goes
-on where it was. ``search`` looks for words of the captions, drawn by seed: in all of the index; in
-the first recording by today's scan too (earshot.systems.words.word_search); and, in fluent human
-speech, for the words of benchmarks.word_search by both. It writes word_index.md.
+on where it was. ``search`` looks for words of the captions, drawn by seed, in all of the index;
+``scan`` for some in ten minutes by the scan of a recording too (earshot.systems.words.word_search);
+``fluent`` for those of benchmarks.word_search in fluent human speech, by both. Each of these three
+writes its section of word_index.md.
 """
 
 import argparse
@@ -16,6 +17,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -47,6 +49,13 @@ SECONDS: Final = 1200.0  # of a recording
 PAUSE: Final = 0.4  # seconds between sentences
 MIN_LETTERS: Final = 4  # of a word that is searched for
 TOLERANCE: Final = 0.5  # seconds between the middles of two places that are the same
+SECTIONS: Final = ("search", "scan", "fluent")
+HEAD: Final = (
+    "# A word in hours of recordings",
+    "",
+    f"`python -m benchmarks.word_index PART --data DIR --out OUT`, {platform.machine()}, torch "
+    f"{torch.__version__}; the machine had other work.",
+)
 
 Sentence = tuple[float, float, str]  # a sentence, and when it is said
 
@@ -54,7 +63,7 @@ Sentence = tuple[float, float, str]  # a sentence, and when it is said
 def main() -> None:
     """Run the part that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("part", choices=["speak", "index", "search"])
+    parser.add_argument("part", choices=["speak", "index", *SECTIONS])
     parser.add_argument("--data", type=Path)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--hours", type=float, default=10.0)
@@ -71,11 +80,20 @@ def main() -> None:
         seconds = (time.perf_counter() - began[0], time.process_time() - began[1])
         print(f"{report.added} added in {seconds[0]:.0f} s, {seconds[1]:.0f} s of processor time")
         return
-    text = (
-        "\n".join(tables(data_root(options.data), recordings, out, words, options.queries)) + "\n"
-    )
-    print(text)
-    Path(__file__).with_suffix(".md").write_text(text)
+    index = WordIndex.open(out, words)
+    sentences = [sentences_of(recordings / r.name) for r in index.recordings]
+    if options.part == "search":
+        lines = in_all(index, sentences, words, options.queries)
+    elif options.part == "scan":
+        lines = beside_scan(index, recordings, sentences, words, options.queries)
+    else:
+        lines = in_fluent_speech(data_root(options.data), words, options.queries)
+    section = options.out / f"{options.part}.md"
+    section.write_text("\n".join(lines) + "\n")
+    print(section.read_text())
+    paths = [options.out / f"{part}.md" for part in SECTIONS]
+    text = "".join(path.read_text() for path in paths if path.exists())
+    Path(__file__).with_suffix(".md").write_text("\n".join(HEAD) + "\n" + text)
 
 
 def speak(data: Path, folder: Path, hours: float) -> None:
@@ -112,12 +130,12 @@ def spoken(sentence: str, voice: str, speed: int) -> np.ndarray:
         return load((rate, waveform), SAMPLE_RATE).waveform
 
 
-def tables(data: Path, recordings: Path, out: Path, words: Words, count: int) -> list[str]:
-    """Measure, and write the lines."""
-    index = WordIndex.open(out, words)
-    sentences = [sentences_of(recordings / r.name) for r in index.recordings]
+def in_all(
+    index: WordIndex, sentences: Sequence[Sequence[Sentence]], words: Words, count: int
+) -> list[str]:
+    """Search in all of the index."""
     queries = drawn([s for some in sentences for s in some], words, count)
-    size = sum(path.stat().st_size for path in out.iterdir()) / 1e6
+    size = sum(path.stat().st_size for path in index.out.iterdir()) / 1e6
     index.find(queries[0])  # warm-up
     times, right, counts = [], [], []
     for query in queries:
@@ -129,13 +147,8 @@ def tables(data: Path, recordings: Path, out: Path, words: Words, count: int) ->
     wall, used = np.array(times).T
     hours = index.seconds / 3600
     return [
-        "# A word in hours of recordings",
         "",
-        f"`python -m benchmarks.word_index search --data DIR --out OUT`, threads: "
-        f"{torch.get_num_threads()}, {platform.machine()}, torch {torch.__version__}; the machine "
-        "had other work.",
-        "",
-        f"## {hours:.1f} hours of espeak-ng in {len(index.recordings)} voices",
+        f"## {hours:.1f} hours of espeak-ng in {len(index.recordings)} recordings",
         "",
         f"{len(queries)} words of {MIN_LETTERS} letters or more, drawn by seed; {size / hours:.1f} "
         "MB an hour on the disk. A place is right if its sentence holds the word.",
@@ -148,8 +161,6 @@ def tables(data: Path, recordings: Path, out: Path, words: Words, count: int) ->
         "",
         f"P@1 {np.mean([each[0] for each in right]):.2f}, "
         f"P@5 {np.mean([np.mean(each) for each in right]):.2f}.",
-        *beside_scan(index, recordings, sentences, words, count),
-        *in_fluent_speech(data, words),
     ]
 
 
@@ -164,22 +175,16 @@ def beside_scan(
     first = index.recordings[0]
     alone = WordIndex(index.out, index.folder, [first], words)
     search, piece = WordSearch(words), round(MAX_SECONDS_SEARCHED * SAMPLE_RATE)
-    waveform = load(recordings / first.name, SAMPLE_RATE, 2 * SECONDS).waveform
+    waveform = load(recordings / first.name, SAMPLE_RATE, 2 * SECONDS).waveform[:piece]
     began = time.process_time()
-    pieces = [
-        search.encode((SAMPLE_RATE, waveform[start : start + piece]))
-        for start in range(0, len(waveform) - SAMPLE_RATE, piece)
-    ]
+    recording = search.encode((SAMPLE_RATE, waveform))
     encoding = time.process_time() - began
     scan_time, index_time = 0.0, 0.0
     scanned, listed, matched = 0, 0, 0
-    for query in drawn(sentences[0], words, count):
+    there = [sentence for sentence in sentences[0] if sentence[1] < recording.seconds]
+    for query in drawn(there, words, count):
         began = time.process_time()
-        matches = [
-            Place(place.start + n * MAX_SECONDS_SEARCHED, place.end + n * MAX_SECONDS_SEARCHED, 0)
-            for n, recording in enumerate(pieces)
-            for place in search(recording, query, limit=200).matches
-        ]
+        matches = search(recording, query, limit=200).matches
         scan_time += time.process_time() - began
         began = time.process_time()
         results = alone.find(query, limit=None)
@@ -189,22 +194,24 @@ def beside_scan(
         matched += sum(near(place, results.matches) for place in matches)
     return [
         "",
-        f"## Beside the scan, in {first.seconds / 60:.0f} minutes of these",
+        f"## Beside the scan, in {recording.seconds / 60:.0f} minutes of these",
         "",
-        f"The scan listens in {encoding:.0f} s of processor time ({first.seconds / encoding:.0f} "
-        f"times real time) and takes {scan_time / count:.1f} s a query, the index "
-        f"{index_time / count:.1f} s. Of {scanned} places that the scan finds for {count} words, "
+        f"The scan listens in {encoding:.0f} s of processor time, "
+        f"{recording.seconds / encoding:.0f} times real time, and takes {scan_time / count:.1f} s "
+        f"a query, the index, of {first.seconds / 60:.0f} minutes, {index_time / count:.1f} s. "
+        f"Of {scanned} places that the scan finds for {count} words, "
         f"the index lists {listed / max(scanned, 1):.1%}, "
         f"{matched / max(scanned, 1):.1%} as found.",
     ]
 
 
-def in_fluent_speech(data: Path, words: Words) -> list[str]:
+def in_fluent_speech(data: Path, words: Words, count: int) -> list[str]:
     """Compare both in fluent human speech by the term-weighted value."""
     items = [i for i in speech_items(data) if i.language == "en" and i.split == "test"]
     task = fluent(
         aligned_utterances(i for i in items if i.corpus == "librispeech_251"), MAX_SECONDS_SEARCHED
     )
+    task = replace(task, queries=task.queries[:count])
     search, typed = WordSearch(words), [written(words, query.word) for query in task.queries]
     recording = search.encode((SAMPLE_RATE, task.waveform))
     with tempfile.TemporaryDirectory() as folder:

@@ -61,9 +61,10 @@ LEVELS: Final = 16  # of a stored posterior, in a unit of its logarithm; 255 of 
 BIT_RATE: Final = 24_000  # of the stored sound, Opus
 MAX_ENDS: Final = 4000  # steps of a recording at which paths are looked at
 MAX_PLACES: Final = 1000  # places of a query
-MAX_COARSE: Final = 120  # of these, whose cosines are computed from stored posteriors
+MAX_COARSE: Final = 60  # of these, whose cosines are computed from stored posteriors
+CORES: Final = min(os.cpu_count() or 1, 4)
 MAX_NEAREST: Final = 5  # places that are shown where none counts as found
-MAX_CAREFUL: Final = 20  # places that are scored from their sound
+MAX_CAREFUL: Final = 10  # places that are scored from their sound
 # The line by which the score of a place follows from that of its path, where there are more; fitted
 # on an hour of espeak-ng's speech. Nearly all places whose paths are that good count as found.
 PATH_LINE: Final = (0.24, 0.55)
@@ -320,22 +321,29 @@ class WordIndex:
         """
         phonemes, kind = phonemes_of(self._words, query), kind_of_query(query)
         threshold = threshold_of(query, phonemes)
-        with ThreadPoolExecutor(os.cpu_count()) as threads:
+        with ThreadPoolExecutor(CORES) as threads:
             numbers = range(len(self.recordings))
             every = list(threads.map(lambda number: self._candidates(number, phonemes), numbers))
-        pairs = ((candidate, number) for number in numbers for candidate in every[number])
-        best = heapq.nlargest(MAX_PLACES, pairs)
-        likely = sum(candidate[0] >= MIN_PATHS[kind] for candidate, _ in best)
-        best = best[: max(MIN_CANDIDATES, likely)]
-        cancellation.check()
-        paths = np.array([candidate[0] for candidate, _ in best])
-        scores = PATH_LINE[0] * paths + PATH_LINE[1]
-        scores[:MAX_COARSE] = self._estimates(best[:MAX_COARSE], query)
-        careful = _worth_care(scores[:MAX_COARSE], threshold)
-        if len(careful):
-            parts = [self._sound_of(*best[i]) for i in careful]
-            cosines = self._words.embed_waveforms(parts, once=True) @ query.vector
-            scores[careful] = cosines + PATH_WEIGHT * paths[careful]
+            pairs = ((candidate, number) for number in numbers for candidate in every[number])
+            best = heapq.nlargest(MAX_PLACES, pairs)
+            likely = sum(candidate[0] >= MIN_PATHS[kind] for candidate, _ in best)
+            best = best[: max(MIN_CANDIDATES, likely)]
+            cancellation.check()
+            paths = np.array([candidate[0] for candidate, _ in best])
+            scores = PATH_LINE[0] * paths + PATH_LINE[1]
+            shares = _shared(np.arange(min(MAX_COARSE, len(best))))
+            estimates = threads.map(
+                lambda some: self._estimates([best[i] for i in some], query), shares
+            )
+            for share, values in zip(shares, estimates, strict=True):
+                scores[share] = values
+            careful = _worth_care(scores[:MAX_COARSE], threshold)
+            shares = _shared(careful)
+            cosines = threads.map(
+                lambda some: self._cosines([best[i] for i in some], query), shares
+            )
+            for share, values in zip(shares, cosines, strict=True):
+                scores[share] = values + PATH_WEIGHT * paths[share]
         chosen = set(careful.tolist())
         hits = [
             Hit(self.recordings[n], Place(start, end, float(scores[i])), i in chosen)
@@ -359,9 +367,12 @@ class WordIndex:
         cosines = self._words.posterior_cosines(parts, query.vector)
         return cosines + PATH_WEIGHT * np.array([score for (score, _, _), _ in best])
 
-    def _sound_of(self, candidate: Candidate, number: int) -> np.ndarray:
-        _, start, end = candidate
-        return self.sound(self.recordings[number], start, end)
+    def _cosines(
+        self, best: Sequence[tuple[Candidate, int]], query: Spoken | Written
+    ) -> np.ndarray:
+        """Compute the cosine of each candidate from its sound."""
+        sounds = [self.sound(self.recordings[n], start, end) for (_, start, end), n in best]
+        return self._words.embed_waveforms(sounds, once=True) @ query.vector
 
     def _candidates(self, number: int, phonemes: Sequence[int]) -> list[Candidate]:
         """Find the best places in a recording, at most one within a word."""
@@ -382,6 +393,11 @@ class WordIndex:
         paths = paths[np.argsort(-paths[:, 0], kind="stable")]
         best = paths[apart(paths, MAX_PLACES)].tolist()
         return [(score, *with_margins((start, end), seconds)) for score, start, end in best]
+
+
+def _shared(numbers: np.ndarray) -> list[np.ndarray]:
+    """Share numbers among the cores."""
+    return [some for some in np.array_split(numbers, CORES) if len(some)]
 
 
 def _worth_care(estimates: np.ndarray, threshold: float) -> np.ndarray:
