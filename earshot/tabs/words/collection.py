@@ -108,7 +108,7 @@ class CollectionSection(Section):
                     folder = gr.UploadButton("Add a folder", file_count="directory", **several)
                 self.contents = gr.HTML(elem_classes="numbers")
                 self.delete = gr.Button("Delete my recordings", size="sm", visible=False)
-                text = gr.Textbox("", label="The word", placeholder="umbrella", max_lines=1)
+                text = gr.Textbox("", label="Word to find", placeholder="umbrella", max_lines=1)
                 spoken = sound_input("Or say the word to look for")
                 self.message = gr.HTML()
                 run = gr.Button("Find it everywhere", variant="primary")
