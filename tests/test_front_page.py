@@ -15,7 +15,7 @@ import pytest
 from fastapi.testclient import TestClient
 from gradio import route_utils
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse
+from starlette.responses import HTMLResponse, PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
 from earshot.app import front_page, launch, site
@@ -76,6 +76,23 @@ def test_page_is_made_once_per_name(address: str, monkeypatch: pytest.MonkeyPatc
     )
     assert len(again.headers.multi_items()) == len(here.headers.multi_items())
     assert httpx.get(address, headers=named).content == there.content
+
+
+def test_card_is_in_the_page_until_gradio_has_made_it() -> None:
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        await HTMLResponse("<head></head><body style='a'><p>Page</p>")(scope, receive, send)
+
+    client = TestClient(FrontPage(answer, threading.Event(), "<section>Card \\1</section>"))
+    assert "<body style='a'><section>Card \\1</section><p>Page" in client.get("/").text
+
+
+def test_sounds_of_the_card_are_served_and_nothing_else(address: str) -> None:
+    for name in ("finished-source.ogg", "finished-converted.ogg"):
+        sound = httpx.get(f"{address}{front_page.EXAMPLE}/{name}")
+        assert sound.content == (ASSETS / "examples" / name).read_bytes()
+    for name in ("finished.json", "..%2Fexamples%2Ffinished-source.ogg", "none.ogg"):
+        assert httpx.get(f"{address}{front_page.EXAMPLE}/{name}").status_code == 404
+    assert "first-card" not in httpx.get(address).text  # a page without voice conversion
 
 
 def test_pages_that_are_kept_are_few() -> None:

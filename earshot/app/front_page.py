@@ -36,6 +36,8 @@ PICTURE: Final = ASSETS / "screenshots" / "thumbnail.png"
 GRADIOS: Final = re.compile(
     rb'<meta\s+(?:property|name)="(?:og|twitter):[^"]*"\s+content="[^"]*"\s*/>\s*'
 )
+BODY: Final = re.compile(rb"<body[^>]*>")
+EXAMPLE: Final = "example"  # where the sounds of the card are
 # What is large and text, in addition to what Gradio compresses by itself.
 INFO: Final = "/gradio_api/info"
 COMPRESSED: Final = ("/", "/config", INFO, "/gradio_api/openapi.json")
@@ -116,9 +118,10 @@ class FrontPage:
     it: it is the same for everybody, and Gradio takes 0.1 s, in which all others wait, to make it.
     """
 
-    def __init__(self, app: ASGIApp, opened: threading.Event) -> None:
-        """Wrap the app. opened: is set when the page is first asked for."""
-        self.app, self._opened = app, opened
+    def __init__(self, app: ASGIApp, opened: threading.Event, card: str = "") -> None:
+        """Wrap the app. opened: is set when the page is first asked for; card: HTML that is shown
+        until Gradio has made the page."""
+        self.app, self._opened, self._card = app, opened, card
         self._makings = RateLimit.of("first pages")
         self._answers: dict[tuple, list[Message]] = {}  # the oldest first
 
@@ -181,7 +184,7 @@ class FrontPage:
             headers = MutableHeaders(scope=start)
             text = bytes(body)
             if scope["path"] == "/" and headers.get("content-type", "").startswith("text/html"):
-                text = _own(text, str(Request(scope).base_url))
+                text = _own(text, str(Request(scope).base_url), self._card)
                 headers["Content-Length"] = str(len(text))
             await send(start)
             await send({"type": "http.response.body", "body": text})
@@ -247,8 +250,9 @@ def saving(script: str, name: str) -> str:
 
 
 def routes(host: str | None, certificate: bytes = b"") -> list[Route]:
-    """List the picture that links to the page show, the QR code of its address, how a phone comes
-    to it, and the certificate of a server at that host that has one of its own."""
+    """List the picture that links to the page show, the QR code of its address, how a phone comes to
+    it, the sounds of the finished example, and the certificate of a server at that host that
+    has one of its own."""
 
     def address_of_page(request: Request) -> str:
         address = address_for_others(str(request.base_url), host)
@@ -275,13 +279,15 @@ def routes(host: str | None, certificate: bytes = b"") -> list[Route]:
         return Response(certificate, 200, CERTIFICATE_HEADERS, "application/x-x509-ca-cert")
 
     pages = [Route("/preview.png", _picture), Route("/qr.svg", code), Route("/phone", on_phone)]
+    pages.append(Route(f"/{EXAMPLE}/{{name}}", _example_sound))
     return pages + ([Route("/earshot.crt", own_certificate)] if certificate else [])
 
 
-def _own(page: bytes, address: str) -> bytes:
+def _own(page: bytes, address: str, card: str) -> bytes:
     values = {"title": TITLE, "description": DESCRIPTION, "address": address}
     meta = META.format(**{name: escape(value) for name, value in values.items()}) + PRELOADS
-    return GRADIOS.sub(b"", lean(page)).replace(b"<head>", b"<head>" + meta.encode(), 1)
+    page = GRADIOS.sub(b"", lean(page)).replace(b"<head>", b"<head>" + meta.encode(), 1)
+    return BODY.sub(lambda body: body[0] + card.encode(), page, count=1)
 
 
 def lean(page: bytes) -> bytes:
@@ -320,6 +326,13 @@ def _share(all_props: list[dict[str, Any]]) -> str:
     )
     code = ",\n".join(written).replace("</script", "<\\/script")
     return f"window.shared_code=[{code}];\n"
+
+
+async def _example_sound(request: Request) -> Response:
+    name = request.path_params["name"]
+    if name not in ("finished-source.ogg", "finished-converted.ogg"):
+        return PlainTextResponse("There is no such sound.", status_code=404)
+    return FileResponse(ASSETS / "examples" / name)
 
 
 async def _picture(request: Request) -> Response:

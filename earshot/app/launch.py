@@ -79,7 +79,7 @@ from earshot.tabs.shared.gradio_internals import (
     upload_folder,
     write_results_whole,
 )
-from earshot.tabs.shared.page import CSS, HEAD, KIOSK, theme
+from earshot.tabs.shared.page import CSS, HEAD, HEADER, KIOSK, theme
 from earshot.tabs.shared.services import Services
 from earshot.tabs.shared.sessions import temporary_folder
 from earshot.tabs.shared.tool_server import manual_route, offer_tools
@@ -213,7 +213,7 @@ def launch(
                 Middleware(FrontendFiles, FRONTEND),
                 Middleware(SafeHeaders, os.environ),
                 Middleware(ServeOnly, GRADIO, SERVED),
-                Middleware(FrontPage, opened),
+                Middleware(FrontPage, opened, _first_card(site) if not chosen.kiosk else ""),
                 Middleware(PaceCalls, CALLS),
                 Middleware(CutStalledBodies),
                 Middleware(LimitUploads, UPLOADS, upload_folder),
@@ -321,6 +321,12 @@ def installed_judges() -> "Sequence[Judge]":
     from earshot.pretrained.judges import judges  # late, for it loads SciPy
 
     return judges()
+
+
+def _first_card(site: Site | None) -> str:
+    """Write what a page with voice conversion shows until Gradio has made it."""
+    offers = site and site.conversion.labels
+    return voice_conversion.first_card(HEADER, front_page.EXAMPLE) if offers else ""
 
 
 def _warm_up(health: Health, opened: threading.Event) -> None:

@@ -104,6 +104,7 @@ class Visit:
         self.page.goto(f"{self.address}?__theme={scheme}")
         expect(self.button("Convert")).to_be_visible()
         expect(self.page.locator("#conversion")).not_to_contain_text("One moment")
+        expect(self.page.locator("#first-card")).to_have_count(0)  # the page has taken its place
 
     def enter(self, tab: str) -> None:
         """Opens another tab of the page; its fields are set once more, as in unfold."""

@@ -2,5 +2,6 @@
 
 from earshot.tabs.voice_conversion.live import LiveServer
 from earshot.tabs.voice_conversion.tab import build
+from earshot.tabs.voice_conversion.view import first_card
 
-__all__ = ["LiveServer", "build"]
+__all__ = ["LiveServer", "build", "first_card"]

@@ -8,6 +8,7 @@ are indices of selected units. They come from a browser: InputError unless all l
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import pairwise
 from math import isinf
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,13 +17,14 @@ from markupsafe import Markup
 
 from earshot.core.errors import InputError
 from earshot.core.paths import ASSETS
+from earshot.media.audio.speech import LABEL
 from earshot.provenance.notice import with_notice
 from earshot.study.design.folder import DraftItem
 from earshot.systems.voice_conversion.settings import CONTINUOUS, MAX_SECONDS, MUTED
 from earshot.systems.voice_conversion.units import Units
 from earshot.tabs.components.lanes import Lane, UnitCells
 from earshot.tabs.components.timeline import Action, File, SoundLanes, TimelineSpec, wav
-from earshot.tabs.shared.html import figures_in_bold
+from earshot.tabs.shared.html import figures_in_bold, render
 from earshot.tabs.voice_conversion.speaking import Speaking
 
 if TYPE_CHECKING:
@@ -337,6 +339,25 @@ def write_finished(result: ConversionResult) -> None:
         data[name] = asdict(sound) | {"content": f"finished-{name}.{sound.suffix}"}
         (FINISHED.parent / data[name]["content"]).write_bytes(sound.content)
     FINISHED.write_text(json.dumps(data) + "\n")
+
+
+def first_card(header: str, sounds: str) -> Markup:
+    """Write the finished example as HTML that needs no script of Gradio's, nothing where there is
+    none. header: above it; sounds: the address where its files are."""
+    result = read_finished()
+    if result is None:
+        return Markup()
+    codes, count = result.units.codes.tolist(), len(result.units.codes)
+    edges = [0, *(i for i in range(1, count) if codes[i] != codes[i - 1]), count]
+    colors = {MUTED: "transparent", **dict(enumerate(result.colors))}
+    stops = (
+        f"{colors[codes[start]]} {start / count:.2%} {end / count:.2%}"
+        for start, end in pairwise(edges)
+    )
+    units = f"linear-gradient(90deg, {', '.join(stops)})"
+    voice, page = result.voice, Markup(header)
+    values = {"header": page, "sounds": sounds, "voice": voice, "label": LABEL, "units": units}
+    return render("voice_conversion/first_card.html", **values)
 
 
 def read_finished() -> ConversionResult | None:

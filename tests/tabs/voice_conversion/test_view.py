@@ -96,6 +96,23 @@ def test_finished_example_is_read_as_written(
     assert html[0] == html[1]
 
 
+def test_first_card_shows_the_finished_example() -> None:
+    """Without a script of Gradio's, and nothing where there is no example."""
+    html = view.first_card("<h1>Earshot</h1>", "example")
+    result = view.read_finished()
+    assert result and f"As {result.voice} · AI-modified voice" in html
+    assert html.count("<audio controls") == 2 and "example/finished-converted.ogg" in html
+    stops = html.partition("linear-gradient(90deg, ")[2].partition(")")[0].split(", ")
+    first, last = stops[0].split(), stops[-1].split()
+    assert first[0] == result.colors[result.units.codes[0]]
+    assert (first[1], last[2]) == ("0.00%", "100.00%")
+
+
+def test_no_finished_example_is_no_card(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(view, "FINISHED", tmp_path / "none.json")
+    assert not view.first_card("", "")
+
+
 def test_shipped_model_synthesises_finished_example() -> None:
     example = view.read_finished()
     assert example is not None
