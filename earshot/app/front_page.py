@@ -250,9 +250,9 @@ def saving(script: str, name: str) -> str:
 
 
 def routes(host: str | None, certificate: bytes = b"") -> list[Route]:
-    """List the picture that links to the page show, the QR code of its address, how a phone comes to
-    it, the sounds of the finished example, and the certificate of a server at that host that
-    has one of its own."""
+    """List the picture that links to the page show, the QR code of its address, how a phone comes
+    to it, the sounds of the finished example, and the certificate of a server at that host that has
+    one of its own."""
 
     def address_of_page(request: Request) -> str:
         address = address_for_others(str(request.base_url), host)
