@@ -72,6 +72,7 @@ class Networks:
         return networks
 
     @classmethod
+    @torch.inference_mode(False)  # weights that are loaded in it, as by lips, could not be fitted
     def _load(cls, folder: Path, device: torch.device) -> "Networks":
         config = read_config(folder)
         parts = build(config)

@@ -80,7 +80,6 @@ class AnyVoiceConversion(Converter):
         self._choose(bottleneck)
 
     @classmethod
-    @torch.inference_mode(False)  # weights that are loaded in it, as while lips are read, never fit
     def load(cls, folder: Path, device: str = "auto") -> "AnyVoiceConversion":
         """Load a checkpoint folder, and what its config names.
 

@@ -263,6 +263,16 @@ def test_fit_brings_voice_nearer_to_reference(converter: AnyVoiceConversion) -> 
         assert torch.equal(parameter, old) and parameter.grad is None
 
 
+def test_weights_that_were_loaded_while_inferring_can_be_fitted(
+    tiny_checkpoints: Path, tmp_path: Path
+) -> None:
+    """As where lips spoke in a voice first."""
+    folder = shutil.copytree(tiny_checkpoints, tmp_path / "checkpoints") / "any-voice"
+    with torch.inference_mode():
+        converter = AnyVoiceConversion.load(folder, device="cpu")
+    assert not any(p.is_inference() for p in converter.networks.inverter.parameters())
+
+
 def test_fit_stops_when_visitor_says_so(converter: AnyVoiceConversion) -> None:
     reference = converter.reference(speech_like(12.0))
     voice, job = converter.voice(reference), Job(60.0)
