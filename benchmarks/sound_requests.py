@@ -2,9 +2,8 @@
 
 The library is of recordings from elsewhere, which no training heard (the sounds of two Debian
 packages, training/sound_search/games.csv), and of composites of them by seed: two in order or
-together, an event a number of times, a sound for a while. Beside each kind
-stands the plain embedding of the text as it was typed. Nothing was chosen on them. Writes
-sound_requests.md.
+together, an event a number of times, a sound for a while. Beside each kind stands the plain
+embedding of the text as it was typed. Nothing was chosen on them. Writes sound_requests.md.
 """
 
 import argparse
@@ -71,6 +70,14 @@ LASTING: Final = (  # a query, and whether the long one is meant
     ("{} for less than two seconds", False),
 )
 
+ABOUT: Final = (
+    "*plain*: the text as it was typed, embedded as a whole. Ours counts the names of the "
+    "recordings too, which often say the kind; those of composites are numbers. *right first*: of "
+    "two, of exclusion, order and duration; of four, of overlap (the mixture, either sound alone, "
+    "or with a third) and count. The aims are .95 for exclusion and order, .65 for overlap, .80 "
+    "for duration and .70 for count."
+)
+
 Rank = Callable[[SoundSearch, SoundIndex, str, Sequence[str]], list[str]]
 
 
@@ -97,10 +104,10 @@ def main() -> None:
         for clip in clips:
             sounds[clip.label].append(load(clip.path, RATE, 60.0).waveform)
             single[clip.path] = clip.label
-        made = Composites(folder / "made", sounds)
-        kinds = {**retrieval(single, count), **made.trials(count)}
+        composites = Composites(folder / "made", sounds)
+        kinds = {**retrieval(single, count), **composites.trials(count)}
         index = SoundIndex.empty(search.encoder)
-        index.add([*single, *made.paths])
+        index.add([*single, *composites.paths])
         print(len(index.sounds), "sounds embedded", flush=True)
         ids = {str(sound.path): sound.id for sound in index.sounds}
         rows = [row(kind, trials, search, index, ids) for kind, trials in kinds.items()]
@@ -108,12 +115,8 @@ def main() -> None:
         [
             "# What people type",
             "",
-            f"`python -m benchmarks.sound_requests --queries {count}`: {len(clips)} recordings held out, and "
-            f"{len(made.paths)} composites of them. *plain*: the text as it was typed, embedded "
-            "as a whole. Ours counts the names of the recordings too, which often say the kind; those "
-            "of composites are numbers. *right first*: of two, of exclusion, order and duration; of "
-            "four, of overlap (the mixture, either sound alone, or with a third) and count. The aims "
-            "are .95 for exclusion and order, .65 for overlap, .80 for duration and .70 for count.",
+            f"`python -m benchmarks.sound_requests --queries {count}`: {len(clips)} recordings "
+            f"held out, and {len(composites.paths)} composites of them. {ABOUT}",
             "",
             "| kind | queries | measure | ours | plain |",
             "|---|---:|---|---:|---:|",
