@@ -44,7 +44,7 @@ STRENGTHS: Final = (0.2, 0.4, 0.6, 0.8, 1.0)
 MORE_HIDDEN: Final = "units-512"  # a model with less room for a speaker, at full strength
 ENROLLED: Final = 15 * SAMPLE_RATE  # samples at least of a test speaker's enrolment
 OF_SPEAKER: Final = 4  # trials at most of one of these
-QUICK: Final = 3  # speakers of each split
+QUICK: Final = 6  # speakers of validation, and a trial of each of test
 
 Embed = Callable[[Sequence[np.ndarray]], np.ndarray]
 
