@@ -10,6 +10,7 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import repeat
 from pathlib import Path
 from typing import Any, Final
@@ -153,13 +154,16 @@ class Chart:
 
     def value(self) -> dict[str, Any]:
         """Make the value of a map: its HTML, and the files that the HTML refers to."""
-        sounds, files = self._sounds()
-        return {"html": self._page(sounds), "files": [file.data() for file in files]}
+        return {"html": self.html(), "files": [file.data() for file in self._sounds()[1]]}
 
     def html(self) -> Markup:
         """Write the HTML; placeholders @file0, @file1… stand for addresses of sounds (see
         TEMPLATE).
         """
+        return self._html
+
+    @cached_property
+    def _html(self) -> Markup:  # once: thousands of points take 0.1 s, in which others wait
         return self._page(self._sounds()[0])
 
     def _sounds(self) -> tuple[list[str], list[File]]:

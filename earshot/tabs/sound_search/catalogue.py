@@ -80,6 +80,7 @@ class Catalogue:
         self.own = own
         self.shipped = shipped
         self.pictures: dict[str, str] = {}
+        self._chart: tuple[Stored, Chart] | None = None
 
     @property
     def sounds(self) -> Sequence["Sound"]:
@@ -121,8 +122,16 @@ class Catalogue:
         return max(1, -(-len(self.sounds) // MAX_POINTS))
 
     def chart(self) -> Chart:
-        """Draw the map of the sounds."""
-        stored, step = self.stored(), self.step
+        """Draw the map of the sounds, once for all who look at a library."""
+        stored = self.stored()
+        if self.own:
+            return self._draw(stored)
+        if self._chart is None or self._chart[0] is not stored:
+            self._chart = stored, self._draw(stored)
+        return self._chart[1]
+
+    def _draw(self, stored: "Stored") -> Chart:
+        step = self.step
         sounds = zip(stored.sounds[::step], stored.layout[::step].tolist(), strict=True)
         points = [
             Point(sound.id, x, y, title(sound), self.category(sound), self._playable(sound))

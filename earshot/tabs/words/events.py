@@ -13,6 +13,7 @@ import gradio as gr
 import numpy as np
 
 from earshot.core.errors import InputError
+from earshot.core.loading import once
 from earshot.tabs.components.map import Chart, show, sound_map
 from earshot.tabs.components.timeline import TEMPLATE, File
 from earshot.tabs.shared.events import (
@@ -72,6 +73,7 @@ class WordSection(Section):
     ) -> None:
         """Lay it out. sounds: the folder of the library's; drafts: of listening tests."""
         self.pipeline, self.library = pipeline, library
+        self.map_of_library = once(lambda: word_chart(library()))
         self.query = gr.State(None, time_to_live=3600)
         self.recorded = gr.State(None, time_to_live=3600)
         with gr.Row(elem_classes="room"):
@@ -127,7 +129,7 @@ class WordSection(Section):
         library = self.library()
         spoken = [word for word in library.words if word.voice] or library.words
         example = Random(SEED).choice(spoken)
-        return self._result(self._of_library(example.id), word_chart(library))
+        return self._result(self._of_library(example.id), self.map_of_library())
 
     def record(
         self,

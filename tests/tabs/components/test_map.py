@@ -80,6 +80,15 @@ def test_chart_value_lists_files_by_number(tmp_path: Path, monkeypatch: pytest.M
     assert sounds == [("a", "@file0"), ("b", ""), ("c", "@file1")]
 
 
+def test_chart_is_drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its files are served anew for each visitor, for they are deleted after a while."""
+    chart = Chart("Sounds", POINTS, ["animals", "weather"])
+    first = chart.value()
+    monkeypatch.setattr(Chart, "_page", None)
+    again = chart.value()
+    assert again["html"] is first["html"] and len(again["files"]) == len(first["files"]) > 0
+
+
 def test_chart_value_names_file_per_folder(tmp_path: Path) -> None:
     for name in ("a.wav", "b c#.wav"):
         (tmp_path / name).write_bytes(b"RIFF")
