@@ -82,7 +82,7 @@ VISITS: Final[dict[str, Callable[[Page], None]]] = {
 
 def main() -> None:
     """Let visitors come, print a line for each, and what became of the memory."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--minutes", type=float, default=60 * HOURS)
     parser.add_argument("--every", type=float, default=3, help="minutes (%(default)s)")
     options = parser.parse_args()

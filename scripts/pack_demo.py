@@ -56,7 +56,7 @@ def pack(out: Path) -> None:
 
 def main() -> None:
     """Pack, and print what to do with it."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("file", type=Path, nargs="?", default=Path("demo.tar"))
     out: Path = parser.parse_args().file
     pack(out)

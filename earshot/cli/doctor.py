@@ -202,7 +202,9 @@ def _is_whole(metrics: Path) -> bool:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print a line for each thing; exit with 1 where one is missing."""
-    parser = argparse.ArgumentParser(prog="earshot doctor", description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="earshot doctor", description=(__doc__ or "").split("\n")[0]
+    )
     parser.add_argument("--port", type=int, default=7860, help="to be asked for (%(default)s)")
     options = parser.parse_args(arguments)
     checks: Sequence[Callable[[], Iterator[Finding]]] = (
