@@ -80,9 +80,10 @@ LOUDNESS: Final = (
 )
 NO_PROMISE: Final = """
 <p class="hint">Another voice at each visit. Up to the middle of the slider, a program that knows
-voices still finds most speakers. And nothing promises that nobody finds you: your words, an accent,
-sounds around you and who had the file remain, and programs that were trained on such voices know
-more than those that we measured with. Live evens no tempo.</p>
+voices still finds most speakers; at its end, one that has this app errs in three of ten, where
+guessing errs in five. Nothing promises that nobody finds you: your words, an accent, sounds around
+you and who had the file remain, and programs that were trained on such voices know more. Live evens
+no tempo.</p>
 """
 RATES: Final = "The speech above at four rates, from 150 bit/s up, in the voice that you chose."
 SOME_RATES: Final = 4  # of "What bits cost", at first
