@@ -55,8 +55,8 @@ def test_endpoints_wait_for_nothing_longer(page: gr.Blocks, endpoints: dict[str,
     assert queues["long"] >= {"lip_to_speech", "find_word"}
     assert queues["quick"] >= {"search_sounds", "embed_text", "decode", "respeak"}
     beside = [str(fn.name) for fn in page.fns.values() if fn.concurrency_id == "systems"]
-    # Systems beside ours: of speech, of lips, of words, and of sounds, for one query and for all; and
-    # what speaks the units of one again.
+    # Systems beside ours: of speech, of lips, of words, and of sounds, for one query and for all;
+    # and what speaks the units of one again.
     assert sorted(beside) == ["compare", "compare", "run", "run", "search_by", "speak"]
 
 
