@@ -14,9 +14,11 @@ import sys
 import threading
 from collections.abc import Callable
 from functools import cache
+from multiprocessing.connection import wait
 from typing import Final, ParamSpec, TypeVar
 
-from earshot.core.errors import InputError
+from earshot.core import cancellation
+from earshot.core.errors import InputError, StoppedError
 from earshot.core.paths import ROOT
 
 P = ParamSpec("P")
@@ -26,6 +28,7 @@ NICE: Final = 10  # lower in priority than the server
 ENVIRONMENT: Final = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 MAX_SECONDS: Final = 120.0  # for one thing: all others wait for it
 TRIAL_SECONDS: Final = 60.0
+STOP_SECONDS: Final = 0.2  # after which it is seen that somebody pressed Stop
 MAX_MEMORY: Final = 4_000_000_000  # bytes of addresses, of which it uses few
 TOO_MUCH: Final = (
     "This takes longer, or more memory, than this server gives it. Whoever runs the server can "
@@ -47,9 +50,12 @@ class ReportProcess:
 
     def __call__(self, make: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Call the function in the process, and wait for what it returns. Raises what it raises,
-        TooMuchError where it takes too long or too much memory, and RuntimeError where the process
-        has ended otherwise: the next call starts another."""
-        with self._lock:
+        TooMuchError where it takes too long or too much memory, StoppedError where the job that
+        this is a part of was stopped, and RuntimeError where the process has ended otherwise: the
+        next call starts another."""
+        while not self._lock.acquire(timeout=STOP_SECONDS):
+            cancellation.check()
+        try:
             if self._process is None:
                 self._process = _start()
             requests, answers = self._process.stdin, self._process.stdout
@@ -58,13 +64,22 @@ class ReportProcess:
             try:
                 requests.write(request)
                 requests.flush()
+                while not wait([answers], STOP_SECONDS):  # type: ignore[list-item]  (has a fileno)
+                    cancellation.check()
                 answer, error = pickle.load(answers)
+            except StoppedError:
+                self._process.kill()
+                self._process.wait()
+                self._process = None
+                raise
             except (EOFError, BrokenPipeError, pickle.UnpicklingError) as ended:
                 status, self._process = self._process.wait(), None
                 # By its own timer, or the kernel for want of memory.
                 if status in (-signal.SIGALRM, -signal.SIGKILL):
                     raise TooMuchError(TOO_MUCH) from ended
                 raise RuntimeError("the process that makes reports has ended") from ended
+        finally:
+            self._lock.release()
         if isinstance(error, MemoryError):
             raise TooMuchError(TOO_MUCH)
         if error:

@@ -4,6 +4,7 @@ import operator
 import os
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +13,8 @@ from typing import ClassVar
 
 import pytest
 
-from earshot.core.errors import InputError
+from earshot.core.cancellation import Job, running
+from earshot.core.errors import InputError, StoppedError
 from earshot.core.paths import ROOT
 from earshot.study.design import Test
 from earshot.study.report_process import MAX_MEMORY, NICE, ReportProcess, report_process
@@ -35,6 +37,29 @@ def test_ended_process_is_replaced() -> None:
     with pytest.raises(RuntimeError, match="has ended"):
         make(os._exit, 1)
     assert make(abs, -1) == 1
+
+
+def test_stop_ends_what_is_made() -> None:
+    """At once, also while it waits for another; whoever comes next gets a new process."""
+    make, job = ReportProcess(), Job(60)
+    assert make(abs, -1) == 1
+    stopped: list[float] = []
+
+    def work() -> None:
+        with running(job), pytest.raises(StoppedError):
+            make(time.sleep, 3600)
+        stopped.append(time.monotonic())
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    time.sleep(0.3)
+    began = time.monotonic()
+    job.stop()
+    for thread in threads:
+        thread.join(20)
+    assert len(stopped) == 2 and max(stopped) - began < 10
+    assert make(abs, -2) == 2
 
 
 def test_endless_analysis_gives_way() -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import av
 import numpy as np
@@ -96,15 +96,18 @@ def write_clip(
     return path
 
 
-def turned(mp4: bytes) -> bytes:
-    """Turn the picture of an MP4 by a quarter, as a phone that is held upright does: by a note."""
+QUARTER: Final = (0, 1, -1, 0)
+
+
+def turned(mp4: bytes, matrix: tuple[int, int, int, int] = QUARTER) -> bytes:
+    """Turn the picture of an MP4 by a quarter, as a phone that is held upright does: by a note.
+
+    matrix: another (a, b, c, d), by which (x, y) is shown at (ax + cy, bx + dy).
+    """
     one = 0x10000
     upright, aside = (
-        struct.pack(">9i", *matrix)
-        for matrix in (
-            (one, 0, 0, 0, one, 0, 0, 0, one << 14),
-            (0, one, 0, -one, 0, 0, 0, 0, one << 14),
-        )
+        struct.pack(">9i", a * one, b * one, 0, c * one, d * one, 0, 0, 0, one << 14)
+        for a, b, c, d in ((1, 0, 0, 1), matrix)
     )
     head = mp4.index(upright, mp4.index(b"tkhd"))
     return mp4[:head] + aside + mp4[head + len(aside) :]

@@ -15,7 +15,7 @@ from av.container import InputContainer
 from earshot.core.errors import InputError
 from earshot.media.workers.container import DAMAGES, Budget, Timeline, moving, open_container
 from earshot.media.workers.structure import ends_early, parts
-from earshot.media.workers.video import MIN_FRAMES, THREADS
+from earshot.media.workers.video import MIN_FRAMES, THREADS, display_matrix, is_mirrored
 
 FORMATS: Final = "matroska,mov"  # WebM and MP4, and what phones write around the same pictures
 CONTAINERS: Final = {"h264": "mp4", "vp8": "webm", "vp9": "webm"}  # what browsers play, by codec
@@ -72,7 +72,7 @@ def copy_picture(
             return
         _check_file(file, size, max_bytes)
         form = _check_stream(stream, max_side)
-        packets, turn = _packets(container, stream, max_seconds, max_rate)
+        packets, view = _packets(container, stream, max_seconds, max_rate)
         times = [pts for _, pts, *_ in packets]
         try:
             content = _muxed(stream, form, packets)
@@ -82,7 +82,7 @@ def copy_picture(
         except DAMAGES:
             raise InputError(DAMAGED) from None
         context, end = stream.codec_context, max(times) + packets[-1][2]
-        digest = hashlib.sha256(f"{context.name} {turn} ".encode() + (context.extradata or b""))
+        digest = hashlib.sha256(f"{context.name} {view} ".encode() + (context.extradata or b""))
         for frame, pts, *_ in packets:
             digest.update(f" {round(1000 * pts)} {len(frame)} ".encode() + frame)
         seconds = max(float(end), 1 / max_rate)
@@ -135,9 +135,12 @@ def _check_size(width: int, height: int, max_side: int) -> None:
 
 def _packets(
     container: InputContainer, stream: av.VideoStream, max_seconds: float, max_rate: float
-) -> tuple[list[Packet], float]:
-    """Read and decode all frames of the stream, and by how many degrees they are to be turned.
-    Raises InputError where one is damaged, or where there are too many."""
+) -> tuple[list[Packet], str]:
+    """Read and decode all frames of the stream, and by how many degrees they are to be turned, and
+    whether mirrored, in words.
+
+    Raises InputError where one is damaged, or where there are too many.
+    """
     too_long = InputError(
         f"The video is longer than {max_seconds:g} s. Cut it to {max_seconds:g} s or less."
     )
@@ -149,7 +152,7 @@ def _packets(
     is_h264 = stream.codec_context.name == "h264"
     width = ((stream.codec_context.extradata or bytes(5))[4] & 3) + 1
     frames: list[Packet] = []
-    decoded_count, turn, size = 0, 0.0, (stream.codec_context.width, stream.codec_context.height)
+    decoded_count, view, size = 0, "", (stream.codec_context.width, stream.codec_context.height)
     try:
         for packet in container.demux():
             budget.check()
@@ -162,7 +165,8 @@ def _packets(
                     raise InputError(DAMAGED)
                 if (frame.width, frame.height) != size:
                     raise InputError(RESIZED)
-                decoded_count, turn = decoded_count + 1, frame.rotation
+                mirrored = " mirrored" * is_mirrored(display_matrix(frame))
+                decoded_count, view = decoded_count + 1, f"{frame.rotation}{mirrored}"
             if not packet.size:  # the last, which only ends the stream
                 continue
             if packet.pts is None or packet.time_base is None or packet.is_corrupt:
@@ -198,7 +202,7 @@ def _packets(
     content, time, length, key = frames[0]
     if time == times[0] and time > 0:  # browsers would disagree on what is seen before
         frames[0] = content, Fraction(0), length + time, key
-    return frames, turn
+    return frames, view
 
 
 def _too_many(max_rate: float) -> str:

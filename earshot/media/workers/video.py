@@ -51,7 +51,7 @@ def decode_video(
         count += 1
         # Not of each: a picture whose side data was read is kept until Python looks for cycles.
         if count == 1 or picture.rotation != rotation:
-            rotation, matrix = picture.rotation, _display_matrix(picture)
+            rotation, matrix = picture.rotation, display_matrix(picture)
         size = _scaled(picture, max_side)
         first = size if count == 1 else first
         # Calls over a network change the size as it becomes faster or slower, but no proportions.
@@ -153,11 +153,16 @@ def _scaled(picture: av.VideoFrame, max_side: int) -> tuple[int, int]:
     return width, height
 
 
-def _display_matrix(picture: av.VideoFrame) -> Sequence[int]:
+def display_matrix(picture: av.VideoFrame) -> Sequence[int]:
     """Read a, b, 0, c and d of a picture's display matrix: (x, y) is shown at (ax + cy, bx + dy),
     where a front camera may have a = -1. Empty where it has none."""
     side = picture.side_data.get("DISPLAYMATRIX")
     return np.frombuffer(bytes(side), np.int32)[:5].tolist() if side else ()
+
+
+def is_mirrored(matrix: Sequence[int]) -> bool:
+    """Whether a display matrix mirrors a picture, however it turns it as well."""
+    return len(matrix) == 5 and matrix[0] * matrix[4] < matrix[1] * matrix[3]
 
 
 def _upright(picture: av.VideoFrame, matrix: Sequence[int]) -> np.ndarray:

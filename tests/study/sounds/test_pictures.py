@@ -81,6 +81,19 @@ def test_turned_picture_is_another(tmp_path: Path, pattern: np.ndarray) -> None:
         assert next(container.decode(video=0)).rotation == -90
 
 
+def test_mirrored_picture_is_another(tmp_path: Path, pattern: np.ndarray) -> None:
+    """PyAV takes one that is flipped from top to bottom for one that is turned by 180 degrees."""
+    path = write_clip(tmp_path / "a.mp4", pattern)
+    names = []
+    for number, matrix in enumerate([(-1, 0, 0, -1), (-1, 0, 0, 1), (1, 0, 0, -1)]):
+        other = tmp_path / f"{number}.mp4"
+        other.write_bytes(turned(path.read_bytes(), matrix))
+        read = read_picture(other)
+        assert read
+        names.append(read[0].name)
+    assert len(set(names)) == 3
+
+
 def test_uneven_frame_times_stay(tmp_path: Path, pattern: np.ndarray) -> None:
     """As of a webcam: the first frame, which comes late, is seen from the beginning."""
     times = np.cumsum(np.random.default_rng(0).uniform(0.02, 0.09, FRAMES))
