@@ -316,12 +316,14 @@ class Pattern:
     """
 
     def __init__(self, folder: Path, value: Value, name: str) -> None:
-        self.text = str(inside(folder, value, name))
+        path = inside(folder, value, name)
+        self.text = str(path)
         self._files: dict[str, Path] = {}
+        if path == folder:  # it lies elsewhere, which is noted
+            return
         if self.text.count("*") != 1:
             value.problem(f'"{name}" needs one * for the stimulus, as in {name}/*.wav.')
             return
-        path = Path(self.text)
         starred = next(part for part in path.parts if "*" in part)
         above, *below = self.text.split(starred)
         rest = PurePosixPath(below[0].lstrip("/")) if below[0] else None

@@ -114,7 +114,6 @@ trials: yes
         ('line 1: "title" is missing', ""),
         ("line 5: no file fits theirs/*.mp3", ""),
         ('line 6: "/etc/*.conf" must be a path within the folder', ""),
-        ('line 6: "third" needs one *', ""),
         ('line 7: "fourth" needs one *', ""),
         ("line 8: acr has no reference", ""),
         ('line 9: "loudness" must be -60 to -10', "-23"),
