@@ -22,6 +22,7 @@ from earshot.study import preregistration, rater_links
 from earshot.study.design import DESIGNS, Test, spec
 from earshot.study.design.form import SCHEMA, template
 from earshot.study.design.spec import FILE, SpecError
+from earshot.study.design.statements import reviewer_gaps
 from earshot.study.imports.toolkits import CLIPS, SCALES, read_ratings
 from earshot.study.sounds import stimuli
 from earshot.study.sounds.copies import same_systems
@@ -34,6 +35,10 @@ from earshot.study.storage.store import Store
 REHEARSAL = "simulated"  # the folder of what simulated raters answer
 REHEARSAL_DATABASE = "rehearsal.db"  # of simulated raters' answers, in that folder
 SAME = "{} and {} have the same sounds in every trial: is one of them written wrongly?"
+MISSING = (
+    "What a reviewer will miss (after Cooper et al. 2025, arXiv 2503.03250), by the names of our "
+    "own YAML; the test opens without it:"
+)
 COPY = "To copy the answers themselves: python -m earshot study backup {test} FILE"
 ANSWERS = "answers.db"  # where `serve` keeps them, in the folder that it serves
 
@@ -64,6 +69,8 @@ def check(options: argparse.Namespace) -> None:
         f"{test.trials_per_rater} for each rater and {len(test.trials) - scored} for practice and "
         "checks."
     )
+    if gaps := [*reviewer_gaps(test)]:
+        print(MISSING, *(f"- {gap}" for gap in gaps), sep="\n", file=sys.stderr)
 
 
 def freeze(options: argparse.Namespace) -> None:

@@ -79,8 +79,9 @@ class Test:
     stimulus; show_sentence: whether raters read it. environment: the test of a rater's room, None:
     there is none. break_every: after how many trials raters are asked to rest. blocks: whether a
     rater gets the trials of each system, or pair, one after the other. disclosed_after: whether
-    raters are told after the test, and not before, that voices may be synthetic. source: what its
-    ratings were collected with, where it was not us (earshot.study.imports).
+    raters are told after the test, and not before, that voices may be synthetic. statements: what
+    only its authors know, by name (earshot.study.design.statements). source: what its ratings were
+    collected with, where it was not us (earshot.study.imports).
     """
 
     __test__: ClassVar[bool] = False  # it is no test of pytest's
@@ -119,6 +120,7 @@ class Test:
     break_every: int | None = None
     blocks: Blocks | None = None
     disclosed_after: bool = False
+    statements: Mapping[str, str] = field(default_factory=dict)
     source: str = ""
 
     def __getstate__(self) -> dict[str, Any]:

@@ -56,6 +56,7 @@ from earshot.study.design.scales import (
     read_sentences,
     read_texts,
 )
+from earshot.study.design.statements import read_statements
 
 __all__ = ["SpecError", "load"]
 
@@ -65,7 +66,7 @@ KEYS: Final = (
     "title design systems reference trials practice attention gold instructions consent question "
     "words language no_preference loudness seed invited panel raters closes texts pairing "
     "mention_reference questions rules agree approval strict scales comment sentences "
-    "show_sentence demographics environment break_every blocks disclosure"
+    "show_sentence demographics environment break_every blocks disclosure statements"
 ).split()
 TRIAL_KEYS: Final = ("sounds", "reference", "expected", "tolerance")
 LOUDNESS: Final = (-60.0, -10.0)  # LUFS, what can be meant
@@ -179,6 +180,7 @@ def _test(document: Value, name: str, folder: Path) -> Test:
         comment=document.take("comment", bool, False),
         sentences=sentences,
         show_sentence=document.take("show_sentence", bool, False),
+        statements=read_statements(document),
     )
 
 

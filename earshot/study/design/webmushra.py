@@ -24,6 +24,7 @@ from earshot.study.design.designs import (
 from earshot.study.design.document import Value, inside
 from earshot.study.design.model import Test, Trial, numbered, scored
 from earshot.study.design.scales import read_language
+from earshot.study.design.statements import read_statements
 
 # A paired comparison asks which of two is the reference, heard with them: that is ABX.
 DESIGN: dict[str, Design] = {
@@ -81,6 +82,7 @@ def test(document: Value, name: str, folder: Path) -> Test:
         language=read_language(document),
         no_preference=False,
         strict=strict,
+        statements=read_statements(document),
     )
 
 

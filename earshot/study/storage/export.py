@@ -23,7 +23,7 @@ from earshot.study.storage.tables import ChangeRow, ItemRow, RaterRow
 ANSWERED = ("answer", "plays", "milliseconds")
 SOMETIMES = (
     *("scales", "comment", "sentences", "show_sentence"),
-    *("environment", "break_every", "blocks", "disclosed_after"),
+    *("environment", "break_every", "blocks", "disclosed_after", "statements"),
 )
 TIMES = ("least_seconds", "most_seconds", "most_minutes")  # rules that few tests have
 LINE_END = re.compile(r"\r\n?")  # which, unquoted, would begin another row

@@ -9,7 +9,7 @@ import yaml
 from jsonschema import Draft7Validator
 
 from earshot.core.paths import ASSETS
-from earshot.study.design import DESIGNS, designs, model, raters, scales, spec
+from earshot.study.design import DESIGNS, designs, model, raters, scales, spec, statements
 from earshot.study.design.form import SCHEMA, template
 from tests.support.stimuli import make_folder
 
@@ -34,6 +34,7 @@ def test_schema_has_every_name() -> None:
     assert {*DEFINITIONS["scale"]["properties"]} == {*scales.SCALE_KEYS}
     assert {*DEFINITIONS["texts"]["properties"]} == {*scales.TEXT_KEYS}
     assert {*room["properties"]} == {*raters.ROOM_KEYS}
+    assert {*PROPERTIES["statements"]["properties"]} == {*statements.STATEMENTS}
     assert {*panel} == {*raters.PANEL_KEYS}
     assert {*panel["signed"]["properties"]} == {*raters.SIGNED_KEYS}
     assert {*panel["screened_out"]["properties"]} == {*raters.SCREENS}
@@ -86,6 +87,7 @@ def test_shipped_tests_fit(file: Path) -> None:
         {"panel": {"completed": "X"}},
         {"questions": [{"ask": "Age?", "when": "never"}]},
         {"texts": {"German": {}}},
+        {"statements": {"clam": "x"}},
         {"scales": {"naturalness": {"points": 6}}},
     ],
 )

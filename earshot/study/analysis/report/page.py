@@ -95,7 +95,7 @@ def page(results: Results, progress: str = "", rehearsed: Results | None = None)
         robust=[sheet for each in scales for sheet in sheets.robustness(each)],
         method=list(method(results)),
         paragraph_for_a_paper=paper.paragraph(results),
-        checklist=paper.checklist(results),
+        checklists=[paper.checklist(results), paper.reviewer_checklist(results)],
     )
 
 

@@ -17,9 +17,12 @@ from earshot.study.analysis.report.sheets import Sheet
 from earshot.study.analysis.results import Results
 from earshot.study.design import Scale, Test
 from earshot.study.design.folder import VIDEOS
+from earshot.study.design.statements import STATEMENTS
 
 MAX_SOUNDS: Final = 1000  # whose heads are read for a report
 UNKNOWN: Final = "not known to Earshot: write it here"
+UNSTATED: Final = "not known to Earshot: the author states {what}"
+HERE: Final = "here, as the author states it"
 CITATION: Final = "The Earshot authors, Earshot {version}: listening tests (software)."
 
 
@@ -51,21 +54,9 @@ def _facts_of_test(results: Results) -> Iterator[tuple[str, str]]:
         yield "Ratings of a stimulus", _spread(answers.groupby("stimulus").size())
     if languages := _languages(answers):
         yield "Languages of the page", languages
-    kinds = Counter(trial.kind for trial in test.trials)
-    checks = [
-        counted(kinds[kind], name)
-        for kind, name in (
-            ("practice", "practice trial"),
-            ("attention", "attention check"),
-            ("gold", "gold trial"),
-        )
-        if kinds[kind]
-    ]
-    yield "Other trials of a rater", ", ".join(checks) or "none"
+    yield "Other trials of a rater", _other_trials(test)
     if not test.source:
-        drawn = "adaptive pairs" if test.pairing == "adaptive" else "balanced, in random order"
-        blocks = ", in a block for each system or pair, their order balanced" * bool(test.blocks)
-        yield "Order", f"{drawn}{blocks}, on random sides; seed {test.seed}"
+        yield "Order", _order(test)
     if test.disclosed_after:
         yield "Disclosure", "raters were told after the test that voices may be synthetic"
     if test.break_every:
@@ -90,6 +81,18 @@ def _facts_of_test(results: Results) -> Iterator[tuple[str, str]]:
         )
     yield "Software", f"Earshot {release()}" + (f", ratings from {test.source}" * bool(test.source))
     yield "To cite", CITATION.format(version=release())
+
+
+def _other_trials(test: Test) -> str:
+    kinds = Counter(trial.kind for trial in test.trials)
+    names = {"practice": "practice trial", "attention": "attention check", "gold": "gold trial"}
+    return ", ".join(counted(kinds[k], name) for k, name in names.items() if kinds[k]) or "none"
+
+
+def _order(test: Test) -> str:
+    drawn = "adaptive pairs" if test.pairing == "adaptive" else "balanced, in random order"
+    blocks = ", in a block for each system or pair, their order balanced" * bool(test.blocks)
+    return f"{drawn}{blocks}, on random sides; seed {test.seed}"
 
 
 def scale(rated: Scale) -> str:
@@ -191,7 +194,7 @@ def paragraph(results: Results) -> str:
     stated = "that were stated before" if results.rules == test.rules else "chosen afterwards"
     parts = [
         f"We ran a listening test, {test.design.source}, with {test.source or 'Earshot'}{when} "
-        f"[recruitment and payment of raters, their languages; {approved}].",
+        f"[{_recruited(test)}; {approved}].",
         *(f"Raters were asked: “{each.scale.question}” {_on(each.scale)}." for each in scales),
         f"There were {counted(len(test.systems), 'system')} and "
         f"{counted(included.stimuli, 'stimulus')} ({sounds(test)}; {loudness(test)}).",
@@ -214,12 +217,14 @@ def _on(rated: Scale) -> str:
 
 def checklist(results: Results) -> Sheet:
     """Fill in what Chiang, Huang and Lee (2023, Interspeech) find missing in most papers."""
-    test, answers = results.test, results.included.answers
+    test, answers, statements = results.test, results.included.answers, results.test.statements
     conduct = results.conduct
+    recruitment = f"a panel ({UNKNOWN})" if test.panel.link else UNKNOWN
+    countries = (statements.get("countries"), _languages(results.everyone.answers))
     rows = [
-        ["Recruitment of raters", f"a panel ({UNKNOWN})" if test.panel.link else UNKNOWN],
-        ["Their countries and languages", _languages(results.everyone.answers) or UNKNOWN],
-        ["Payment", UNKNOWN],
+        ["Recruitment of raters", statements.get("recruitment", recruitment)],
+        ["Their countries and languages", "; ".join(filter(None, countries)) or UNKNOWN],
+        ["Payment", statements.get("payment", UNKNOWN)],
         ["Consent", _short(test.consent) if test.consent else UNKNOWN],
         ["Approval", test.approval or UNKNOWN],
         ["Number of raters", f"{results.included.raters} kept of {results.started}"],
@@ -241,6 +246,82 @@ def checklist(results: Results) -> Sheet:
         ["Statistics", "means with 95 % intervals, p-values and tests: see Method"],
     ]
     return Sheet("What a paper should report", ["", ""], rows, text=2, names=0)
+
+
+def reviewer_checklist(results: Results) -> Sheet:
+    """Answer what Cooper, Le Maguer, Klabbers and Yamagishi (2025) have reviewers ask of a paper,
+    in our words, each with where it stands in the report."""
+    test, included = results.test, results.included
+    facts, who, method = "What was asked", "Who is left out", "Method"
+    started, unknown = counted(results.started, "rater"), UNKNOWN * bool(test.source)
+    ratings = _spread(included.answers.groupby("system").size())
+    languages = _languages(results.everyone.answers)
+    rows = [
+        ["Does the test bear on what is claimed?", *_statement(test, "claim")],
+        ["Whom is the speech for, and do such people judge it?", *_statement(test, "use")],
+        *(
+            [each.named("The question?"), f"{each.scale.question} {_on(each.scale)}", facts]
+            for each in results.by_scale
+        ),
+        ["What were raters told?", _short(test.instructions) or unknown or "nothing more", facts],
+        ["Who were the raters?", *_statement(test, "countries", languages)],
+        [
+            "Are they described?",
+            _about(test),
+            facts if test.questions else "test.yaml, demographics",
+        ],
+        ["Are they fit to judge this?", *_statement(test, "qualification")],
+        ["Did they hear well?", _listening(test, results.everyone.answers), facts],
+        ["Did they pay attention?", unknown or _other_trials(test), facts],
+        ["Who was left out, by which rules?", describe_rules(results.rules, test), who],
+        [
+            "Were there enough of them?",
+            f"{included.raters} kept of {started}; ratings of a system: {ratings}",
+            "How many more raters?",
+        ],
+        ["What are the systems and baselines?", *_statement(test, "systems")],
+        ["How good could it have been?", _bounds(test), facts],
+        ["Which speakers and sentences, and were they unseen?", *_statement(test, "material")],
+        ["Were all sounds equally loud?", loudness(test), facts],
+        ["Do sampling rates and lengths agree?", sounds(test), facts],
+        ["Was the order of sounds random?", unknown or _order(test), facts],
+        [
+            "Are scores compared within one test only?",
+            "in this report yes: all its scores are of the same raters and sounds",
+            method,
+        ],
+        ["Are differences tested?", "95 % intervals; p-values corrected by Holm’s method", method],
+        ["What of objective measures?", *_statement(test, "measures")],
+        ["Can others hear and repeat it?", *_statement(test, "availability")],
+    ]
+    head = ["A reviewer asks", "Answer", "Where it stands"]
+    caption = "A reviewer’s checklist, after Cooper et al. 2025 (arXiv 2503.03250)"
+    return Sheet(caption, head, rows, text=3, names=0)
+
+
+def _statement(test: Test, name: str, from_raters: str = "") -> tuple[str, str]:
+    """Return what the author states, with what raters say, and where it stands."""
+    if text := test.statements.get(name):
+        return "; ".join(filter(None, (text, from_raters))), HERE
+    unstated = UNSTATED.format(what=STATEMENTS[name])
+    return "; ".join(filter(None, (from_raters, unstated))), f"test.yaml, statements: {name}"
+
+
+def _bounds(test: Test) -> str:
+    """Name the recordings and anchors that systems are judged next to."""
+    bounds = [name for name in test.conditions if name not in test.systems]
+    if test.referenced:
+        bounds.append("a reference that raters hear openly")
+    return ", ".join(bounds) or "no reference or anchor, unless one of the systems is one"
+
+
+def _recruited(test: Test) -> str:
+    """Write what the author states of raters, and name what is still to be written."""
+    names = {"recruitment": "recruitment", "payment": "payment", "countries": "their languages"}
+    if not names.keys() & test.statements.keys():
+        return "recruitment and payment of raters, their languages"
+    texts = ((label, test.statements.get(name)) for name, label in names.items())
+    return "; ".join(f"{label}: {text}" if text else label for label, text in texts)
 
 
 def _passed(answers: Table, check: str) -> str:

@@ -108,6 +108,7 @@ def _story(results: Results) -> Iterator[Any]:
     yield _text("For a paper", HEAD)
     yield _text(paper.paragraph(results))
     yield _table(paper.checklist(results))
+    yield _table(paper.reviewer_checklist(results))
 
 
 def _of_scale(results: Results) -> Iterator[Any]:
