@@ -80,8 +80,9 @@ class Test:
     there is none. break_every: after how many trials raters are asked to rest. blocks: whether a
     rater gets the trials of each system, or pair, one after the other. disclosed_after: whether
     raters are told after the test, and not before, that voices may be synthetic. statements: what
-    only its authors know, by name (earshot.study.design.statements). source: what its ratings were
-    collected with, where it was not us (earshot.study.imports).
+    only its authors know, by name (earshot.study.design.statements). guidelines: what
+    raters read while they judge, by scale (earshot.study.design.scales). source: what its ratings
+    were collected with, where it was not us (earshot.study.imports).
     """
 
     __test__: ClassVar[bool] = False  # it is no test of pytest's
@@ -121,6 +122,7 @@ class Test:
     blocks: Blocks | None = None
     disclosed_after: bool = False
     statements: Mapping[str, str] = field(default_factory=dict)
+    guidelines: Mapping[str, str] = field(default_factory=dict)
     source: str = ""
 
     def __getstate__(self) -> dict[str, Any]:

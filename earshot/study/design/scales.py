@@ -13,13 +13,18 @@ from earshot.study.design.designs import ACR, COMMENT, SMOS, TRANSCRIPTION, Desi
 from earshot.study.design.document import REQUIRED, Pattern, Value
 
 NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,39}")
-SCALE_KEYS: Final = ("question", "points", "words", "ends")
-SCALE_TEXTS: Final = ("question", "words", "ends")  # what of a scale is translated
+SCALE_KEYS: Final = ("question", "points", "words", "ends", "guidelines")
+SCALE_TEXTS: Final = ("question", "words", "ends", "guidelines")  # what of a scale is translated
 POINTS: Final = {5: range(1, 6), 7: range(1, 8), 11: range(11)}  # 0 to 10, as in ITU-T P.910
 MAX_SCALES: Final = 6  # on one trial
 MAX_SENTENCE: Final = 500  # characters of what is said in a stimulus, and of what a rater heard
 MAX_COMMENT: Final = 1000  # characters
-TEXT_KEYS: Final = ("title", "instructions", "consent", "question", "words", "agree", "scales")
+MAX_GUIDELINES: Final = 2000  # characters
+TRIAL: Final = ""  # as the name of a scale: the whole trial
+TEXT_KEYS: Final = (
+    *("title", "instructions", "consent", "question", "words", "agree", "scales"),
+    "guidelines",
+)
 MAX_BOXES: Final = 10
 PLACEHOLDER: Final = "Say here who asks, what for, and whom to write to."
 UNWRITTEN: Final = (
@@ -97,7 +102,7 @@ def _scale(name: str, value: Value, design: Design) -> Scale:
         have = ", ".join(STANDARD)
         value.problem(f"write {', '.join(SCALE_KEYS)} here. Nothing more is needed for {have}.")
         return base
-    value.only(("question",) if base.typed else SCALE_KEYS)
+    value.only(("question", "guidelines") if base.typed else SCALE_KEYS)
     question = value.take("question", str, standard.question if standard else REQUIRED)
     if base.typed:
         return replace(base, question=question)
@@ -163,6 +168,24 @@ def read_words(value: Value, scales: Collection[Scale]) -> dict[str, tuple[str |
     return translations
 
 
+def read_guidelines(value: Value) -> dict[str, str]:
+    """Read what counts as a fault and how much it weighs, of a test or of its texts in a language:
+    by scale, that of the whole trial by TRIAL."""
+    scales = value.at("scales").content if value.has("scales") else {}
+    places = {TRIAL: value, **(scales if isinstance(scales, dict) else {})}
+    guidelines = {
+        name: each.take("guidelines", str)
+        for name, each in places.items()
+        if each.has("guidelines")
+    }
+    for name, text in guidelines.items():
+        if not 1 <= len(text) <= MAX_GUIDELINES:
+            places[name].at("guidelines").problem(
+                f'"guidelines" must have 1 to {MAX_GUIDELINES} characters.'
+            )
+    return guidelines
+
+
 def by_checks(scales: tuple[Scale, ...]) -> Iterator[Scale]:
     """Yield the scales that a check may expect an answer on: those with numbers, then all."""
     yield from (scale for scale in scales if not scale.typed)
@@ -213,7 +236,7 @@ def words_in(text: str) -> list[str]:
 class Texts:
     """The texts of a test in a language; None: what it says in its own. words are the scale's;
     agree: what raters tick before they begin. scales: question and answers of each, where a trial
-    has several.
+    has several. guidelines: see read_guidelines.
     """
 
     title: str | None = None
@@ -223,6 +246,7 @@ class Texts:
     words: tuple[str, ...] | None = None
     agree: tuple[str, ...] | None = None
     scales: Mapping[str, tuple[str | None, Labels]] = field(default_factory=dict)
+    guidelines: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_language(document: Value) -> str:
@@ -270,6 +294,7 @@ def _texts(name: str, value: Value, words: int, boxes: int, scales: tuple[Scale,
         words=lists["words"] if value.has("words") else None,
         agree=lists["agree"] if value.has("agree") else None,
         scales=read_words(value, scales),
+        guidelines=read_guidelines(value),
     )
 
 

@@ -51,6 +51,7 @@ from earshot.study.design.raters import (
 from earshot.study.design.scales import (
     by_checks,
     read_agree,
+    read_guidelines,
     read_language,
     read_scales,
     read_sentences,
@@ -66,7 +67,8 @@ KEYS: Final = (
     "title design systems reference trials practice attention gold instructions consent question "
     "words language no_preference loudness seed invited panel raters closes texts pairing "
     "mention_reference questions rules agree approval strict scales comment sentences "
-    "show_sentence demographics environment break_every blocks disclosure statements"
+    "show_sentence demographics environment break_every blocks disclosure statements "
+    "guidelines"
 ).split()
 TRIAL_KEYS: Final = ("sounds", "reference", "expected", "tolerance")
 LOUDNESS: Final = (-60.0, -10.0)  # LUFS, what can be meant
@@ -181,6 +183,7 @@ def _test(document: Value, name: str, folder: Path) -> Test:
         sentences=sentences,
         show_sentence=document.take("show_sentence", bool, False),
         statements=read_statements(document),
+        guidelines=read_guidelines(document),
     )
 
 

@@ -20,7 +20,7 @@ from earshot.study.assignment import AHEAD
 from earshot.study.design import Item, Scale, Test
 from earshot.study.design.model import UNDRAWN
 from earshot.study.design.raters import Outcome, Question
-from earshot.study.design.scales import ASKED_BY, STANDARD, Texts
+from earshot.study.design.scales import ASKED_BY, STANDARD, TRIAL, Texts
 from earshot.study.library import Opened
 from earshot.study.sounds import checks
 from earshot.study.storage.raters import Rater
@@ -76,6 +76,7 @@ class Wording:
     words: tuple[str, ...]
     agree: tuple[str, ...]
     scales: tuple[Scale, ...]
+    guidelines: Mapping[str, str]
 
 
 def own_languages(test: Test) -> tuple[str, ...]:
@@ -96,6 +97,7 @@ def wording(test: Test, language: str) -> Wording:
         words=texts.words or _wording_words(test, language),
         agree=texts.agree or test.agree,
         scales=tuple(_wording_scale(scale, texts, language) for scale in test.scales),
+        guidelines={**test.guidelines, **texts.guidelines},
     )
 
 
@@ -259,7 +261,11 @@ def _trial(opened: Opened, texts: Wording, rater: Rater, item: Item) -> dict[str
         "together": test.design.together and test.strict,
         "question": texts.question,
         "words": words,
-        "scales": [_scale(test, scale) for scale in texts.scales],
+        "scales": [
+            _scale(test, scale) | {"guidelines": texts.guidelines.get(scale.name)}
+            for scale in texts.scales
+        ],
+        "guidelines": texts.guidelines.get(TRIAL),
         "comment": test.comment,
         "sentence": test.sentences.get(trial.stimulus) if trial and test.show_sentence else None,
         "practice": trial is not None and trial.kind == "practice",

@@ -1,5 +1,8 @@
 """The facts that a paper must state of a test: what was asked, of whom, about which sounds, and
 what became of everybody who came.
+
+More than 400 lines: the tables, the paragraph and both checklists state the same facts by the same
+few functions.
 """
 
 from collections import Counter
@@ -40,6 +43,9 @@ def _facts_of_test(results: Results) -> Iterator[tuple[str, str]]:
         yield "Instructions", test.instructions
     for each in results.by_scale:
         yield each.named("Scale"), scale(each.scale)
+    titles = {each.scale.name: each.named("Guidelines") for each in results.by_scale}
+    for name, text in test.guidelines.items():
+        yield titles.get(name, "Guidelines"), text
     if test.comment:
         yield "Comments", "a text on every trial, for those who want to"
     if test.show_sentence:

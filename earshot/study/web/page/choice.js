@@ -5,7 +5,7 @@
 import { card, draw as drawCard, press } from "./card.js";
 import { h } from "./dom.js";
 import { number, t } from "./text.js";
-import { write } from "./written.js";
+import { guidelines, write } from "./written.js";
 
 // What a sound is called, and the letter that plays it; a letter is its own name.
 const LABELS = {
@@ -92,7 +92,7 @@ export class Choice {
 }
 
 // One answer out of a few.
-function choose({ name, question, words }, place, onchange) {
+function choose({ name, question, words, guidelines: text }, place, onchange) {
   // A positive number is its own key; other answers are counted, and eleven begin with 0.
   const positive = words.every(({ value }) => value > 0);
   const keys = words.map(({ value }, i) => (
@@ -115,6 +115,7 @@ function choose({ name, question, words }, place, onchange) {
   const element = h(
     "fieldset", { class: `answers answers-${words.length}${ends ? " ends" : ""}`, disabled: true },
     h("legend", {}, h(place ? "h2" : "h1", {}, question)),
+    name && guidelines(text, name),
     ends && h("div", { class: "end-words" },
       h("span", {}, `${worst.number ?? worst.value}: ${worst.label}`),
       h("span", {}, `${best.number ?? best.value}: ${best.label}`)),

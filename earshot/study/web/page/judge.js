@@ -7,7 +7,7 @@ import { memory, place } from "./memory.js";
 import { Mushra } from "./mushra.js";
 import { Deck } from "./player.js";
 import { t } from "./text.js";
-import { remark } from "./written.js";
+import { guidelines, remark } from "./written.js";
 
 // buffers: the sounds by position, then the open reference where there is one; screen: their pictures,
 // in the order in which they are shown.
@@ -62,6 +62,7 @@ export function judge(player, buffers, screen, trial, rater, send) {
   const element = h(
     "section", { class: `trial trial-${trial.design}` },
     trial.practice && h("p", { class: "message" }, t("trial.practice")),
+    guidelines(trial.guidelines),
     view.element,
     comment && comment.element,
     h("div", { class: "actions" }, hint, next),

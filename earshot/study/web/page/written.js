@@ -1,14 +1,14 @@
 // What a rater writes on a trial: what they heard, or a comment. Lengths are those of
 // earshot.study.design.scales.
 
-import { h } from "./dom.js";
+import { h, paragraphs } from "./dom.js";
 import { t } from "./text.js";
 
 const MAX_SENTENCE = 500; // characters
 const MAX_COMMENT = 1000; // characters
 
 // What was heard.
-export function write({ name, question }, place, onchange) {
+export function write({ name, question, guidelines: text }, place, onchange) {
   const input = h("input", {
     type: "text", maxlength: MAX_SENTENCE, autocomplete: "off", autocapitalize: "off", spellcheck: "false",
     "aria-label": question, oninput: onchange,
@@ -16,10 +16,23 @@ export function write({ name, question }, place, onchange) {
   return {
     name,
     element: h("fieldset", { class: "answers written", disabled: true },
-      h("legend", {}, h(place ? "h2" : "h1", {}, question)), input),
+      h("legend", {}, h(place ? "h2" : "h1", {}, question)), guidelines(text, name), input),
     get answer() { return input.value.trim() || null; },
     set answer(value) { input.value = value ?? ""; },
   };
+}
+
+// What the author says of a scale, or of the whole trial (name ""): read while one judges. Folded on
+// a phone, and as the rater left it in the trial before; null where nothing is written.
+const unfolded = new Map();
+
+export function guidelines(text, name = "") {
+  if (!text) return null;
+  const open = unfolded.get(name) ?? !matchMedia("(max-width: 640px)").matches;
+  const element = h("details", { class: "guidelines", open },
+    h("summary", {}, t("trial.guidelines")), h("div", { class: "prose" }, paragraphs(text)));
+  element.addEventListener("toggle", () => unfolded.set(name, element.open));
+  return element;
 }
 
 // A comment, which may stay empty.
