@@ -11,7 +11,7 @@ import numpy as np
 from scipy.stats import norm
 
 from earshot.study.design import ANCHORS, REFERENCE, Item, Scale, Test
-from earshot.study.design.designs import One
+from earshot.study.design.designs import FAULTS, One
 from earshot.study.storage.answers import expected
 from earshot.study.storage.database import MEMORY
 from earshot.study.storage.raters import SIMULATED
@@ -25,6 +25,7 @@ WORST, BEST = 2.4, 4.2  # mean opinion scores of the last and the first system
 OTHERS: Final = {REFERENCE: 4.9, **dict(zip(ANCHORS, (1.6, 2.6), strict=True))}
 CARELESS: Final = 0.1  # share of raters who answer without listening
 OTHER: Final = 3.0  # score of a sound that is of no system
+FAULTY: Final = 0.2  # share of the faults that simulated raters tick
 TASTES: Final = 0.4  # SD of an opinion score from one of several scales to the next
 BEST_INTELLIGIBLE: Final = 5.0  # opinion score of a sound of which every word is understood
 CARE, HASTE = 9000, 1500  # ms for an answer, at the median
@@ -135,6 +136,9 @@ def simulate(test: Test, store: Store, raters: int = 20, seed: int = 0) -> None:
             item = rater.next
             one = _random if careless else _answer
             answers = {each.name: one(everyone, number, item, each, rng) for each in test.rated}
+            if test.faults:  # at random, of every system alike
+                ticks = rng.random((len(item.systems), len(test.faults))) < FAULTY
+                answers[FAULTS] = [int(each @ 2 ** np.arange(len(each))) for each in ticks]
             answer = answers if test.by_name else answers[test.rated[0].name]
             sounds = len(item.systems) + (test.trials[item.trial].reference is not None)
             took = (HASTE if careless else CARE) * rng.lognormal(sigma=0.4)

@@ -11,12 +11,14 @@ import numpy as np
 import pandas as pd
 
 from earshot.core.files import write as write_file
+from earshot.study.analysis import scores
 from earshot.study.analysis.estimates import Table
 from earshot.study.analysis.exclusions import Exclusion, screen, untimely
 from earshot.study.analysis.report import figures, page, pdf
 from earshot.study.analysis.results import Analysis, Results, evaluate
 from earshot.study.analysis.robustness import effects, other_models
 from earshot.study.design import Test
+from earshot.study.design.designs import FAULTS
 from earshot.study.design.raters import Rules
 from earshot.study.storage.export import csv
 from earshot.study.storage.raters import Conduct
@@ -26,11 +28,12 @@ __all__ = ["Analysis", "Exclusion", "Results", "Rules", "analyse", "paths", "wri
 COLUMNS = (
     "test rater trial order position system other stimulus answer kind expected plays "
     "milliseconds frames dropped_frames drift headphones environment minutes finished started "
-    "language scale"
+    "language scale text"
 ).split()
 NUMBERS = "answer expected milliseconds frames dropped_frames drift minutes trial".split()
 REPORTS = ("report.html", "report.pdf")
 FIGURES, TABLES = ("figure", "stimuli"), ("systems", "pairs", "power")
+FAULTS_TABLE = "faults.csv"
 EVERYONE = "everyone-"  # before the names of what counts those who are left out too
 
 
@@ -59,13 +62,15 @@ def analyse(
     )
     table["other"] = table["other"].fillna("").astype(str)
     table["scale"] = table["scale"].astype(object).fillna(test.rated[0].name)
+    ticks = table[(table["scale"] == FAULTS) & (table["kind"] == "trial")]
+    table = table[table["scale"] != FAULTS]
     scored = table[table["kind"] == "trial"]
     excluded = screen(test, table, rules)
-    by_scale = []
+    excluded_raters, by_scale = [exclusion.rater for exclusion in excluded], []
     for scale in test.rated:
         own = scored[scored["scale"] == scale.name]
         everyone = few = _noted(evaluate(test, own, scale=scale), notes)
-        remaining = own[~own["rater"].isin([exclusion.rater for exclusion in excluded])]
+        remaining = own[~own["rater"].isin(excluded_raters)]
         late = untimely(remaining, rules)
         if excluded or late.any():
             few = _noted(evaluate(test, remaining[~late], len(excluded), scale), notes)
@@ -83,7 +88,8 @@ def analyse(
             models=other_models(scale, few.answers, few.pairs),
         )
         by_scale.append(results)
-    return replace(by_scale[0], more=tuple(by_scale[1:]))
+    faults = scores.faults(test, ticks[~ticks["rater"].isin(excluded_raters)])
+    return replace(by_scale[0], more=tuple(by_scale[1:]), faults=faults)
 
 
 def _noted(analysis: Analysis, notes: Sequence[str]) -> Analysis:
@@ -95,7 +101,8 @@ def paths(test: Test, folder: Path) -> list[Path]:
     figured = [f"{name}.{kind}" for name in FIGURES for kind in figures.FORMATS]
     names = [*figured, *(f"{name}.csv" for name in TABLES)]
     prefixes = [f"{before}{who}" for before in _prefixes(test) for who in ("", EVERYONE)]
-    return [folder / name for name in REPORTS] + [
+    reports = [*REPORTS, *([FAULTS_TABLE] if test.faults else [])]
+    return [folder / name for name in reports] + [
         folder / f"{prefix}{name}" for prefix in prefixes for name in names
     ]
 
@@ -112,6 +119,8 @@ def write(results: Results, folder: Path) -> None:
     html, document = (folder / name for name in REPORTS)
     write_file(html, page.page(results).encode())
     write_file(document, pdf.document(results))
+    if len(results.faults):
+        write_file(folder / FAULTS_TABLE, csv(results.faults).encode("utf-8-sig"))
     for each, prefix in zip(results.by_scale, _prefixes(results.test), strict=True):
         _write_analysis(each.test, each.included, folder, prefix)
         if each.exclusions:

@@ -80,6 +80,7 @@ class Results:
     raters who are kept, left out since they took too little time, or too much. conduct: what became
     of all who came, None where it is not known, as of ratings from elsewhere. effects, models: of
     those who are kept, see robustness. more: of the test's other scales, where a trial has several.
+    faults: that those who are kept have ticked, see scores.faults.
     """
 
     test: Test
@@ -94,6 +95,7 @@ class Results:
     effects: Table = field(default_factory=pd.DataFrame)
     models: Table = field(default_factory=pd.DataFrame)
     more: tuple["Results", ...] = ()
+    faults: Table = field(default_factory=pd.DataFrame)
 
     @property
     def scale(self) -> Scale:

@@ -210,3 +210,18 @@ def post_screening(ratings: Table) -> dict[str, list[str]]:
 
 def _of(flags: Table) -> str:
     return f"{int(flags.sum())} of {len(flags)} trials"
+
+
+def faults(test: Test, ticks: Table) -> Table:
+    """Estimate in which share of what they heard of each system raters ticked each fault: a row for
+    both, with the interval of a share; empty where none could be ticked."""
+    return pd.DataFrame(
+        [
+            {"system": system, "fault": fault}
+            | estimate_row(mean_of(own, rounding=0.0), (0, 1))
+            | size(own)
+            for fault in test.faults
+            for system in test.conditions
+            if len(own := ticks[(ticks["system"] == system) & (ticks["text"] == fault)])
+        ]
+    ).drop(columns="p", errors="ignore")

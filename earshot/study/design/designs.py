@@ -541,6 +541,7 @@ SMOS: Final = Design(
     alike=False,
 )
 
+FAULTS: Final = "faults"  # the name of the faults that were ticked, among the answers of a trial
 COMMENT: Final = "comment"  # the name of a text about a trial, among its answers
 TRANSCRIPTION: Final = Scale(
     "What is said? Write ? for what you do not understand.",

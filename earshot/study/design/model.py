@@ -81,8 +81,9 @@ class Test:
     rater gets the trials of each system, or pair, one after the other. disclosed_after: whether
     raters are told after the test, and not before, that voices may be synthetic. statements: what
     only its authors know, by name (earshot.study.design.statements). guidelines: what
-    raters read while they judge, by scale (earshot.study.design.scales). source: what its ratings
-    were collected with, where it was not us (earshot.study.imports).
+    raters read while they judge, by scale (earshot.study.design.scales). faults: what they may tick
+    of each sound. source: what its ratings were collected with, where it was not us
+    (earshot.study.imports).
     """
 
     __test__: ClassVar[bool] = False  # it is no test of pytest's
@@ -123,6 +124,7 @@ class Test:
     disclosed_after: bool = False
     statements: Mapping[str, str] = field(default_factory=dict)
     guidelines: Mapping[str, str] = field(default_factory=dict)
+    faults: tuple[str, ...] = ()
     source: str = ""
 
     def __getstate__(self) -> dict[str, Any]:
@@ -165,7 +167,7 @@ class Test:
     @property
     def by_name(self) -> bool:
         """Whether the answers of a trial are by the name of their scale."""
-        return bool(self.scales) or self.comment
+        return bool(self.scales or self.faults) or self.comment
 
     @cached_property
     def checked(self) -> Scale:

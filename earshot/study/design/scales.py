@@ -9,7 +9,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from earshot.study.design.designs import ACR, COMMENT, SMOS, TRANSCRIPTION, Design, Labels, Scale
+from earshot.study.design.designs import (
+    ACR,
+    COMMENT,
+    FAULTS,
+    SMOS,
+    TRANSCRIPTION,
+    Design,
+    Labels,
+    Scale,
+)
 from earshot.study.design.document import REQUIRED, Pattern, Value
 
 NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,39}")
@@ -20,10 +29,12 @@ MAX_SCALES: Final = 6  # on one trial
 MAX_SENTENCE: Final = 500  # characters of what is said in a stimulus, and of what a rater heard
 MAX_COMMENT: Final = 1000  # characters
 MAX_GUIDELINES: Final = 2000  # characters
+MAX_FAULTS: Final = 20  # that raters may tick of a sound
+MAX_FAULT: Final = 60  # characters of one
 TRIAL: Final = ""  # as the name of a scale: the whole trial
 TEXT_KEYS: Final = (
     *("title", "instructions", "consent", "question", "words", "agree", "scales"),
-    "guidelines",
+    *("guidelines", "faults"),
 )
 MAX_BOXES: Final = 10
 PLACEHOLDER: Final = "Say here who asks, what for, and whom to write to."
@@ -88,7 +99,7 @@ def read_scales(document: Value, design: Design) -> tuple[Scale, ...]:
 
 
 def _scale(name: str, value: Value, design: Design) -> Scale:
-    if not NAME.fullmatch(name) or name == COMMENT:
+    if not NAME.fullmatch(name) or name in (COMMENT, FAULTS):
         value.problem(
             f'"{name}" cannot name a scale: use a to z, digits and _, and begin with a letter.'
         )
@@ -186,6 +197,18 @@ def read_guidelines(value: Value) -> dict[str, str]:
     return guidelines
 
 
+def read_faults(value: Value, design: Design | None = None) -> tuple[str, ...]:
+    """Read what raters may tick of each sound; design: where it is the test's own list."""
+    faults = value.texts("faults")
+    if len(faults) > MAX_FAULTS or len({*faults}) < len(faults):
+        value.at("faults").problem(f'"faults" takes {MAX_FAULTS} at most, each once.')
+    if not all(1 <= len(fault) <= MAX_FAULT for fault in faults):
+        value.at("faults").problem(f'each of "faults" must have 1 to {MAX_FAULT} characters.')
+    if faults and design and design.scale.chance and design.paired:
+        value.at("faults").problem(f"{design.name} asks which sound is which: leave faults out.")
+    return faults
+
+
 def by_checks(scales: tuple[Scale, ...]) -> Iterator[Scale]:
     """Yield the scales that a check may expect an answer on: those with numbers, then all."""
     yield from (scale for scale in scales if not scale.typed)
@@ -236,7 +259,8 @@ def words_in(text: str) -> list[str]:
 class Texts:
     """The texts of a test in a language; None: what it says in its own. words are the scale's;
     agree: what raters tick before they begin. scales: question and answers of each, where a trial
-    has several. guidelines: see read_guidelines.
+    has several. guidelines: see read_guidelines. faults: none where they are not
+    translated.
     """
 
     title: str | None = None
@@ -247,6 +271,7 @@ class Texts:
     agree: tuple[str, ...] | None = None
     scales: Mapping[str, tuple[str | None, Labels]] = field(default_factory=dict)
     guidelines: Mapping[str, str] = field(default_factory=dict)
+    faults: tuple[str, ...] = ()
 
 
 def read_language(document: Value) -> str:
@@ -266,15 +291,19 @@ def read_agree(document: Value) -> tuple[str, ...]:
 
 
 def read_texts(
-    document: Value, words: int, boxes: int, scales: tuple[Scale, ...] = ()
+    document: Value, words: int, boxes: int, scales: tuple[Scale, ...] = (), faults: int = 0
 ) -> dict[str, Texts]:
     """Read the texts by language. words: how many the scale has; boxes: how many there are to tick;
-    scales: where a trial has several."""
+    scales: where a trial has several; faults: how many the test has."""
     languages: dict[str, Value] = document.take("texts", dict, {})
-    return {name: _texts(name, value, words, boxes, scales) for name, value in languages.items()}
+    return {
+        name: _texts(name, value, words, boxes, scales, faults) for name, value in languages.items()
+    }
 
 
-def _texts(name: str, value: Value, words: int, boxes: int, scales: tuple[Scale, ...]) -> Texts:
+def _texts(
+    name: str, value: Value, words: int, boxes: int, scales: tuple[Scale, ...], faults: int
+) -> Texts:
     if not LANGUAGE.fullmatch(name):
         value.problem(f'"{name}" is no language: write its code, as in de.')
     if not value.is_section(TEXT_KEYS, ", whichever are to be translated"):
@@ -282,8 +311,13 @@ def _texts(name: str, value: Value, words: int, boxes: int, scales: tuple[Scale,
     for key in ("question", "words") if scales else ():
         if value.has(key):
             value.at(key).problem(f'write "{key}" within "scales", below one of them.')
-    lists = {"words": value.texts("words"), "agree": read_agree(value)}
-    for key, number, whose in (("words", words, "scale"), ("agree", boxes, "test")):
+    lists = {
+        "words": value.texts("words"),
+        "agree": read_agree(value),
+        "faults": read_faults(value),
+    }
+    numbers = (("words", words, "scale"), ("agree", boxes, "test"), ("faults", faults, "test"))
+    for key, number, whose in numbers:
         if value.has(key) and len(lists[key]) != number:
             value.at(key).problem(f'"{key}" must be {number}, as many as the {whose} has.')
     return Texts(
@@ -295,6 +329,7 @@ def _texts(name: str, value: Value, words: int, boxes: int, scales: tuple[Scale,
         agree=lists["agree"] if value.has("agree") else None,
         scales=read_words(value, scales),
         guidelines=read_guidelines(value),
+        faults=lists["faults"],
     )
 
 

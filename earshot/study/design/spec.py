@@ -51,6 +51,7 @@ from earshot.study.design.raters import (
 from earshot.study.design.scales import (
     by_checks,
     read_agree,
+    read_faults,
     read_guidelines,
     read_language,
     read_scales,
@@ -68,7 +69,7 @@ KEYS: Final = (
     "words language no_preference loudness seed invited panel raters closes texts pairing "
     "mention_reference questions rules agree approval strict scales comment sentences "
     "show_sentence demographics environment break_every blocks disclosure statements "
-    "guidelines"
+    "guidelines faults"
 ).split()
 TRIAL_KEYS: Final = ("sounds", "reference", "expected", "tolerance")
 LOUDNESS: Final = (-60.0, -10.0)  # LUFS, what can be meant
@@ -131,7 +132,7 @@ def _test(document: Value, name: str, folder: Path) -> Test:
         "loudness", float, None, _is_loudness, "-60 to -10 (LUFS): -23 suits speech"
     )
     words = _words(document, design, no_preference)
-    agree = read_agree(document)
+    agree, faults = read_agree(document), read_faults(document, design)
     strict = document.take("strict", bool, True)
     if document.has("strict") and not design.together:
         document.at("strict").problem('"strict" belongs to mushra.')
@@ -177,13 +178,14 @@ def _test(document: Value, name: str, folder: Path) -> Test:
         break_every=document.take("break_every", int, None, at_least(1), "1 or more trials"),
         blocks=blocks,
         disclosed_after=document.choice("disclosure", get_args(Disclosure), "before") == "after",
-        texts=read_texts(document, len(words), len(agree), scales),
+        texts=read_texts(document, len(words), len(agree), scales, len(faults)),
         scales=scales,
         comment=document.take("comment", bool, False),
         sentences=sentences,
         show_sentence=document.take("show_sentence", bool, False),
         statements=read_statements(document),
         guidelines=read_guidelines(document),
+        faults=faults,
     )
 
 

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from earshot.core.errors import InputError
 from earshot.study.design import REFERENCE, Answer, Item, Scale, Test, Trial
-from earshot.study.design.designs import COMMENT, One
+from earshot.study.design.designs import COMMENT, FAULTS, One
 from earshot.study.design.model import CHECKS
 from earshot.study.design.scales import MAX_COMMENT, MAX_SENTENCE, words_in
 from earshot.study.storage.raters import item_of
@@ -83,9 +83,12 @@ def check(test: Test, item: Item, answer: Answer, plays: Sequence[int]) -> None:
         _check_one(test, item, test.rated[0], answer)
         return
     names = [scale.name for scale in test.rated]
+    names += [FAULTS] if test.faults else []
     keys = {*answer} - ({COMMENT} if test.comment else set()) if isinstance(answer, dict) else None
     if not isinstance(answer, dict) or keys != {*names}:
         raise InputError(f"Send an answer to each of {', '.join(names)}.")
+    if test.faults:
+        _check_faults(test, item, answer[FAULTS])
     for scale in test.rated:
         _check_one(test, item, scale, answer[scale.name])
     _check_text(answer.get(COMMENT, ""), MAX_COMMENT)
@@ -100,6 +103,14 @@ def _check_one(test: Test, item: Item, scale: Scale, answer: Answer) -> None:
         raise InputError(refusal)
 
 
+def _check_faults(test: Test, item: Item, answer: Answer) -> None:
+    """Raise InputError unless there is a number for each sound, whose bit k is set where fault k
+    was ticked."""
+    numbers, end = answer if isinstance(answer, list) else [], 2 ** len(test.faults)
+    if len(numbers) != len(item.systems) or not all(_is_count(n) and n < end for n in numbers):
+        raise InputError(f"Send {len(item.systems)} numbers of ticked faults, below {end}.")
+
+
 def _check_text(text: object, most: int, least: int = 0) -> None:
     if not isinstance(text, str) or not least <= len(text.strip()) <= most:
         raise InputError(f"Send a text of {least} to {most} characters.")
@@ -107,7 +118,8 @@ def _check_text(text: object, most: int, least: int = 0) -> None:
 
 def rating_rows(test: Test, item: Item, answer: Answer, plays: Sequence[int]) -> list[Rating]:
     """Make a row for each condition where a trial shows all, else one row, with the answer that the
-    design counts (Design.value); so for every scale, and one more of a comment.
+    design counts (Design.value); so for every scale, one for each fault that a sound may have (1
+    where it was ticked, else 0; its name is the text), and one more of a comment.
 
     Of what raters write down, the answer is its share of word errors: see errors_in.
     """
@@ -119,6 +131,12 @@ def rating_rows(test: Test, item: Item, answer: Answer, plays: Sequence[int]) ->
         if scale.name in answer
         for row in _scale_rows(test, item, scale, answer[scale.name], plays)
     ]
+    ticked_faults = answer.get(FAULTS)
+    for at, bits in enumerate(ticked_faults if isinstance(ticked_faults, list) else ()):
+        ratings += [
+            Rating(item.systems[at], "", at, float(bits >> k & 1), plays[at], None, FAULTS, fault)
+            for k, fault in enumerate(test.faults)
+        ]
     if comment := answer.get(COMMENT):
         about = ("", "") if test.design.together else (ratings[0].system, ratings[0].other)
         ratings.append(Rating(*about, 0, math.nan, sum(plays), None, COMMENT, str(comment)))

@@ -13,6 +13,7 @@ import pandas as pd
 
 from earshot.core.files import write as write_file
 from earshot.study.design import Item, Test
+from earshot.study.design.designs import FAULTS
 from earshot.study.design.model import PREPARED
 from earshot.study.sounds import copies
 from earshot.study.storage.answers import rating_rows
@@ -30,8 +31,9 @@ COLUMNS: Final[dict[str, dict[str, str]]] = {
         "in ab 1 for the system, 0 for the other, 0.5 for "
         "neither; in abx 1 where X was found; in ccr the system compared with the other",
         "answer_in_words": "the same in the words of the scale; in mushra of its interval",
-        "scale": "what was asked: the design, or one of several scales; comment: a text on it",
-        "text": "what the rater wrote: what they heard, or a comment",
+        "scale": "what was asked: the design, or one of several scales; comment: a text on it; "
+        "faults: whether the fault in text was ticked of the sound, 1 or 0",
+        "text": "what the rater wrote: what they heard, or a comment; of faults the name of one",
         "kind": "trial, practice, attention (an instructed check) or gold (a known answer)",
         "expected": "the answer that is right, of checks and gold trials",
         "order": "place in the rater's sequence, from 0",
@@ -120,7 +122,11 @@ def files(test: Test, store: Store) -> dict[str, bytes]:
     text = json.dumps(description(test, described), ensure_ascii=False, indent=2)
     raw = EVERYTHING.format(name=test.name)
     values = {"title": test.title, "dictionary": DICTIONARY, "everything": raw}
-    readme = README.format(**values, raters=len(everything), ratings=len(rated["answer"].dropna()))
+    readme = README.format(
+        **values,
+        raters=len(everything),
+        ratings=int((rated["answer"].notna() & (rated["scale"] != FAULTS)).sum()),
+    )
     today = datetime.now(UTC).date().isoformat()
     return contents | {
         DICTIONARY: csv(described).encode("utf-8-sig"),  # for spreadsheets

@@ -24,7 +24,7 @@ ANSWERED = ("answer", "plays", "milliseconds")
 SOMETIMES = (
     *("scales", "comment", "sentences", "show_sentence"),
     *("environment", "break_every", "blocks", "disclosed_after", "statements"),
-    "guidelines",
+    *("guidelines", "faults"),
 )
 TIMES = ("least_seconds", "most_seconds", "most_minutes")  # rules that few tests have
 LINE_END = re.compile(r"\r\n?")  # which, unquoted, would begin another row
@@ -151,7 +151,7 @@ def _text_fields(texts: Texts) -> dict[str, Any]:
     return {
         name: value
         for name, value in vars(texts).items()
-        if name not in ("scales", "guidelines") or value
+        if name not in ("scales", "guidelines", "faults") or value
     }
 
 

@@ -77,6 +77,7 @@ class Wording:
     agree: tuple[str, ...]
     scales: tuple[Scale, ...]
     guidelines: Mapping[str, str]
+    faults: tuple[str, ...]
 
 
 def own_languages(test: Test) -> tuple[str, ...]:
@@ -98,6 +99,7 @@ def wording(test: Test, language: str) -> Wording:
         agree=texts.agree or test.agree,
         scales=tuple(_wording_scale(scale, texts, language) for scale in test.scales),
         guidelines={**test.guidelines, **texts.guidelines},
+        faults=texts.faults or test.faults,
     )
 
 
@@ -266,6 +268,7 @@ def _trial(opened: Opened, texts: Wording, rater: Rater, item: Item) -> dict[str
             for scale in texts.scales
         ],
         "guidelines": texts.guidelines.get(TRIAL),
+        "faults": texts.faults,
         "comment": test.comment,
         "sentence": test.sentences.get(trial.stimulus) if trial and test.show_sentence else None,
         "practice": trial is not None and trial.kind == "practice",

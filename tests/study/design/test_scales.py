@@ -78,7 +78,7 @@ def test_sentences_are_read_from_files(tmp_path: Path) -> None:
         ("acr", {"scales": {f"s{k}": {"question": "?"} for k in range(7)}}, "takes 1 to 6"),
         ("acr", {"scales": {"comment": None}}, '"comment" cannot name a scale'),
         ("acr", {"scales": {"No Name": {"question": "?"}}}, "cannot name a scale"),
-        ("acr", {"scales": {"odd": None}}, "write question, points, words, ends here"),
+        ("acr", {"scales": {"odd": None}}, "write question, points, words, ends, guidelines here"),
         ("acr", {"scales": {"odd": {"points": 7}}}, '"question" is missing'),
         ("acr", {"scales": {"odd": {"question": "How?", "points": 7}}}, 'write "ends"'),
         ("acr", {"scales": {"naturalness": {"points": 9}}}, '"points" must be 5, 7, 11'),

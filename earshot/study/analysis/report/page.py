@@ -92,6 +92,7 @@ def page(results: Results, progress: str = "", rehearsed: Results | None = None)
         scales=list(map(_of_scale, scales)),
         more=[each.named(sentence) for each in scales for sentence in more_raters(each.included)],
         too_little=TOO_LITTLE,
+        faults=sheets.faults(results) if len(results.faults) else None,
         robust=[sheet for each in scales for sheet in sheets.robustness(each)],
         method=list(method(results)),
         paragraph_for_a_paper=paper.paragraph(results),

@@ -46,6 +46,8 @@ def _facts_of_test(results: Results) -> Iterator[tuple[str, str]]:
     titles = {each.scale.name: each.named("Guidelines") for each in results.by_scale}
     for name, text in test.guidelines.items():
         yield titles.get(name, "Guidelines"), text
+    if test.faults:
+        yield "Faults to tick", "; ".join(test.faults)
     if test.comment:
         yield "Comments", "a text on every trial, for those who want to"
     if test.show_sentence:

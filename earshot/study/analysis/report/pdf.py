@@ -86,6 +86,9 @@ def _story(results: Results) -> Iterator[Any]:
         return
     for each in results.by_scale:
         yield from _of_scale(each)
+    if len(results.faults):
+        yield _text("What was wrong?", HEAD)
+        yield _table(sheets.faults(results))
     yield _text("How many more raters?", HEAD)
     scales = results.by_scale
     more = [each.named(sentence) for each in scales for sentence in more_raters(each.included)]

@@ -7,9 +7,10 @@ from typing import Any
 from earshot.study.analysis.report.prose import interval, number, p_value
 from earshot.study.analysis.results import Analysis, Results
 from earshot.study.design import Scale
-from earshot.study.design.designs import CCR
+from earshot.study.design.designs import AB, CCR
 from earshot.study.storage.raters import SIMULATED
 
+SHARE = AB.scale  # whose numbers are shares
 PLAIN = CCR.scale  # its numbers are no shares and have two decimals
 EFFECTS = {
     "position": "Position: the first or right one of those shown at once",
@@ -108,6 +109,16 @@ def robustness(results: Results) -> list[Sheet]:
     sheets = [effects(results.scale, results)] if len(results.effects) else []
     sheets += [models(results)] if len(results.models) else []
     return [sheet for sheet in sheets if sheet.rows]
+
+
+def faults(results: Results) -> Sheet:
+    """Make the table of the faults that raters ticked, by system."""
+    rows = [
+        [row["fault"], row["system"], *_estimate(SHARE, row), str(row["ratings"])]
+        for row in _rows(results.faults)
+    ]
+    head = ["Fault", "System", "Ticked", "95 % interval", "Sounds rated"]
+    return Sheet("Faults that raters ticked (each interval by itself)", head, rows, 2, 2)
 
 
 def left_out(results: Results) -> Sheet:

@@ -35,6 +35,9 @@ export class Choice {
       this.fields.map((field) => field.element));
   }
 
+  // What the rated sounds are called; the open reference stands before them.
+  get names() { return this.labels.slice(this.trial.referenced ? 1 : 0); }
+
   get locked() { return this.labels.some((_, i) => !this.deck.heard(i)); }
 
   get ready() { return !this.locked && this.fields.every((field) => field.answer != null); }

@@ -7,7 +7,7 @@ import { memory, place } from "./memory.js";
 import { Mushra } from "./mushra.js";
 import { Deck } from "./player.js";
 import { t } from "./text.js";
-import { guidelines, remark } from "./written.js";
+import { faults, guidelines, remark } from "./written.js";
 
 // buffers: the sounds by position, then the open reference where there is one; screen: their pictures,
 // in the order in which they are shown.
@@ -22,26 +22,29 @@ export function judge(player, buffers, screen, trial, rater, send) {
   screen?.element.addEventListener("click", () => deck.toggle());
   const comment = trial.comment && remark(() => keep());
   const view = new (mushra ? Mushra : Choice)(trial, deck, () => keep());
+  const wrong = trial.faults.length > 0 && faults(view.names, trial.faults, () => keep());
   if (kept) {
     Object.assign(deck, { plays: kept.plays, seconds: kept.seconds, whole: kept.whole });
     if (screen && kept.figures) screen.figures = kept.figures;
     if (kept.answer != null) view.answer = kept.answer;
     if (comment) comment.answer = kept.comment;
+    if (wrong) wrong.answer = kept.faults;
   }
 
   const milliseconds = () => Math.round((kept?.milliseconds ?? 0) + performance.now() - began);
-  // By name where there are scales, or a comment next to the design's own.
+  // By name where there are scales, or faults or a comment next to the design's own.
   const answer = () => {
-    if (!trial.comment) return view.answer;
+    if (!comment && !wrong) return view.answer;
     const own = trial.scales.length ? view.answer : { [trial.design]: view.answer };
-    return comment.answer ? { ...own, comment: comment.answer } : own;
+    return { ...own, ...(wrong && { faults: wrong.answer }),
+      ...(comment && comment.answer && { comment: comment.answer }) };
   };
   const keep = () => {
     deck.count();
     const { plays, seconds, whole } = deck;
     screen?.tally();
-    memory.set(key, { answer: view.answer, comment: comment?.answer, plays, seconds, whole, figures: screen?.figures,
-      milliseconds: milliseconds() });
+    memory.set(key, { answer: view.answer, comment: comment?.answer, faults: wrong?.answer, plays, seconds, whole,
+      figures: screen?.figures, milliseconds: milliseconds() });
   };
   const figures = () => screen && { ...screen.figures, drift: Math.round(1000 * screen.figures.drift) };
   const go = () => {
@@ -64,6 +67,7 @@ export function judge(player, buffers, screen, trial, rater, send) {
     trial.practice && h("p", { class: "message" }, t("trial.practice")),
     guidelines(trial.guidelines),
     view.element,
+    wrong && wrong.element,
     comment && comment.element,
     h("div", { class: "actions" }, hint, next),
     h("details", { class: "keys" }, h("summary", {}, t("keys")), h("dl", {}, view.keys.map(row))),

@@ -37,6 +37,9 @@ export class Mushra {
     );
   }
 
+  // What the rated sounds are called.
+  get names() { return this.rows.map((_, i) => t("mushra.sound", { n: i + 1 })); }
+
   row(i) {
     const rate = () => { row.rated = true; this.onchange(); };
     const button = h("button", { type: "button", class: "switch", "aria-pressed": "false",

@@ -305,7 +305,7 @@ document.addEventListener("keydown", (event) => {
   const typing = target.closest("textarea, input[type=text]");
   if (typing && (key !== "Enter" || typing.matches("textarea"))) return;
   // Enter on a sound that was just played means: next.
-  const own = key === "Enter" ? "a, summary, .main, .quiet" : "a, summary, button";
+  const own = key === "Enter" ? "a, summary, .main, .quiet" : "a, summary, button, input[type=checkbox]";
   const native = (key === " " || key === "Enter") && target.closest(own);
   if (!native && shown.key?.(typed(event))) event.preventDefault();
 });

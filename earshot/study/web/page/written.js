@@ -35,6 +35,22 @@ export function guidelines(text, name = "") {
   return element;
 }
 
+// The faults of each sound to tick, none of which has to be; names: of the sounds, by position. The
+// answer has a number for each sound, whose bit k is set where fault k is ticked.
+export function faults(names, list, onchange) {
+  const boxes = names.map(() => list.map(() => h("input", { type: "checkbox", onchange })));
+  const rows = names.map((name, i) => h("fieldset", { class: "faults" },
+    h("legend", {}, names.length > 1 ? name : t("trial.faults")),
+    h("div", {}, list.map((fault, k) => h("label", { class: "choice" }, boxes[i][k], fault)))));
+  return {
+    element: h("div", {}, names.length > 1 && h("h2", {}, t("trial.faults")), rows),
+    get answer() { return boxes.map((own) => own.reduce((sum, box, k) => sum + box.checked * 2 ** k, 0)); },
+    set answer(values) {
+      boxes.forEach((own, i) => own.forEach((box, k) => { box.checked = Boolean(values?.[i] >> k & 1); }));
+    },
+  };
+}
+
 // A comment, which may stay empty.
 export function remark(onchange) {
   const input = h("textarea", { rows: 2, maxlength: MAX_COMMENT, oninput: onchange });
