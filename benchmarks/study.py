@@ -16,7 +16,7 @@ from scipy.stats import binomtest, friedmanchisquare, kendalltau, norm
 
 from benchmarks.study_adaptive import adaptive
 from benchmarks.study_intervals import coverage
-from benchmarks.study_words import word_errors
+from benchmarks.study_words import ticked_faults, word_errors
 from benchmarks.study_worlds import rows
 from earshot.study.analysis.estimates import (
     LEVEL,
@@ -47,6 +47,7 @@ def main() -> None:
         "adaptive": adaptive,
         "raters": planned,
         "words": word_errors,
+        "faults": ticked_faults,
     }
     parser = argparse.ArgumentParser(prog="python -m benchmarks.study", description=__doc__)
     parser.add_argument("--parts", nargs="+", choices=[*sections], default=[*sections])

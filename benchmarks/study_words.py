@@ -1,14 +1,18 @@
-"""How often intervals of word error rates hold the truth, for benchmarks.study."""
+"""How often intervals of word error rates, and of faults that raters tick, hold the truth, for
+benchmarks.study."""
 
 from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
+from scipy.stats import norm
 
 from earshot.study.analysis import scores
-from earshot.study.analysis.estimates import Table
+from earshot.study.analysis.estimates import Table, estimate_row, mean
 
 TESTS = 500
+TICKED = (0.05, 0.2, 0.4)  # of the sounds of a system, with a fault
+TICKING = 0.5, 0.7  # SD of raters and of sentences on a normal scale, whose noise has 1
 SIZES = ((20, 20), (12, 12), (8, 20))  # raters, sentences
 RATES = (0.05, 0.2, 0.5)  # of words that are not understood
 SPREAD = 0.3  # SD of a rater's rate, and of a sentence's, as a share of the rate
@@ -33,6 +37,41 @@ def word_errors() -> Iterator[str]:
         f"systems share; sentences have {WORDS.min()} to {WORDS.max()} words. So few tests leave 2 "
         "points of doubt."
     )
+
+
+def ticked_faults() -> Iterator[str]:
+    """Tabulate intervals of a fault's share that hold the truth."""
+    yield "## Faults that raters tick: how often 95 % hold the share"
+    yield ""
+    yield f"| {TESTS} tests | ticked, % | interval, % |"
+    yield "|---|---:|---:|"
+    for raters, sentences in SIZES:
+        for share in TICKED:
+            held = 100 * ticks_held(raters, sentences, share)
+            yield f"| {raters} raters × {sentences} | {100 * share:.0f} | {held:.1f} |"
+    yield ""
+    yield (
+        "Raters tick a fault more or less readily, and sentences have it more or less often (SD "
+        f"{TICKING[0]:g} and {TICKING[1]:g} on a normal scale). So few tests leave 2 points of "
+        "doubt."
+    )
+
+
+def ticks_held(raters: int, sentences: int, share: float) -> float:
+    """Find the share of intervals that hold the share of all sounds in which a fault is ticked."""
+    rng = np.random.default_rng(round(1000 * share) + raters * sentences)
+    middle = norm.ppf(share) * np.sqrt(1 + sum(each**2 for each in TICKING))
+    rater, sentence = (each.ravel() for each in np.indices((raters, sentences)))
+    held = 0
+    for _ in range(TESTS):
+        own, fits = (
+            spread * rng.normal(size=number)
+            for spread, number in zip(TICKING, (raters, sentences), strict=True)
+        )
+        ticks = rng.normal(size=len(rater)) < middle + own[rater] + fits[sentence]
+        row = estimate_row(mean(ticks.astype(float), rater, sentence), (0, 1))
+        held += row["low"] <= share <= row["high"]
+    return held / TESTS
 
 
 def measured(raters: int, sentences: int, rate: float) -> tuple[float, float]:
