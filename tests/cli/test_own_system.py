@@ -155,5 +155,5 @@ def test_commands_are_named(
     assert left.value.code == 0 and "--port" in help_text
     assert all(f"earshot {command} " in help_text for command in COMMANDS)
     monkeypatch.setattr("sys.argv", ["earshot", "voice_conversion", "in.wav"])
-    with pytest.raises(SystemExit, match="no command voice_conversion, only convert, words"):
+    with pytest.raises(SystemExit, match="no command voice_conversion, only convert, live, words"):
         main()

@@ -329,7 +329,7 @@ class ConversionAPI:
 
         Args:
             audio: a recording of speech, 0.1 to 60 s.
-            target: the voice: SF1, TF2, SM1, TM3, S1, Nell, Odile, Vera or Heart, or nobody, as
+            target: the voice: SF1, TF2, SM1, TM3, S1, Nell, Odile, Vera or Heart. Or nobody, as
                 /speak_as_nobody draws it. vqvae models have the first five.
             model: continuous, units-512x3, units-512x2, units-512, units-256, units-128, units-64,
                 vqvae-512, vqvae-256, vqvae-128 or vqvae-64.
@@ -395,7 +395,7 @@ class ConversionAPI:
 
         Args:
             units: as /convert returns them.
-            target: the voice: SF1, TF2, SM1, TM3, S1, Nell, Odile, Vera or Heart, or nobody, who
+            target: the voice: SF1, TF2, SM1, TM3, S1, Nell, Odile, Vera or Heart. Or nobody, who
                 has the tempo of the units. vqvae models have the first five.
             vocoder: neural or griffin-lim.
             intonation: keep, the source's, or predicted. vqvae models predict it always.
