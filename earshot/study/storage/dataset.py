@@ -125,7 +125,7 @@ def files(test: Test, store: Store) -> dict[str, bytes]:
     readme = README.format(
         **values,
         raters=len(everything),
-        ratings=int((rated["answer"].notna() & (rated["scale"] != FAULTS)).sum()),
+        ratings=int(rated.loc[rated["scale"] != FAULTS, "answer"].count()),
     )
     today = datetime.now(UTC).date().isoformat()
     return contents | {
