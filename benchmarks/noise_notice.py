@@ -97,8 +97,8 @@ def measured(data: Path, fit: bool) -> Iterator[tuple[str, bool, float, float]]:
     train = [corpus / row["path"] for row in rows if row["split"] == "train"]
     test = [corpus / row["path"] for row in rows if row["split"] == "test"]
     speech = train[:RECORDINGS] if fit else test[:: len(test) // RECORDINGS][:RECORDINGS]
-    talkers = train[RECORDINGS : 3 * RECORDINGS] if fit else train[-2 * RECORDINGS :]
-    noises, transcribe = Noises(data, fit, talkers, random), Transcriber.from_pretrained()
+    speakers = train[RECORDINGS : 3 * RECORDINGS] if fit else train[-2 * RECORDINGS :]
+    noises, transcribe = Noises(data, fit, speakers, random), Transcriber.from_pretrained()
 
     for number, path in enumerate(speech):
         clean = load(path, SAMPLE_RATE, 600.0).waveform[: round(SECONDS * SAMPLE_RATE)]
