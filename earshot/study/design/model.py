@@ -193,12 +193,14 @@ class Test:
 
     @property
     def fingerprint(self) -> str:
-        """Return a hash of all but texts: where it changes, answers mean something else."""
+        """Return a hash of all that answers mean something by, which most texts are not."""
         trials = [(t.stimulus, list(t.sounds), t.kind, t.expected) for t in self.trials]
         more: list[object] = (
             ["no open reference"] if self.design.referenced and not self.referenced else []
         )
         more += [[scale.name, len(scale.answers)] for scale in self.scales]
+        # Ticked faults are stored by their places in the list.
+        more += [["faults", *self.faults]] if self.faults else []
         content = json.dumps([self.design.name, trials, *more])
         return hashlib.sha256(content.encode()).hexdigest()
 

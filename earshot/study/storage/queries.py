@@ -39,7 +39,7 @@ def lock_test(session: Session, test: Test) -> TestRow:
     row = test_row(session, test, lock=True)
     if row.fingerprint != test.fingerprint:
         raise InputError(
-            "The sounds or trials of this test are not those that raters have answered: "
+            "The sounds, trials or faults of this test are not those that raters have answered: "
             "give the changed test another name."
         )
     return row

@@ -11,6 +11,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from benchmarks.support.listening import Rater, write_test
+from earshot.core.errors import InputError
 from earshot.study.analysis import analyse, paths, write
 from earshot.study.analysis.report.page import page
 from earshot.study.design.scales import MAX_FAULTS
@@ -112,3 +113,14 @@ def test_faults_stand_by_system_and_change_no_score(
     write(results, tmp_path / "out")
     assert (tmp_path / "out" / "faults.csv").is_file()
     assert tmp_path / "out" / "faults.csv" in paths(test, tmp_path / "out")
+
+
+def test_list_cannot_change_once_a_rater_has_agreed(tmp_path: Path) -> None:
+    """Ticks are places in it: another order would say what nobody ticked."""
+    test = load(make_folder(tmp_path / "t", faults=FAULTS))
+    turned = load(make_folder(tmp_path / "t", faults=FAULTS[::-1]))
+    store = Store(f"sqlite:///{tmp_path / 'answers.db'}")
+    store.open(test)
+    with pytest.raises(InputError, match="give the changed test another name"):
+        store.open(turned)
+    store.dispose()
