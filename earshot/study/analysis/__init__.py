@@ -13,7 +13,7 @@ import pandas as pd
 from earshot.core.files import write as write_file
 from earshot.study.analysis import scores
 from earshot.study.analysis.estimates import Table
-from earshot.study.analysis.exclusions import Exclusion, screen, untimely
+from earshot.study.analysis.exclusions import Exclusion, screen, skipped, untimely
 from earshot.study.analysis.report import figures, page, pdf
 from earshot.study.analysis.results import Analysis, Results, evaluate
 from earshot.study.analysis.robustness import effects, other_models
@@ -27,10 +27,13 @@ __all__ = ["Analysis", "Exclusion", "Results", "Rules", "analyse", "paths", "wri
 
 COLUMNS = (
     "test rater trial order position system other stimulus answer kind expected plays "
-    "milliseconds frames dropped_frames drift headphones environment minutes finished started "
-    "language scale text"
+    "milliseconds frames dropped_frames drift dropouts lost_sound stalls hidden rate headphones "
+    "environment minutes finished started language scale text"
 ).split()
-NUMBERS = "answer expected milliseconds frames dropped_frames drift minutes trial".split()
+NUMBERS = (
+    "answer expected milliseconds frames dropped_frames drift dropouts lost_sound stalls hidden "
+    "rate minutes trial"
+).split()
 REPORTS = ("report.html", "report.pdf")
 FIGURES, TABLES = ("figure", "stimuli"), ("systems", "pairs", "power")
 FAULTS_TABLE = "faults.csv"
@@ -71,9 +74,10 @@ def analyse(
         own = scored[scored["scale"] == scale.name]
         everyone = few = _noted(evaluate(test, own, scale=scale), notes)
         remaining = own[~own["rater"].isin(excluded_raters)]
-        late = untimely(remaining, rules)
-        if excluded or late.any():
-            few = _noted(evaluate(test, remaining[~late], len(excluded), scale), notes)
+        late, disturbed = untimely(remaining, rules), skipped(remaining, rules)
+        if excluded or late.any() or disturbed.any():
+            included = remaining[~(late | disturbed)]
+            few = _noted(evaluate(test, included, len(excluded), scale), notes)
         results = Results(
             test=test,
             included=few,
@@ -83,6 +87,7 @@ def analyse(
             started=table["rater"].nunique(),
             finished=table.loc[table["finished"].eq(True).fillna(False), "rater"].nunique(),
             untimely=int(late.sum()),
+            skipped=int((disturbed & ~late).sum()),
             conduct=conduct,
             effects=effects(test, few.answers, scale),
             models=other_models(scale, few.answers, few.pairs),

@@ -31,6 +31,8 @@ def in_words(rules: Rules, test: Test) -> tuple[str, ...]:
         )
     if rules.most_minutes is not None:
         words.append(f"more than {rules.most_minutes:g} minutes from consent to the last answer")
+    if most := rules.dropouts.get("rater"):
+        words.append(f"a device that skipped {times(most)} or more in all, as their page measured")
     if rules.post_screening and test.design.together and test.referenced:
         words.append(
             "the hidden reference rated below 90, or the 7 kHz anchor above 90, in more than "
@@ -43,7 +45,7 @@ def describe_rules(rules: Rules, test: Test) -> str:
     """Describe who is left out, and which single answers of others."""
     raters = "; ".join(in_words(rules, test))
     parts = [f"Raters with all their answers for: {raters}."] if raters else []
-    if single := in_time(rules):
+    if single := " and ".join(filter(None, (in_time(rules), undisturbed(rules)))):
         parts.append(f"Of others, {single}.")
     return " ".join(parts) or "Nobody."
 
@@ -88,11 +90,20 @@ def _reasons(test: Test, ratings: Table, rules: Rules) -> Iterator[tuple[str, st
         for rater, took in ratings.groupby("rater")["minutes"].max().items():
             if took > rules.most_minutes:
                 yield "too long", str(rater), f"took {took:.0f} minutes"
+    trials = ratings[ratings["kind"] == "trial"]
     if in_time(rules):
-        trials = ratings[ratings["kind"] == "trial"]
         for rater, late in untimely(trials, rules).groupby(trials["rater"]):
             if late.all():
                 yield "time of single answers", str(rater), "gave no answer in the time allowed"
+    if most := rules.dropouts.get("rater"):
+        answers = ratings.drop_duplicates(["rater", "order"])
+        for rater, number in answers.groupby("rater")["dropouts"].sum().items():
+            if number >= most:
+                yield "dropouts", str(rater), f"had a device that skipped {times(number)}"
+    if undisturbed(rules):
+        for rater, disturbed in skipped(trials, rules).groupby(trials["rater"]):
+            if disturbed.all():
+                yield "dropouts", str(rater), "had a device that skipped in every answer"
     if rules.post_screening and test.design.together and test.referenced:
         for rater, reasons in post_screening(ratings[ratings["kind"] == "trial"]).items():
             for reason in reasons:
@@ -117,6 +128,23 @@ def in_time(rules: Rules) -> str:
         if limit is not None
     ]
     return f"single answers that took {' or '.join(limits)}" if limits else ""
+
+
+def skipped(ratings: Table, rules: Rules) -> Table:
+    """Return for each rating whether the device skipped while it was made, so often that the rules
+    leave it out; what was not measured stays."""
+    return ratings["dropouts"].ge(rules.dropouts.get("answer", math.inf)).fillna(False)
+
+
+def undisturbed(rules: Rules) -> str:
+    """Describe the single answers that are left out for the device; "" for none."""
+    most = rules.dropouts.get("answer")
+    return f"single answers in which the device skipped {times(most)} or more" if most else ""
+
+
+def times(number: float) -> str:
+    """Write how often something happened."""
+    return "once" if number == 1 else f"{number:g} times"
 
 
 def _failed_checks(test: Test, ratings: Table, most: float) -> Iterator[tuple[str, str]]:

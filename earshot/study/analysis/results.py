@@ -77,10 +77,11 @@ class Results:
     """A test's results both ways: included, without whom the rules exclude, and everyone.
 
     started and finished count raters with at least one answer, and with all; untimely: ratings of
-    raters who are kept, left out since they took too little time, or too much. conduct: what became
-    of all who came, None where it is not known, as of ratings from elsewhere. effects, models: of
-    those who are kept, see robustness. more: of the test's other scales, where a trial has several.
-    faults: that those who are kept have ticked, see scores.faults.
+    raters who are kept, left out since they took too little time, or too much; skipped: others,
+    left out since the device skipped. conduct: what became of all who came, None where it is not
+    known, as of ratings from elsewhere. effects, models: of those who are kept, see robustness.
+    more: of the test's other scales, where a trial has several. faults: that those who are kept
+    have ticked, see scores.faults.
     """
 
     test: Test
@@ -91,6 +92,7 @@ class Results:
     started: int
     finished: int
     untimely: int = 0
+    skipped: int = 0
     conduct: Conduct | None = None
     effects: Table = field(default_factory=pd.DataFrame)
     models: Table = field(default_factory=pd.DataFrame)

@@ -61,6 +61,8 @@ MIN_PAIRS, MAX_PAIRS = 2, 10  # pairs of the test of the room
 
 FAILED_CHECKS: Final = 0.25  # of attention checks, above which a rater is not to be believed
 MAX_TIME: Final = 10_000  # seconds of an answer, and minutes of a sitting
+DROPOUTS_KEYS: Final = ("answer", "rater")
+MAX_DROPOUTS: Final = 10_000
 OFF: Final = False  # what is written for a rule that does not hold
 
 
@@ -317,6 +319,8 @@ class Rules:
     MUSHRA with an open reference. environment: the test of the room was failed. least_seconds,
     most_seconds: an answer that took less, or more, is left out, and the rater's others stay.
     most_minutes: the rater took longer, from their consent to their last answer, breaks and all.
+    dropouts: an answer is left out where the device skipped so often ("answer") while it was
+    judged, and a rater whose device did in all ("rater").
     """
 
     failed_checks: float | None = FAILED_CHECKS
@@ -328,6 +332,7 @@ class Rules:
     least_seconds: float | None = None
     most_seconds: float | None = None
     most_minutes: float | None = None
+    dropouts: Mapping[str, int] = field(default_factory=dict)
 
 
 def read_rules(document: Value) -> Rules:
@@ -350,8 +355,23 @@ def read_rules(document: Value) -> Rules:
         value.at("most_seconds").problem('"most_seconds" must be more than "least_seconds".')
     for name in ("headphones", "post_screening", "environment"):
         rules[name] = value.take(name, bool, True)
+    rules["dropouts"] = _dropouts(value) if value.has("dropouts") else {}
     rules["fewest"] = value.take("fewest", int, Rules.fewest, at_least(2), "2 raters or more")
     return Rules(**rules)
+
+
+def _dropouts(value: Value) -> dict[str, int]:
+    """Read how many dropouts are too many, in an answer and of a rater."""
+    section = value.at("dropouts")
+    if section.content is OFF or not section.is_section(DROPOUTS_KEYS, ", each with a number"):
+        return {}
+    return {
+        name: section.take(
+            name, int, 1, lambda number: 1 <= number <= MAX_DROPOUTS, f"1 to {MAX_DROPOUTS}"
+        )
+        for name in DROPOUTS_KEYS
+        if section.has(name)
+    }
 
 
 def _time(value: Value, name: str) -> float | None:

@@ -18,6 +18,16 @@ from earshot.study.design.scales import MAX_COMMENT, MAX_SENTENCE, words_in
 from earshot.study.storage.raters import item_of
 from earshot.study.storage.tables import ItemRow, RaterRow
 
+# Columns, and their names in ItemRow.playback.
+PLAYBACK = {
+    "dropouts": "dropouts",
+    "lost_sound": "lost",
+    "stalls": "stalls",
+    "hidden": "hidden",
+    "device_changes": "changes",
+    "rate": "rate",
+    "latency": "latency",
+}
 RATING_COLUMNS = {
     "test": "str",
     "rater": "str",
@@ -35,6 +45,7 @@ RATING_COLUMNS = {
     "frames": "Int64",
     "dropped_frames": "Int64",
     "drift": "Int64",
+    **dict.fromkeys(PLAYBACK, "Int64"),
     "headphones": "boolean",
     "environment": "boolean",
     "minutes": "float64",
@@ -236,7 +247,9 @@ def ratings_table(session: Session, test: Test) -> pd.DataFrame:
     test; rater (hash); trial (its id); order (place in the rater's sequence); position (of system
     on the screen, 0 is left or A); system; other (what it was compared with, or ""); stimulus;
     answer (see answers.rows); kind; expected (float or NaN); plays; milliseconds; frames,
-    dropped_frames and drift (ms), of trials with pictures, else NA (see ItemRow); headphones
+    dropped_frames and drift (ms), of trials with pictures, else NA (see ItemRow); dropouts,
+    lost_sound (ms), stalls, hidden, device_changes, rate (Hz) and latency (ms), of the device, NA
+    where they were not measured (see ItemRow); headphones
     (True, False or NA), and environment, the same of the test of the room; minutes (of the rater so
     far, by the server's clock); finished (bool); started (ISO day); language (of the rater's page,
     or ""); scale; text (what was written; of a comment all there is).
@@ -264,6 +277,7 @@ def ratings_table(session: Session, test: Test) -> pd.DataFrame:
             "frames": (row.video or {}).get("frames"),
             "dropped_frames": (row.video or {}).get("dropped"),
             "drift": (row.video or {}).get("drift"),
+            **{column: (row.playback or {}).get(name) for column, name in PLAYBACK.items()},
             "headphones": rater.headphones,
             "environment": rater.environment,
             "minutes": minutes[rater.id],

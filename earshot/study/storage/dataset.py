@@ -43,6 +43,14 @@ COLUMNS: Final[dict[str, dict[str, str]]] = {
         "frames": "of the video that were to be seen; empty where there is none",
         "dropped_frames": "of these, left out by the browser, as it counts",
         "drift": "the farthest that the video was from its sound, in ms, as the page measured",
+        "dropouts": "seconds in which the device left out some of the sound, as the page measured; "
+        "empty where it did not, as in all that follow",
+        "lost_sound": "how much was left out, in ms",
+        "stalls": "how often playing stood still: a call, a sleep, or another output",
+        "hidden": "how often the page was hidden while a sound played",
+        "device_changes": "how often a sound device came or went",
+        "rate": "of the output, in Hz: 24,000 and less is that of headphones in a call",
+        "latency": "of the output, in ms, by its own account",
     },
     "raters.csv": {
         "rater": "hash of the rater's link",
@@ -58,6 +66,7 @@ COLUMNS: Final[dict[str, dict[str, str]]] = {
         "changed": "answers that were replaced",
         "checks": "attention checks that were answered",
         "checks_failed": "of these, farther from the expected answer than tolerated",
+        "dropouts": "of the device in all trials; empty where nothing was measured",
         "minutes": "from consent to the last answer, by the server's clock",
     },
     "stimuli.csv": {
@@ -181,11 +190,12 @@ def raters(test: Test, everything: list[dict[str, Any]]) -> pd.DataFrame:
             "changed": sum(len(item["changes"]) for item in items),
             "checks": len(answered_checks) + skipped,
             "checks_failed": skipped + sum(_failed(test, item) for item in answered_checks),
+            "dropouts": _dropouts(items),
             "minutes": round(sum(item["server_milliseconds"] or 0 for item in items) / 60_000, 2),
         }
         rows.append(row | _replies(test, rater["replies"]))
     names = [*COLUMNS["raters.csv"], *(_column(test, k) for k in range(len(test.questions)))]
-    return pd.DataFrame(rows, columns=names)
+    return pd.DataFrame(rows, columns=names).astype({"dropouts": "Int64"})
 
 
 def stimuli(
@@ -258,6 +268,12 @@ def _failed(test: Test, item: Mapping[str, Any]) -> bool:
         row.expected is not None and abs(row.answer - row.expected) > trial.tolerance
         for row in rating_rows(test, check, item["answer"], item["plays"])
     )
+
+
+def _dropouts(items: list[dict[str, Any]]) -> int | None:
+    """Count the dropouts of a rater's device, where they were measured."""
+    figures = [item["playback"]["dropouts"] for item in items if item.get("playback")]
+    return sum(figures) if figures else None
 
 
 def _column(test: Test, question: int) -> str:

@@ -26,7 +26,7 @@ SOMETIMES = (
     *("environment", "break_every", "blocks", "disclosed_after", "statements"),
     *("guidelines", "faults"),
 )
-TIMES = ("least_seconds", "most_seconds", "most_minutes")  # rules that few tests have
+RARE_RULES = ("least_seconds", "most_seconds", "most_minutes", "dropouts")  # that few tests have
 LINE_END = re.compile(r"\r\n?")  # which, unquoted, would begin another row
 CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")  # what ends a text for some that read tables
 
@@ -68,8 +68,8 @@ def lines(test: Test, store: Store) -> Iterator[dict[str, Any]]:
     with their whole sequence and the answers as they were given, null where there is none yet; the
     completion code is null until all is answered. outcome: see design.panel; panel: keyed hashes of
     the values of the panel's link, see rater_links; changes: the answers that others have replaced;
-    missing: the position of a sound that never came; there: whether the server had it; video: what
-    the page measured of pictures, where there are some (see ItemRow).
+    missing: the position of a sound that never came; there: whether the server had it; video and
+    playback: what the page measured of pictures and of the device, where it did (see ItemRow).
     """
     yield {"test": described(test)}
     with Session(store.engine) as session:
@@ -111,6 +111,7 @@ def lines(test: Test, store: Store) -> Iterator[dict[str, Any]]:
                             "missing": item.missing,
                             **({} if item.there is None else {"there": item.there}),
                             **({"video": item.video} if item.video else {}),
+                            **({"playback": item.playback} if item.playback else {}),
                             "changes": changes[item.place],
                         }
                         for item in session.scalars(items)
@@ -156,7 +157,9 @@ def _text_fields(texts: Texts) -> dict[str, Any]:
 
 
 def _rules(test: Test) -> dict[str, Any]:
-    rules = {name: rule for name, rule in vars(test.rules).items() if rule or name not in TIMES}
+    rules = {
+        name: rule for name, rule in vars(test.rules).items() if rule or name not in RARE_RULES
+    }
     if not test.environment:
         del rules["environment"]
     return rules

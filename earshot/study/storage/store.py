@@ -220,6 +220,7 @@ class Store:
         least: float = 0.0,
         version: int = 0,
         video: Mapping[str, int] | None = None,
+        playback: Mapping[str, int | None] | None = None,
     ) -> str | None:
         """Keep the answer to the item at that place → the completion code once all is answered.
 
@@ -227,8 +228,8 @@ class Store:
         answer is kept too. plays: how often each position was played, then the open reference where
         there is one. least: seconds that must have passed since the rater's answer before, or their
         consent. version: how often the item had been answered as the page knew: an answer replaces
-        another only where it knew that one, and the one before goes into the log of changes. video:
-        see ItemRow. What is sent again changes nothing.
+        another only where it knew that one, and the one before goes into the log of changes. video,
+        playback: see ItemRow. What is sent again changes nothing.
 
         Raises InputError for an unknown rater or place, an answer that is not on the scale, one
         that comes too soon, or more than MAX_ANSWERS; StaleAnswerError for one that did not know
@@ -261,6 +262,7 @@ class Store:
             row.answer, row.plays, row.milliseconds = answer, [*plays], milliseconds
             row.version, row.missing, row.there = row.version + 1, None, None
             row.video = dict(video) if video else None
+            row.playback = dict(playback) if playback else None
             _finish(session, test, rater)
             return rater.code
 

@@ -77,7 +77,11 @@ class ItemRow(Base):
     trial was skipped; it counts as done, and has no answer; there: whether the server had that
     sound, so that a check counts as failed. video: of a trial with pictures, as the
     page measured: how many frames were to be seen, how many the browser dropped, and the largest
-    drift from the sound in ms, as {"frames", "dropped", "drift"}.
+    drift from the sound in ms, as {"frames", "dropped", "drift"}. playback: how the rater's device
+    played the sounds, as the page measured (PlaybackFigures): dropouts, the seconds in which some
+    of a sound was left out, and lost, the ms of it; stalls of its clock; how often the page was
+    hidden while a sound played; changes of the sound devices; rate (Hz) and latency (ms) of the
+    output.
     """
 
     __tablename__ = "items"
@@ -99,6 +103,7 @@ class ItemRow(Base):
     missing: Mapped[int | None]
     there: Mapped[bool | None]
     video: Mapped[dict[str, int] | None] = mapped_column(JSON(none_as_null=True))
+    playback: Mapped[dict[str, int | None] | None] = mapped_column(JSON(none_as_null=True))
 
 
 class ChangeRow(Base):

@@ -59,6 +59,7 @@ MAX_TOKEN: Final = 4000  # characters of what a panel signs
 MAX_PLACES: Final = MAX_CONDITIONS + 1  # of a trial, with the open reference
 Token = Annotated[str, Field(max_length=128)]
 Whole = Annotated[int, Field(ge=0, le=MAX_NUMBER)]
+Counted = Annotated[int, Field(ge=0, le=10_000)]  # of what happens to a device in one trial
 Wholes = Annotated[list[Whole], Field(max_length=MAX_PLACES)]
 Name = Annotated[str, Field(max_length=40)]
 ScaleAnswer = (  # to one of several scales, or what was written
@@ -297,8 +298,8 @@ def router(library: TestLibrary) -> APIRouter:
             if not all(body.plays):
                 raise InputError(UNHEARD)
             least = library.min_time * min_seconds(opened, item) if item else 0.0
-            figures = body.video and body.video.model_dump()
-            own_store.answer(test, body.rater, *answer, least, body.version, figures)
+            figures = [each and each.model_dump() for each in (body.video, body.playback)]
+            own_store.answer(test, body.rater, *answer, least, body.version, *figures)
         learnt = lesson(opened.test, item, body.answer) if item else None
         return after(opened, body.rater) | {"lesson": learnt and vars(learnt)}
 
@@ -391,6 +392,18 @@ class VideoFigures(Body):
     drift: Whole
 
 
+class PlaybackFigures(Body):
+    """What the page measured of the device in a trial: see earshot.study.storage.tables.ItemRow."""
+
+    dropouts: Counted
+    lost: Annotated[int, Field(ge=0, le=3_600_000)]
+    stalls: Counted
+    hidden: Counted
+    changes: Counted
+    rate: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    latency: Annotated[int, Field(ge=0, le=60_000)] | None = None
+
+
 class AnswerBody(Body):
     rater: Token
     order: Whole
@@ -403,4 +416,5 @@ class AnswerBody(Body):
     plays: Wholes
     milliseconds: Whole
     video: VideoFigures | None = None
+    playback: PlaybackFigures | None = None
     version: Whole = 0

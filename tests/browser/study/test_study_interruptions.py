@@ -1,6 +1,15 @@
 """What a call, a sleep or a pulled plug does to the sounds of a rater's page."""
 
-from playwright.sync_api import Page
+import pytest
+from playwright.sync_api import Page, expect
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from earshot.study.design.designs import ANCHORS
+from earshot.study.library import TestLibrary
+from earshot.study.storage.raters import rater_id
+from earshot.study.storage.tables import ItemRow
+from tests.browser.rater_form import RaterForm
 
 # A context of Web Audio whose clock the test moves, as an iPhone's stands during a call.
 STUB = """
@@ -115,3 +124,137 @@ def test_hidden_page_is_no_interruption(page: Page, address: str) -> None:
         """,
     )
     assert seen == {"active": 0}
+
+
+# The clocks of a device: `off` ms that the sound's is behind the page's, whose frames come at 60 a
+# second and read it up to `late` ms too late, and at most `blur` ms early.
+CLOCKS = """
+  const { Device } = await import("/study-page/device.js");
+  const device = new Device(() => null);
+  const context = { state: "running", sampleRate: 48000, currentTime: 0 };
+  let now = 0, clock = 0;
+  const run = (ms, { late = 10, blur = 1, behind = 0, sounding = true } = {}) => {
+    for (const end = now + ms; now < end;) {
+      now += 16;
+      clock += 16 - behind;
+      context.currentTime = (clock - (now * 7) % late) / 1000;
+      device.look(context, sounding, Math.floor(now / blur) * blur);
+    }
+    return { ...device.figures };
+  };
+"""
+
+
+def measure(page: Page, address: str, steps: str) -> dict[str, object]:
+    page.goto(f"{address}/listen/ab")
+    return page.evaluate(f"async () => {{ {CLOCKS} {steps} }}")
+
+
+def test_dropouts_are_read_off_both_clocks(page: Page, address: str) -> None:
+    """Where the browser counts none: once a second in which some sound was lost, and nothing in a
+    start, in silence, of clocks that are read late or blurred, or that drift."""
+    seen = measure(
+        page,
+        address,
+        """
+        const start = run(1200, { behind: 1 }), quiet = run(8000, { late: 30 });
+        const silent = (run(1200, { sounding: false }), run(3000, { sounding: false, behind: 2 }));
+        run(1200, { sounding: false });
+        const one = (run(2000), run(200, { behind: 8 }), run(2000));
+        const drifted = run(8000, { behind: 0.01 });
+        device.begin();
+        const blurred = run(20000, { blur: 100 });
+        return { start, quiet, silent, one, drifted, blurred };
+        """,
+    )
+    none = {"dropouts": 0, "lost": 0, "stalls": 0, "hidden": 0, "changes": 0}
+    assert seen["start"] == seen["quiet"] == seen["silent"] == seen["blurred"] == none
+    assert seen["one"]["dropouts"] == 1 and 80 <= seen["one"]["lost"] <= 120
+    assert seen["drifted"] == seen["one"]
+
+
+def test_browser_is_believed_and_figures_are_bounded(page: Page, address: str) -> None:
+    """What it counts itself is a dropout each second at most; what it does not know is null."""
+    seen = measure(
+        page,
+        address,
+        """
+        const stats = context.playbackStats = { underrunDuration: 0.5 };
+        const before = run(2000);
+        stats.underrunDuration += 0.02; run(500); stats.underrunDuration += 0.03; run(100);
+        const one = device.report;
+        run(1000); stats.underrunDuration += 0.05; run(100); device.stall();
+        const two = device.report;
+        stats.underrunDuration = Infinity; context.sampleRate = NaN; context.outputLatency = -1;
+        run(1000); run(3000);
+        return { before, one, two, wild: device.report };
+        """,
+    )
+    assert seen["before"]["dropouts"] == 0
+    assert seen["one"] | {"dropouts": 1, "lost": 50, "rate": 48_000, "latency": None} == seen["one"]
+    assert seen["two"] | {"dropouts": 2, "lost": 100, "stalls": 1} == seen["two"]
+    wild = seen["wild"]
+    assert wild["lost"] <= 3_600_000 and wild["rate"] is None and wild["latency"] is None
+
+
+OVERLOAD = """
+  const Real = AudioContext;
+  window.AudioContext = class extends Real { // to be found by overload
+    constructor(options) { super(options); (window.contexts ??= []).push(this); }
+  };
+  window.overload = (ms) => {
+    const context = contexts.at(-1);
+    const nodes = Array.from({ length: 3000 }, () => {
+      const node = new OscillatorNode(context);
+      node.connect(new BiquadFilterNode(context)).connect(new GainNode(context, { gain: 0 }))
+        .connect(context.destination);
+      node.start();
+      return node;
+    });
+    setTimeout(() => nodes.forEach((node) => { node.stop(); node.disconnect(); }), ms);
+  };
+"""
+UNCOUNTED = "Object.defineProperty(Real.prototype, 'playbackStats', { value: undefined });"
+
+
+@pytest.mark.parametrize("counts", [True, False], ids=["browser counts", "clocks only"])
+def test_slow_device_is_told_at_once(
+    page: Page, address: str, tests: TestLibrary, counts: bool
+) -> None:
+    """A slow page leaves no sound out. A device that cannot keep up with the sound does: the rater
+    reads what helps, and the answer says so."""
+    page.add_init_script(OVERLOAD if counts else OVERLOAD + UNCOUNTED)
+    form = RaterForm(page, address, "mushra", tests)
+    form.agree()
+    tests.store.headphones(form.test, form.token, True)
+    page.reload()
+    cdp = page.context.new_cdp_session(page)
+    cdp.send("Emulation.setCPUThrottlingRate", {"rate": 6})
+    form.listen()
+    form.button("Reference").click()
+    page.wait_for_timeout(3000)  # as long as a start, and then some
+    advice = page.locator(".trial .actions .message")
+    expect(advice).to_be_hidden()
+    cdp.send("Emulation.setCPUThrottlingRate", {"rate": 1})
+    page.evaluate("overload(700)")
+    expect(advice).to_have_text(form.say("device.skipped"))
+    page.wait_for_timeout(2000)
+    form.rate(dict.fromkeys((*form.test.systems, "reference", *ANCHORS), 50))
+    with Session(tests.store.engine) as session:
+        of_rater = select(ItemRow).where(ItemRow.rater == rater_id(form.test, form.token))
+        rows = session.scalars(of_rater.order_by(ItemRow.place)).all()
+        played = rows[0].playback
+    assert played and 1 <= (played["dropouts"] or 0) <= 5
+    assert (played["lost"] or 0) > 100 and played["rate"] == 44_100 and played["hidden"] == 0
+
+
+@pytest.mark.parametrize("page", [("phone", "dark")], indirect=True)
+def test_headphones_in_a_call_are_noticed(page: Page, address: str, tests: TestLibrary) -> None:
+    """Before the trials, for what they play is not to be rated."""
+    page.add_init_script(
+        "Object.defineProperty(BaseAudioContext.prototype, 'sampleRate', { get: () => 16000 })"
+    )
+    form = RaterForm(page, address, "ab", tests)
+    form.agree()
+    form.button(form.say("play.sound")).click()
+    expect(page.locator(".actions .message")).to_have_text(form.say("device.call", n=16))

@@ -14,7 +14,7 @@ import soundfile
 
 from earshot.core.paths import release
 from earshot.study.analysis.estimates import Table
-from earshot.study.analysis.exclusions import describe_rules, in_time
+from earshot.study.analysis.exclusions import describe_rules, in_time, undisturbed
 from earshot.study.analysis.report.prose import counted
 from earshot.study.analysis.report.sheets import Sheet
 from earshot.study.analysis.results import Results
@@ -22,6 +22,7 @@ from earshot.study.design import Scale, Test
 from earshot.study.design.folder import VIDEOS
 from earshot.study.design.statements import STATEMENTS
 
+CALL_RATE: Final = 24_000  # Hz of the output, up to which headphones play as in a call
 MAX_SOUNDS: Final = 1000  # whose heads are read for a report
 UNKNOWN: Final = "not known to Earshot: write it here"
 UNSTATED: Final = "not known to Earshot: the author states {what}"
@@ -75,6 +76,8 @@ def _facts_of_test(results: Results) -> Iterator[tuple[str, str]]:
         yield "Headphones", _passed(answers, "headphones")
     if seen := _pictures(answers):
         yield "Videos", seen
+    if played := _playback(results.everyone.answers):
+        yield "Devices", played
     minutes = answers.groupby("rater")["minutes"].max().dropna()
     if len(minutes):
         yield "Minutes of a rater", f"{minutes.median():.0f} at the median, {_spread(minutes)}"
@@ -189,6 +192,8 @@ def flow(results: Results) -> Sheet:
     rows.append(("Kept", str(results.included.raters)))
     if in_time(results.rules):
         rows.append(("Ratings of these left out for their time", str(results.untimely)))
+    if undisturbed(results.rules):
+        rows.append(("Ratings of these left out for dropouts", str(results.skipped)))
     return Sheet("Who came, and who is kept", ["", "People"], rows, names=0)
 
 
@@ -355,6 +360,34 @@ def _pictures(answers: Table) -> str:
         f"browsers dropped {dropped:,} of {frames:,} pictures; the largest distance of one from "
         f"its sound was {median:.0f} ms in the median trial, {high:.0f} ms at most in 95 %"
     )
+
+
+def _playback(answers: Table) -> str:
+    """Return how devices played the sounds, in the answers of everyone; nothing where no page has
+    measured it."""
+    trials = answers.drop_duplicates(["rater", "order"])
+    measured = trials[trials["dropouts"].notna()]
+    if measured.empty:
+        return ""
+    lost = f"{measured['lost_sound'].sum() / 1000:.1f} s"
+    kinds = {
+        f"they skipped in {{}}, with {lost} of sound lost": measured["dropouts"] > 0,
+        "stood still in {}": measured["stalls"] > 0,
+        "had their page hidden while a sound played in {}": measured["hidden"] > 0,
+        f"played as in a call ({CALL_RATE // 1000} kHz or less) in {{}}": (
+            measured["rate"] <= CALL_RATE
+        ),
+    }
+    parts = [
+        text.format(_share_of(measured, which)) for text, which in kinds.items() if which.any()
+    ]
+    number = f"{len(measured)} of {counted(len(trials), 'answer')}"
+    return f"{', '.join(parts) or 'none skipped'}; measured in {number}"
+
+
+def _share_of(answers: Table, which: Table) -> str:
+    raters = answers.loc[which, "rater"].nunique()
+    return f"{counted(int(which.sum()), 'answer')} of {counted(raters, 'rater')}"
 
 
 def _checked(answers: Table) -> Iterator[str]:

@@ -2,6 +2,7 @@
 // browser, so that closing it loses nothing.
 
 import { Choice } from "./choice.js";
+import { advise } from "./device.js";
 import { h, say } from "./dom.js";
 import { memory, place } from "./memory.js";
 import { Mushra } from "./mushra.js";
@@ -16,6 +17,8 @@ export function judge(player, buffers, screen, trial, rater, send) {
   const key = `${place} ${rater} ${trial.order}`;
   const kept = memory.get(key);
   const began = performance.now();
+  const { device } = player;
+  device.begin(kept?.device);
 
   const deck = new Deck(player, reference_first(buffers, trial), trial.together, () => keep(), mushra,
     screen);
@@ -44,7 +47,7 @@ export function judge(player, buffers, screen, trial, rater, send) {
     const { plays, seconds, whole } = deck;
     screen?.tally();
     memory.set(key, { answer: view.answer, comment: comment?.answer, faults: wrong?.answer, plays, seconds, whole,
-      figures: screen?.figures, milliseconds: milliseconds() });
+      figures: screen?.figures, device: device.figures, milliseconds: milliseconds() });
   };
   const figures = () => screen && { ...screen.figures, drift: Math.round(1000 * screen.figures.drift) };
   const go = () => {
@@ -55,11 +58,13 @@ export function judge(player, buffers, screen, trial, rater, send) {
     const [reference, ...others] = deck.plays;
     const plays = trial.referenced ? [...others, reference] : deck.plays;
     send({ rater, order: trial.order, answer: answer(), plays,
-      milliseconds: milliseconds(), version: trial.version, video: figures() });
+      milliseconds: milliseconds(), version: trial.version, video: figures(),
+      playback: device.report });
     return true;
   };
   let saving = false;
   const hint = h("p", { class: "hint", role: "status" });
+  const advice = h("p", { class: "message", role: "status", hidden: true });
   const next = h("button", { type: "button", class: "main", onclick: go }, t("trial.next"));
 
   const element = h(
@@ -69,13 +74,14 @@ export function judge(player, buffers, screen, trial, rater, send) {
     view.element,
     wrong && wrong.element,
     comment && comment.element,
-    h("div", { class: "actions" }, hint, next),
+    h("div", { class: "actions" }, advice, hint, next),
     h("details", { class: "keys" }, h("summary", {}, t("keys")), h("dl", {}, view.keys.map(row))),
   );
   const draw = () => {
     deck.watch(performance.now());
     view.draw();
     next.disabled = saving || !view.ready;
+    advise(advice, device);
     say(hint, deck.interrupted ? t("trial.interrupted") : view.hint);
   };
   return {

@@ -1,6 +1,7 @@
 // Sounds by Web Audio: decoded once, started together, switched by their gains. Nothing changes
 // them but the volume that the rater chose; only the edges of a part are faded.
 
+import { Device } from "./device.js";
 import { wait } from "./dom.js";
 
 const PATIENCE = [500, 2000]; // ms between three tries to get a sound
@@ -17,6 +18,8 @@ export class Player {
     // An iPhone's ring switch would mute Web Audio otherwise.
     if (navigator.audioSession) navigator.audioSession.type = "playback";
     this.sounds = new Map(); // address → promise of its AudioBuffer, or a picture's Blob
+    // A context keeps the rate of the output that it was opened for.
+    this.device = new Device(() => { this.stale = true; });
     this.open(volume);
   }
 
@@ -25,6 +28,8 @@ export class Player {
     context.onstatechange = () => {
       if (context === this.context && context.state !== "running") this.interrupt();
     };
+    // What was decoded at a lower rate has lost what is above it.
+    if (this.context && this.context.sampleRate !== context.sampleRate) this.sounds.clear();
     this.context = context;
     this.out = context.createGain();
     this.out.connect(context.destination);
@@ -36,6 +41,7 @@ export class Player {
   // again. Whatever plays stops; the next press of a button gets a new context.
   interrupt() {
     this.stale = true;
+    this.device.stall();
     this.onstop?.();
   }
 
@@ -137,6 +143,7 @@ export class Deck {
 
   // Notices, frame by frame, where the clock stands though something should sound.
   watch(now) {
+    this.player.device.look(this.context, this.active >= 0, now);
     const { currentTime } = this.context;
     const passed = Math.min(now - (this.frame ?? now), MAX_FRAME);
     const stands = this.active >= 0 && currentTime === this.clock;

@@ -1,6 +1,7 @@
 // What comes before the trials: consent, volume, and the check for headphones.
 
 import { card, draw as drawCard, press } from "./card.js";
+import { advise } from "./device.js";
 import { h, paragraphs } from "./dom.js";
 import { Deck } from "./player.js";
 import { address, store } from "./server.js";
@@ -52,10 +53,13 @@ export function volume(player, sound, back, done) {
   const slider = h("input", { type: "range", min: 0, max: 1, step: 0.01, value: player.volume,
     id: "volume", oninput: set });
   const next = h("button", { type: "button", class: "main", onclick: done }, t("volume.done"));
+  const advice = h("p", { class: "message", role: "status", hidden: true });
+  player.device.begin();
   return {
     deck,
     draw() {
       deck.watch(performance.now());
+      advise(advice, player.device);
       drawCard(play, deck, 0);
       next.disabled = !deck.plays[0];
     },
@@ -71,7 +75,7 @@ export function volume(player, sound, back, done) {
       h("div", { class: "prose" }, h("p", {}, t(back ? "volume.back.text" : "volume.text"))),
       h("div", { class: "cards" }, play),
       h("label", { class: "volume", for: "volume" }, h("span", {}, t("volume.label")), h("div", { class: "slide" }, slider)),
-      h("div", { class: "actions" }, next),
+      h("div", { class: "actions" }, next, advice),
     ),
   };
 }
