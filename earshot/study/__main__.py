@@ -1,6 +1,7 @@
 """earshot study COMMAND: a listening test from start to figures.
 
-Commands: new, check, freeze, simulate, serve, invite, backup, export, analyse, compare, import.
+Commands: new, check, freeze, simulate, serve, invite, backup, export, analyse, compare, reproduce,
+import.
 
 TEST is a folder with test.yaml, or a YAML file of webMUSHRA's.
 """
@@ -153,6 +154,20 @@ def compare(options: argparse.Namespace) -> None:
     print(options.out)
 
 
+def reproduce(options: argparse.Namespace) -> None:
+    """Compute a published data set anew, and say whether every figure is the same."""
+    from earshot.study.reproduction import reproduce  # loads statsmodels and matplotlib
+
+    second = reproduce(options.file)
+    if options.out:
+        check_new([options.out / name for name in second.files], options.overwrite)
+        for name, content in second.files.items():
+            write_file(options.out / name, content)
+    print(*second.lines(), sep="\n")
+    if second.different:
+        sys.exit(1)
+
+
 def analyse_ratings(options: argparse.Namespace) -> None:
     """Analyse ratings that were collected elsewhere."""
     if options.out and options.out.resolve() == options.file.resolve().parent:
@@ -289,13 +304,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     command.add_argument("--database", metavar="URL", help=f"default: TEST/{ANSWERS}")
     command.add_argument("--out", type=Path, default=Path("comparison.html"), help="file")
     command.set_defaults(run=compare)
+    command = commands.add_parser("reproduce", help="compute a published data set anew")
+    command.add_argument("file", type=Path, help="the zip that export writes")
+    command.add_argument("--out", type=Path, help="folder for what is computed; none without it")
+    command.set_defaults(run=reproduce)
     command = commands.add_parser("import", help="analyse a CSV of webMUSHRA or the P.808 toolkit")
     command.add_argument("file", type=Path)
     command.add_argument("--clips", default=CLIPS, help="how P.808 clips are called: %(default)s")
     command.add_argument("--scale", choices=SCALES, default=SCALES[0], help="of P.835: %(default)s")
     command.add_argument("--out", type=Path, help="folder, default: FILE-results")
     command.set_defaults(run=analyse_ratings)
-    for name in ("backup", "simulate", "export", "analyse", "compare", "import"):
+    for name in ("backup", "simulate", "export", "analyse", "compare", "reproduce", "import"):
         command = commands.choices[name]
         command.add_argument(
             "--overwrite", action="store_true", help="replace results that are there"

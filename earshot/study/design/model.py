@@ -83,7 +83,8 @@ class Test:
     only its authors know, by name (earshot.study.design.statements). guidelines: what
     raters read while they judge, by scale (earshot.study.design.scales). faults: what they may tick
     of each sound. source: what its ratings were collected with, where it was not us
-    (earshot.study.imports).
+    (earshot.study.imports). recordings: what is known of its sounds, where they are not here
+    (earshot.study.reproduction).
     """
 
     __test__: ClassVar[bool] = False  # it is no test of pytest's
@@ -126,6 +127,7 @@ class Test:
     guidelines: Mapping[str, str] = field(default_factory=dict)
     faults: tuple[str, ...] = ()
     source: str = ""
+    recordings: str = ""
 
     def __getstate__(self) -> dict[str, Any]:
         """Return a copy of what it holds: others may compute a property of it while it is sent to

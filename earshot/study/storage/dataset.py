@@ -7,18 +7,22 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pandas as pd
 
 from earshot.core.files import write as write_file
+from earshot.study import preregistration
 from earshot.study.design import Item, Test
 from earshot.study.design.designs import FAULTS
 from earshot.study.design.model import PREPARED
 from earshot.study.sounds import copies
 from earshot.study.storage.answers import rating_rows
-from earshot.study.storage.export import csv, jsonl, lines
+from earshot.study.storage.export import csv, json_line, lines
 from earshot.study.storage.store import Store
+
+if TYPE_CHECKING:  # it takes seconds to import
+    from earshot.study.analysis.publication import Circumstances
 
 CHECKED: Final = {True: "passed", False: "failed", None: "not done"}
 COLUMNS: Final[dict[str, dict[str, str]]] = {
@@ -82,16 +86,23 @@ COLUMNS: Final[dict[str, dict[str, str]]] = {
 README: Final = """# {title}
 
 {raters} raters, {ratings} ratings. The tables in `data` are CSV in UTF-8; `{dictionary}` says
-what every column holds. `{everything}` has all of it as it was stored, with the test. Sounds are
+what every column holds. `{everything}` has all of it as it was stored, with the test, but for what
+leads to a person: completion codes, and what a panel's link said. Sounds are
 not included: the table of stimuli has their names and hashes. Replies to questions are as raters
 wrote them: look for names, and for combinations that fit one person only, before you publish.
+
+`{report}` is the report, and `{scored}` the answers that it counts. With Earshot,
+`python -m earshot study reproduce` and the zip of all this computes it anew, and says whether every
+figure is the same. `{models}` has other models of the same answers, for R.
 
 Laid out after Psych-DS (https://psych-ds.github.io). Collected with Earshot.
 """
 CHANGES: Final = "# Changes\n\n{day}: taken from the store of Earshot.\n"
+DESCRIPTION: Final = "dataset_description.json"
 DICTIONARY: Final = "documentation/dictionary.csv"
 EVERYTHING: Final = "data/raw/{name}.jsonl"
 IGNORED: Final = "data/raw\n"  # what a validator of Psych-DS need not know
+PRIVATE: Final = ("code", "panel")  # of a rater: what leads to a person
 
 
 def root(test: Test, folder: Path) -> Path:
@@ -114,14 +125,20 @@ def zipped(test: Test, store: Store, file: Any) -> None:
             archive.writestr(f"{test.name}/{name}", content)
 
 
-def files(test: Test, store: Store) -> dict[str, bytes]:
+def files(
+    test: Test, store: Store, circumstances: "Circumstances | None" = None
+) -> dict[str, bytes]:
     """Make the files of the data set, by their paths in it, as Psych-DS 1.5 has them: tables below
-    data, and their columns in dataset_description.json."""
-    everything = [line["rater"] for line in lines(test, store) if "rater" in line]
-    rated = store.ratings(test)
+    data, and their columns in dataset_description.json; and the analysis, of a test that is not
+    here in these circumstances."""
+    from earshot.study.analysis import publication  # late, for it loads statsmodels
+
+    everything = [_published(line) for line in lines(test, store)]
+    people = [line["rater"] for line in everything if "rater" in line]
+    rated, conduct = store.ratings(test), store.conduct(test)
     tables = {
         "ratings.csv": ratings(test, rated),
-        "raters.csv": raters(test, everything),
+        "raters.csv": raters(test, people),
         "stimuli.csv": stimuli(test, rated, store.missing(test)),
     }
     # Without a mark before the first column, whose name it would change for a validator.
@@ -130,21 +147,36 @@ def files(test: Test, store: Store) -> dict[str, bytes]:
     described = dictionary(test, {name: f"reply to: {name}" for name in questions})
     text = json.dumps(description(test, described), ensure_ascii=False, indent=2)
     raw = EVERYTHING.format(name=test.name)
-    values = {"title": test.title, "dictionary": DICTIONARY, "everything": raw}
     readme = README.format(
-        **values,
-        raters=len(everything),
+        title=test.title,
+        dictionary=DICTIONARY,
+        everything=raw,
+        report=publication.REPORT,
+        scored=publication.SCORED,
+        models=publication.MODELS,
+        raters=len(people),
         ratings=int(rated.loc[rated["scale"] != FAULTS, "answer"].count()),
     )
     today = datetime.now(UTC).date().isoformat()
+    if circumstances is None:
+        notes = tuple(filter(None, [preregistration.describe_changes(test)]))
+        circumstances = publication.describe(test, conduct, notes)
     return contents | {
         DICTIONARY: csv(described).encode("utf-8-sig"),  # for spreadsheets
-        "dataset_description.json": text.encode(),
+        DESCRIPTION: text.encode(),
         "README.md": readme.encode(),
         "CHANGES.md": CHANGES.format(day=today).encode(),
         ".psychds-ignore": IGNORED.encode(),
-        raw: jsonl(test, store).encode(),
+        raw: "".join(map(json_line, everything)).encode(),
+        **publication.files(test, rated, conduct, circumstances),
     }
+
+
+def _published(line: dict[str, Any]) -> dict[str, Any]:
+    """Leave out of a line of everything what leads to a person."""
+    if "rater" not in line:
+        return line
+    return {"rater": {name: value for name, value in line["rater"].items() if name not in PRIVATE}}
 
 
 def path(test: Test, table: str) -> str:

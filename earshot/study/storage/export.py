@@ -60,7 +60,12 @@ def csv(ratings: pd.DataFrame) -> str:
 
 def jsonl(test: Test, store: Store) -> str:
     """Write everything as JSON lines: see lines."""
-    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines(test, store))
+    return "".join(map(json_line, lines(test, store)))
+
+
+def json_line(content: dict[str, Any]) -> str:
+    """Write one of the lines."""
+    return json.dumps(content, ensure_ascii=False) + "\n"
 
 
 def lines(test: Test, store: Store) -> Iterator[dict[str, Any]]:
@@ -126,7 +131,7 @@ def described(test: Test) -> dict[str, Any]:
     def file(path: Path | None) -> str | None:
         return path and path.relative_to(test.folder).as_posix()
 
-    hidden = ("folder", "trials", "panel")  # what proves a rater's work stays here
+    hidden = ("folder", "trials", "panel", "recordings")  # what proves a rater's work stays here
     names = [field.name for field in dataclasses.fields(test) if field.name not in hidden]
     fields = {name: getattr(test, name) for name in names}
     fields["design"] = test.design.name

@@ -131,6 +131,8 @@ def loudness(test: Test) -> str:
 
 def sounds(test: Test) -> str:
     """Return how many sounds there are, at which rates and how long, from the files' heads."""
+    if test.recordings:
+        return test.recordings
     paths = sorted({path for trial in test.of_kind("trial") for path in _files(test, trial.sounds)})
     if not paths:
         return UNKNOWN

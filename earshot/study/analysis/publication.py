@@ -1,0 +1,108 @@
+"""The analysis that a published data set has with it: the report, the rows that it counts, and the
+same models for R, so that somebody else can compute all of it anew.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Final
+
+import pandas as pd
+from pydantic import TypeAdapter
+
+from earshot.core.errors import InputError
+from earshot.core.paths import release
+from earshot.study.analysis import Results, analyse
+from earshot.study.analysis.report import page, paper
+from earshot.study.design import Test
+from earshot.study.design.raters import Panel
+from earshot.study.storage.export import csv
+from earshot.study.storage.raters import Conduct
+
+FORMAT: Final = 1  # of a data set; a newer one than this version knows is refused
+REPORT: Final = "analysis/report.html"
+SCORED: Final = "analysis/scored.csv"
+MODELS: Final = "analysis/models.R"
+CIRCUMSTANCES: Final = "analysis/circumstances.json"
+MALFORMED: Final = f"{CIRCUMSTANCES} is not as Earshot writes it."
+SCORED_COLUMNS: Final = ("scale", "rater", "stimulus", "system", "compared_with", "answer")
+
+
+@dataclass(frozen=True)
+class Circumstances:
+    """The part of a report that no answer holds. earshot: the version that made it; opened and
+    looks: see Conduct; sounds: how many there are, how long and at which rates; panel: whether
+    raters came from one; notes: of a test that was frozen, whether it was changed since.
+    """
+
+    earshot: str
+    opened: int | None
+    looks: int
+    sounds: str
+    panel: bool
+    notes: tuple[str, ...] = ()
+
+    def json(self) -> bytes:
+        """Write them as the file of a data set, with its format."""
+        return json.dumps({"format": FORMAT} | asdict(self), ensure_ascii=False, indent=2).encode()
+
+
+def describe(test: Test, conduct: Conduct, notes: tuple[str, ...]) -> Circumstances:
+    """Describe the circumstances of a test whose sounds are here."""
+    panel = bool(test.panel.link)
+    return Circumstances(release(), conduct.opened, conduct.looks, paper.sounds(test), panel, notes)
+
+
+def under(test: Test, circumstances: Circumstances) -> Test:
+    """Return a test whose sounds are not here, as its report describes it."""
+    panel = Panel(link=("PANEL",) if circumstances.panel else ())
+    return replace(test, panel=panel, recordings=circumstances.sounds)
+
+
+def files(
+    test: Test, ratings: pd.DataFrame, conduct: Conduct, circumstances: Circumstances
+) -> Mapping[str, bytes]:
+    """Make the files of the analysis, by their paths in the data set."""
+    results = analyse(test, ratings, conduct=conduct, notes=circumstances.notes)
+    return {
+        REPORT: page.page(results).encode(),
+        SCORED: csv(_scored(results.by_scale)).encode(),
+        MODELS: Path(__file__).with_name("models.R").read_bytes(),
+        CIRCUMSTANCES: circumstances.json(),
+    }
+
+
+def _scored(by_scale: Sequence[Results]) -> pd.DataFrame:
+    """Make the table of the answers that the report counts."""
+    tables = [each.included.answers for each in by_scale]
+    return (
+        pd.concat(tables)
+        .rename(columns={"other": "compared_with"})
+        .reindex(columns=list(SCORED_COLUMNS))
+    )
+
+
+def read_circumstances(content: bytes) -> Circumstances:
+    """Read the file of a data set. Raises InputError where it is none that this version knows."""
+    try:
+        values = json.loads(content)
+        version, maker = values.pop("format"), str(values.get("earshot"))[:20]
+        circumstances = None
+        if version == FORMAT:
+            circumstances = TypeAdapter(Circumstances).validate_python(values)
+            circumstances = (
+                circumstances
+                if circumstances.looks >= 0 and not values.keys() - vars(circumstances).keys()
+                else None
+            )
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise InputError(MALFORMED) from error
+    if version != FORMAT:
+        raise InputError(
+            f"it has format {str(version)[:20]}, of Earshot {maker}; this is Earshot {release()}, "
+            f"which knows format {FORMAT}: take the version that made it."
+        )
+    if circumstances is None:
+        raise InputError(MALFORMED)
+    return circumstances
