@@ -1,5 +1,5 @@
-"""Find the words of the library that sound like recorded words, or a word in hours of recordings,
-from the command line.
+"""Find the words of the library that sound like recorded words, a word in hours of recordings, or
+which sound of a word was wrong, from the command line.
 
 python -m earshot words tree.wav FOLDER
 python -m earshot words tree.wav --view spoken -n 3
@@ -9,6 +9,7 @@ python -m earshot words index FOLDER -o INDEX    # of recordings and videos; res
 python -m earshot words index FOLDER -o INDEX --watch    # and keeps it in sync with the folder
 python -m earshot words find lighthouse --index INDEX
 python -m earshot words find lighthouse --index INDEX --said query.wav -o places.zip
+python -m earshot words check "the lighthouse" mine.wav    # which of its sounds were wrong
 """
 
 import argparse
@@ -35,7 +36,7 @@ LIBRARY: Final = ASSETS / "words.index"
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line that the module describes."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    # A recording of this name is ./index or ./find.
+    # A recording of this name is ./index, ./find or ./check.
     if arguments and arguments[0] in COMMANDS:
         COMMANDS[arguments[0]](arguments[1:])
     else:
@@ -194,6 +195,31 @@ def _hit_document(hit: "Hit") -> str:
     )
 
 
+def _check(arguments: Sequence[str]) -> None:
+    """Check which sounds of a text were wrong, in each recording of it."""
+    parser = _parser_of("check", "list the sounds of a text that recordings of it have wrong")
+    parser.add_argument("text", help="an English word or sentence")
+    parser.add_argument("inputs", nargs="+", type=Path, metavar="RECORDING")
+    parser.add_argument("--json", action="store_true", help="print a JSON document a recording")
+    files.add_device(parser)
+    options = parser.parse_args(arguments)
+    with explained():
+        jobs = files.jobs_of(options.inputs)
+        from earshot.systems.words import Words  # late, for they load torch
+        from earshot.systems.words.pronunciation_check import check_pronunciation
+
+        words = Words.from_pretrained(options.model, options.device)
+
+        def check(job: Job) -> files.Outcome:
+            result = check_pronunciation(words, job.path, options.text)
+            if options.json:
+                return files.as_json({"file": str(job.file), **result.document()}), result.notices
+            lines = [phoneme.sentence for phoneme in result.phonemes if phoneme.sentence]
+            return f"{job.file}\t{'; '.join(lines) or 'as expected'}", result.notices
+
+        files.for_each(jobs, check)
+
+
 def _parser_of(command: str, purpose: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog=f"earshot words {command}", description=purpose)
     _add_model(parser)
@@ -204,7 +230,7 @@ def _add_model(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", default=CHECKPOINTS / "words", help="a folder, or a hub id")
 
 
-COMMANDS: Final = {"index": _index, "find": _find}
+COMMANDS: Final = {"index": _index, "find": _find, "check": _check}
 
 
 if __name__ == "__main__":

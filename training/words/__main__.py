@@ -18,10 +18,10 @@ class WordsTraining(System):
         """Add the parts of the evaluation, further systems, and which of all to measure."""
         evaluate.add_argument(
             "--part",
-            choices=["table", "fluent", "calibration"],
+            choices=["table", "fluent", "calibration", "pronunciation"],
             default="table",
-            help="words cut from fluent speech; the probabilities of the default, which --publish "
-            "writes; the table unless given",
+            help="words cut from fluent speech; the probabilities of the default, or the "
+            "sounds that were wrong, either of which --publish writes; the table unless given",
         )
         evaluate.add_argument("--compared", type=Path, help="a folder of further checkpoints")
         evaluate.add_argument(
@@ -80,11 +80,15 @@ class WordsTraining(System):
         from training.common.report import publish_table, publish_text
         from training.words.calibration import calibrate_default
         from training.words.evaluate import details, evaluate, evaluate_fluent, publish
+        from training.words.pronunciation import evaluate_pronunciation
         from training.words.recipe import MEASURED, OVER_STATES, SHIPPED
 
         only = arguments.only
         if arguments.part == "calibration":
             calibrate_default(data, arguments.publish)
+            return
+        if arguments.part == "pronunciation":
+            evaluate_pronunciation(data, arguments.publish, arguments.quick)
             return
         if arguments.part == "fluent":
             shipped = [CHECKPOINTS / name for name in only or (*SHIPPED, *OVER_STATES)]

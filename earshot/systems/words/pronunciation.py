@@ -131,7 +131,7 @@ class Pronouncer:
         source: Source = "dictionary"
         dictionary = pronunciations()
         for word in text.split():
-            bare = _bare(word)
+            bare = bare_word(word)
             if name := NAMES.get(bare):
                 source = "guess" if source == "guess" else "name"
                 phonemes += from_arpabet(name)
@@ -226,7 +226,7 @@ def _check_english(text: str) -> None:
         )
 
 
-def _bare(word: str) -> str:
+def bare_word(word: str) -> str:
     """Strip a word of its accents and of the punctuation around it."""
     letters = unicodedata.normalize("NFKD", word.strip(PUNCTUATION))
     return "".join(c for c in letters if not unicodedata.combining(c))

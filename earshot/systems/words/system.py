@@ -127,7 +127,8 @@ class Words:
         return words
 
     @cached_property
-    def _pronounce(self) -> Pronouncer:
+    def pronounce(self) -> Pronouncer:
+        """Load what reads typed words as phonemes."""
         return Pronouncer.from_pretrained(companion(self._folder, "g2p"))
 
     def embed_audio(self, audio: Audio, cut: Cut | None = None) -> Spoken:
@@ -146,7 +147,7 @@ class Words:
 
         Raises InputError where it cannot be pronounced.
         """
-        pronunciation = self._pronounce(text)
+        pronunciation = self.pronounce(text)
         vector = self.embed_phonemes([pronunciation.phonemes])[0]
         return Written(text.strip(), pronunciation, vector)
 
