@@ -44,6 +44,7 @@ from earshot.study.design.raters import (
     read_closes,
     read_demographics,
     read_environment,
+    read_headphones,
     read_panel,
     read_questions,
     read_rules,
@@ -69,7 +70,7 @@ KEYS: Final = (
     "words language no_preference loudness seed invited panel raters closes texts pairing "
     "mention_reference questions rules agree approval strict scales comment sentences "
     "show_sentence demographics environment break_every blocks disclosure statements "
-    "guidelines faults"
+    "guidelines faults headphones"
 ).split()
 TRIAL_KEYS: Final = ("sounds", "reference", "expected", "tolerance")
 LOUDNESS: Final = (-60.0, -10.0)  # LUFS, what can be meant
@@ -186,6 +187,7 @@ def _test(document: Value, name: str, folder: Path) -> Test:
         statements=read_statements(document),
         guidelines=read_guidelines(document),
         faults=faults,
+        headphones=read_headphones(document),
     )
 
 
