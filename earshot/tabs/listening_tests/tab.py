@@ -31,7 +31,7 @@ from earshot.tabs.shared.events import (
     say,
     stoppable,
 )
-from earshot.tabs.shared.parts import Section, how_it_works, main_button
+from earshot.tabs.shared.parts import Section, how_it_works, main_button, when_opened
 from earshot.tabs.shared.services import DRAFTS_CSS, Drafts, Services
 from earshot.tabs.shared.sessions import SessionStore
 
@@ -135,13 +135,11 @@ def build(services: Services) -> gr.Blocks:
     """Build the tab, for a page that has tests and drafts."""
     assert services.tests and services.drafts
     with gr.Blocks(title="Listening tests") as tab:
-        _layout(tab, services.tests, services.drafts, services.publishing, services.host)
+        _layout(services.tests, services.drafts, services.publishing, services.host)
     return tab
 
 
-def _layout(
-    tab: gr.Blocks, tests: TestLibrary, drafts: Drafts, publishing: bool, host: str | None
-) -> None:
+def _layout(tests: TestLibrary, drafts: Drafts, publishing: bool, host: str | None) -> None:
     gr.HTML(INTRO)
     if os.environ.get("SPACE_ID"):
         has_database = tests.store.engine.dialect.name != "sqlite"
@@ -220,7 +218,7 @@ def _layout(
     }
 
     api.declare()
-    tab.load(lambda: example(tests), None, example_links, **HIDDEN)
+    when_opened()(lambda: example(tests), None, example_links, **HIDDEN)
     files.change(
         lambda uploads: gr.Button(interactive=bool(uploads)), inputs=files, outputs=make, **HIDDEN
     )
