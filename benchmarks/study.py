@@ -16,6 +16,7 @@ from scipy.stats import binomtest, friedmanchisquare, kendalltau, norm
 
 from benchmarks.study_adaptive import adaptive
 from benchmarks.study_intervals import coverage
+from benchmarks.study_rankings import ranked
 from benchmarks.study_words import ticked_faults, word_errors
 from benchmarks.study_worlds import rows
 from earshot.study.analysis.estimates import (
@@ -48,6 +49,7 @@ def main() -> None:
         "raters": planned,
         "words": word_errors,
         "faults": ticked_faults,
+        "rankings": ranked,
     }
     parser = argparse.ArgumentParser(prog="python -m benchmarks.study", description=__doc__)
     parser.add_argument("--parts", nargs="+", choices=[*sections], default=[*sections])

@@ -33,6 +33,7 @@ from earshot.study.analysis.publication import Circumstances
 from earshot.study.design import DESIGNS, Test, Trial, spec
 from earshot.study.design.designs import MAX_SYSTEMS
 from earshot.study.design.model import MAX_TRIALS, UNDRAWN
+from earshot.study.design.scales import MAX_FAULTS, MAX_SCALES
 from earshot.study.storage import answers, dataset, tables
 from earshot.study.storage.database import MEMORY
 from earshot.study.storage.raters import item_of
@@ -45,12 +46,16 @@ MAX_ALL_BYTES: Final = 300_000_000
 MAX_ENTRIES: Final = 1000
 MAX_RATERS: Final = 20_000
 MAX_LISTED: Final = 40  # differences
+MAX_WHY: Final = 600  # characters of why it is refused
 MAX_SHOWN: Final = 160  # characters of a text in one of them
 FOLDER: Final = Path("/nowhere")  # of a test whose sounds are not here
 LITTER: Final = ("__MACOSX", ".DS_Store", "Thumbs.db")  # which file managers add
 NOT_OURS: Final = "{name} is no data set of Earshot's: {why}"
 UNKNOWN: Final = "it has {what}, which Earshot {version} does not know: take the version of the zip"
-MALFORMED: Final = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+MALFORMED: Final = (
+    *(ArithmeticError, AssertionError, AttributeError, LookupError, MemoryError, TypeError),
+    ValueError,
+)
 # The names that a line of the export has for columns of the store.
 COLUMNS: Final = {"order": "place", "shown": "systems"}
 VERSIONS: Final = re.compile(r"\b(Earshot|statsmodels|SciPy) \d[\w.+]*")
@@ -111,12 +116,13 @@ def reproduce(path: Path) -> SecondLook:
         circumstances = publication.read_circumstances(published[publication.CIRCUMSTANCES])
         test, store = _restore(published[raw[0]], circumstances)
         computed = dataset.files(test, store, circumstances)
+        return _compare(test, circumstances, published, computed)
     except InputError as error:
-        raise InputError(NOT_OURS.format(name=path.name, why=error)) from error
+        why = _printable(str(error))[:MAX_WHY]
+        raise InputError(NOT_OURS.format(name=path.name, why=why)) from error
     except (*MALFORMED, RecursionError, SQLAlchemyError) as error:
         why = f"its answers are not as Earshot writes them ({_short(str(error))})."
         raise InputError(NOT_OURS.format(name=path.name, why=why)) from error
-    return _compare(test, circumstances, published, computed)
 
 
 def _read(path: Path) -> dict[str, bytes]:
@@ -155,7 +161,13 @@ def _is_file(path: Path, entry: zipfile.ZipInfo) -> bool:
     """Whether an entry is to be read: no folder, and nothing that a file manager adds. Raises
     InputError for one that lies elsewhere, or is a link."""
     name = PurePosixPath(entry.filename)
-    if name.is_absolute() or ".." in name.parts or "\\" in entry.filename or ":" in name.parts[0]:
+    if (
+        name.is_absolute()
+        or ".." in name.parts
+        or "\\" in entry.filename
+        or not name.parts
+        or ":" in entry.filename
+    ):
         raise InputError(
             f"{path.name} has a file outside its own folder ({_short(entry.filename)}): it is "
             "made to do harm, and nothing of it was read."
@@ -222,6 +234,8 @@ def _test(described: dict[str, Any]) -> Test:
         and 1 <= len(trials) <= MAX_TRIALS
         and len(test.systems) <= MAX_SYSTEMS
         and test.of_kind("trial")
+        and len(test.faults) <= MAX_FAULTS
+        and len(test.scales) <= MAX_SCALES
         and len(test.scale) == len(test.words)
     ):
         raise InputError("its test is none that Earshot would open.")
@@ -320,10 +334,12 @@ def _compare(
             worded += [] if same_version else words
         elif name.endswith(".csv") and name != dataset.DICTIONARY:
             cells += _compare_tables(name, published[name], computed[name], different)
+        elif name == publication.MODELS and same_version and published[name] != computed[name]:
+            different.append(f"{name} is another script than Earshot's: read it before you run it.")
         elif name.startswith("data/raw/") and _lines(published[name]) != _lines(computed[name]):
             different.append(f"{name} has more, or less, than its answers.")
-    maker = circumstances.earshot[:20]
-    return SecondLook(test.name, maker, computed, figures, cells, tuple(different), tuple(worded))
+    lists = (tuple(different), tuple(worded))
+    return SecondLook(test.name, circumstances.earshot, computed, figures, cells, *lists)
 
 
 def _lines(content: bytes) -> list[Any]:
@@ -445,7 +461,11 @@ def _few(texts: Sequence[str]) -> Iterator[str]:
         yield f"- and {len(texts) - MAX_LISTED:,} more"
 
 
+def _printable(text: str) -> str:
+    return "".join(c if c.isprintable() else " " for c in text)
+
+
 def _short(text: str) -> str:
     """Shorten a text of others' to one line without control characters."""
-    line = "".join(c if c.isprintable() else " " for c in text)
+    line = _printable(text)
     return line if len(line) <= MAX_SHOWN else f"{line[:MAX_SHOWN]}…"

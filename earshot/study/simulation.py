@@ -185,5 +185,6 @@ def _answer(everyone: Crowd, rater: int, item: Item, scale: Scale, rng: np.rando
         scores = [score + rng.normal(scale=TASTES) for score in scores]
     answer = test.design.guess(scores, item.systems, scale.answers, rng)
     if trial.expected is not None and isinstance(answer, list):
-        answer[item.systems.index(next(iter(trial.sounds)))] = round(trial.expected)
+        at = item.systems.index(next(iter(trial.sounds)))
+        return test.design.with_expected(answer, at, trial.expected)
     return answer

@@ -150,6 +150,7 @@ def test_altered_files_are_named(contents: dict[str, bytes], tmp_path: Path) -> 
     altered = dict(contents)
     altered.pop(STIMULI)
     altered[RATINGS] = table(altered[RATINGS], 3, "answer", "9")
+    altered[publication.MODELS] += b"system('make harm')"
     altered[publication.SCORED] = b"".join(altered[publication.SCORED].splitlines(True)[:-1])
     report = altered[publication.REPORT].decode()
     altered[publication.REPORT] = report.replace(" leads ", " trails ").encode()
@@ -160,6 +161,7 @@ def test_altered_files_are_named(contents: dict[str, bytes], tmp_path: Path) -> 
         "row 4, answer: “9” published, “",
         "scored.csv, row 48, answer: nothing published, “",
         " trails ",
+        "models.R is another script",
     ):
         assert line in listed
     raw(altered, other_answer)
@@ -192,6 +194,9 @@ def of_test(key: str, value: object) -> Change:
         (lambda files: files.pop(dataset.DESCRIPTION), "no dataset_description.json"),
         (lambda files: circumstances(files, format=2, earshot="7.0"), "of Earshot 7.0"),
         (lambda files: circumstances(files, looks=-1), "not as Earshot writes it"),
+        (lambda files: circumstances(files, looks=10**12), "not as Earshot writes it"),
+        (lambda files: circumstances(files, earshot="\x1b[2J"), "not as Earshot writes it"),
+        (lambda files: files.update({publication.REPORT: b"<![foo[ <td>"}), "no data set of"),
         (lambda files: circumstances(files, opened="many"), "not as Earshot writes it"),
         (lambda files: circumstances(files, sounds=None), "not as Earshot writes it"),
         (lambda files: circumstances(files, mood="good"), "not as Earshot writes it"),
@@ -253,6 +258,7 @@ def link() -> zipfile.ZipInfo:
         ("study/../../evil.csv", "outside its own folder"),
         ("study\\..\\evil.csv", "outside its own folder"),
         ("C:/evil.csv", "outside its own folder"),
+        (".", "outside its own folder"),
         (link(), "has a link"),
         ("study/README.md", "two files of one name"),
         ("other/dataset_description.json", "it has 2 dataset_description.json"),

@@ -55,6 +55,8 @@ def make_test(
 def any_answer(test: Test, item: Item) -> tuple[Answer, list[int]]:
     """Return an answer that fits the item, and plays."""
     trial = test.trials[item.trial]
+    if test.design.scale.ranked:
+        return [*range(1, len(item.systems) + 1)], [1] * len(item.systems)
     answer = [50] * len(item.systems) if test.design.together else test.scale[0][0]
     return answer, [1] * (len(item.systems) + (trial.reference is not None))
 

@@ -11,13 +11,13 @@ import numpy as np
 import pandas as pd
 
 from earshot.core.files import write as write_file
-from earshot.study.analysis import scores
+from earshot.study.analysis import rankings, scores
 from earshot.study.analysis.estimates import Table
 from earshot.study.analysis.exclusions import Exclusion, screen, skipped, untimely
 from earshot.study.analysis.report import figures, page, pdf
 from earshot.study.analysis.results import Analysis, Results, evaluate
 from earshot.study.analysis.robustness import effects, other_models
-from earshot.study.design import Test
+from earshot.study.design import Scale, Test
 from earshot.study.design.designs import FAULTS
 from earshot.study.design.raters import Rules
 from earshot.study.storage.export import csv
@@ -72,11 +72,11 @@ def analyse(
     excluded_raters, by_scale = [exclusion.rater for exclusion in excluded], []
     for scale in test.rated:
         own = scored[scored["scale"] == scale.name]
-        everyone = few = _noted(evaluate(test, own, scale=scale), notes)
+        everyone = few = _noted(evaluate(test, _counted(scale, own), scale=scale), notes)
         remaining = own[~own["rater"].isin(excluded_raters)]
         late, disturbed = untimely(remaining, rules), skipped(remaining, rules)
         if excluded or late.any() or disturbed.any():
-            included = remaining[~(late | disturbed)]
+            included = _counted(scale, remaining[~(late | disturbed)])
             few = _noted(evaluate(test, included, len(excluded), scale), notes)
         results = Results(
             test=test,
@@ -95,6 +95,11 @@ def analyse(
         by_scale.append(results)
     faults = scores.faults(test, ticks[~ticks["rater"].isin(excluded_raters)])
     return replace(by_scale[0], more=tuple(by_scale[1:]), faults=faults)
+
+
+def _counted(scale: Scale, answers: Table) -> Table:
+    """Return what is analysed: of places a vote for each two, else the answers as they are."""
+    return rankings.as_votes(answers) if scale.ranked else answers
 
 
 def _noted(analysis: Analysis, notes: Sequence[str]) -> Analysis:

@@ -161,8 +161,20 @@ def bounded(estimate: Estimate, low: float, high: float) -> tuple[float, float, 
     return low + width * float(ends[0]), low + width * float(ends[1]), p
 
 
+@dataclass(frozen=True, eq=False)
+class Choices:
+    """A fitted model of choices of one out of several: the parameters (K,), and for each option
+    that was there to choose its place in the model less the one that was expected (N, K), 1 or 0
+    for whether it was chosen less its chance (N,), and its chance (N,)."""
+
+    parameters: np.ndarray
+    design: np.ndarray
+    residuals: np.ndarray
+    chances: np.ndarray
+
+
 class Clustered:
-    """The parameters of a fitted statsmodels regression, clustered both ways.
+    """The parameters of a fitted statsmodels regression, or of choices, clustered both ways.
 
     Each rater, and each stimulus, is left out once (the jackknife, CV3, of MacKinnon, Nielsen and
     Webb 2023, Journal of Econometrics 232, in one step where the model is no straight line): with
@@ -179,11 +191,9 @@ class Clustered:
         """Sum the scores of each cluster. independent (K, K): take no variance for less than this.
         Of few clusters, and of answers that nearly all agree, the estimated variance is often too
         small."""
-        self._parameters, self._independent = np.asarray(fit.params), independent
-        design = np.asarray(fit.model.exog, float)
-        linear = isinstance(fit.model, OLS)
-        residuals = np.asarray(fit.resid if linear else fit.resid_response)
-        weights = np.ones(len(design)) if linear else fit.fittedvalues * (1 - fit.fittedvalues)
+        choices = fit if isinstance(fit, Choices) else _regression(fit)
+        self._parameters, self._independent = choices.parameters, independent
+        design, residuals, weights = choices.design, choices.residuals, choices.chances
         self._scores = design * residuals[:, None]
         self._weighted, self._design = design * np.asarray(weights)[:, None], design
         self._information = self._weighted.T @ design
@@ -240,6 +250,14 @@ class Clustered:
         np.add.at(moments, cells, self._scores)
         moved = np.linalg.solve(self._information, moments.T)
         return count / max(count - 1, 1) * moved @ moved.T
+
+
+def _regression(fit: Any) -> Choices:
+    """Take the same of a regression of statsmodels, whose weights stand for chances."""
+    design, linear = np.asarray(fit.model.exog, float), isinstance(fit.model, OLS)
+    residuals = np.asarray(fit.resid if linear else fit.resid_response)
+    weights = np.ones(len(design)) if linear else fit.fittedvalues * (1 - fit.fittedvalues)
+    return Choices(np.asarray(fit.params), design, residuals, np.asarray(weights))
 
 
 def mean(

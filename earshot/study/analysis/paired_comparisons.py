@@ -113,7 +113,7 @@ def bradley_terry(votes: Table, order: list[str]) -> Table:
     clustered = _strengths(votes, order)
     rows = [
         {"system": system, **estimate_row(clustered.estimate(weights))}
-        for system, weights in zip(order, _centred(len(order)), strict=True)
+        for system, weights in zip(order, centred(len(order)), strict=True)
     ]
     return pd.DataFrame(rows).drop(columns="p")
 
@@ -125,9 +125,9 @@ def modelled(votes: Table, order: list[str]) -> dict[tuple[str, str], Estimate]:
     close, so its own share of votes is no fair estimate, while the likelihood of all votes is the
     same as if the pairs had been fixed beforehand.
     """
-    clustered, centred = _strengths(votes, order), _centred(len(order))
+    clustered, contrasts = _strengths(votes, order), centred(len(order))
     pairs = combinations(range(len(order)), 2)
-    return {(order[i], order[j]): clustered.estimate(centred[i] - centred[j]) for i, j in pairs}
+    return {(order[i], order[j]): clustered.estimate(contrasts[i] - contrasts[j]) for i, j in pairs}
 
 
 def modelled_preferences(votes: Table, estimates: dict[tuple[str, str], Estimate]) -> Table:
@@ -166,12 +166,12 @@ def _strengths(votes: Table, order: list[str]) -> Clustered:
         pd.get_dummies(pd.Categorical(votes[side], order)).to_numpy(float)
         for side in ("system", "other")
     )
-    design = (systems - others) @ _centred(len(order))
+    design = (systems - others) @ centred(len(order))
     fit = GLM(votes["answer"].to_numpy(float), design, family=Binomial()).fit()
     return Clustered(fit, *codes(votes), np.asarray(fit.cov_params()))
 
 
-def _centred(systems: int) -> np.ndarray:
+def centred(systems: int) -> np.ndarray:
     """Make strengths of K systems that sum to 0, from the first K − 1: (K, K − 1)."""
     return np.vstack([np.eye(systems - 1), -np.ones(systems - 1)])
 

@@ -3,6 +3,7 @@ same models for R, so that somebody else can compute all of it anew.
 """
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -26,6 +27,8 @@ SCORED: Final = "analysis/scored.csv"
 MODELS: Final = "analysis/models.R"
 CIRCUMSTANCES: Final = "analysis/circumstances.json"
 MALFORMED: Final = f"{CIRCUMSTANCES} is not as Earshot writes it."
+VERSION: Final = re.compile(r"[\w.+-]{1,40}", re.ASCII)
+MAX_COUNT: Final = 10**6  # of browsers that opened a page, and of looks
 SCORED_COLUMNS: Final = ("scale", "rater", "stimulus", "system", "compared_with", "answer")
 
 
@@ -87,22 +90,18 @@ def read_circumstances(content: bytes) -> Circumstances:
     """Read the file of a data set. Raises InputError where it is none that this version knows."""
     try:
         values = json.loads(content)
-        version, maker = values.pop("format"), str(values.get("earshot"))[:20]
-        circumstances = None
-        if version == FORMAT:
-            circumstances = TypeAdapter(Circumstances).validate_python(values)
-            circumstances = (
-                circumstances
-                if circumstances.looks >= 0 and not values.keys() - vars(circumstances).keys()
-                else None
-            )
+        version, maker = values.pop("format"), str(values.get("earshot"))
+        circumstances = TypeAdapter(Circumstances).validate_python(values)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise InputError(MALFORMED) from error
+    if type(version) is not int or not VERSION.fullmatch(maker):
+        raise InputError(MALFORMED)
     if version != FORMAT:
         raise InputError(
-            f"it has format {str(version)[:20]}, of Earshot {maker}; this is Earshot {release()}, "
-            f"which knows format {FORMAT}: take the version that made it."
+            f"it has format {version}, of Earshot {maker}; this is Earshot {release()}, which "
+            f"knows format {FORMAT}: take the version that made it."
         )
-    if circumstances is None:
+    counts = (circumstances.looks, circumstances.opened or 0)
+    if not all(0 <= n <= MAX_COUNT for n in counts) or values.keys() - vars(circumstances).keys():
         raise InputError(MALFORMED)
     return circumstances

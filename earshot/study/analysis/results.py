@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from earshot.study.analysis import paired_comparisons, scores
+from earshot.study.analysis import paired_comparisons, rankings, scores
 from earshot.study.analysis.estimates import (
     LEVEL,
     ROUNDING,
@@ -34,7 +34,7 @@ REHEARSED: Final = (
     "systems."
 )
 UNSCALED: Final = (
-    "There is no Bradley–Terry scale yet: some systems have won, or lost, every comparison with "
+    "There is no scale of strengths yet: some systems have won, or lost, every comparison with "
     "the others."
 )
 NOT_MODELLED: Final = (
@@ -65,6 +65,13 @@ class Analysis:
     def raters(self) -> int:
         """Count the raters."""
         return self.answers["rater"].nunique()
+
+    @property
+    def single(self) -> Table:
+        """Take a row for each answer that raters gave, which of a ranking are several votes."""
+        if not self.scale.ranked:
+            return self.answers
+        return self.answers.drop_duplicates(["rater", "order"])
 
     @property
     def stimuli(self) -> int:
@@ -195,7 +202,8 @@ def _votes(test: Test, answers: Table, scale: Scale) -> ScaleEstimates:
     several, adaptive = len(ranking) > 2, test.pairing == "adaptive"
     notes = []
     if several and paired_comparisons.can_be_scaled(answers):
-        systems = paired_comparisons.bradley_terry(answers, ranking)
+        fitted = rankings.plackett_luce if scale.ranked else paired_comparisons.bradley_terry
+        systems = fitted(answers, ranking)
         if adaptive:
             ranking = systems.sort_values("value", ascending=False)["system"].tolist()
             systems = paired_comparisons.bradley_terry(answers, ranking)

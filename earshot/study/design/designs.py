@@ -63,6 +63,9 @@ class Scale:
     name: str = ""
     typed: bool = False
 
+    ranked: ClassVar[bool] = False  # whether raters put all sounds of a trial in order
+    unit: ClassVar[str] = "rating"  # what one of their answers is called
+
     @property
     def shares(self) -> bool:
         """Whether values are shares, which are printed in percent."""
@@ -92,6 +95,14 @@ class Scale:
     def scores(self) -> bool:
         """Whether the value is a mean of scores that each sound gets."""
         return not self.of_pairs and not self.shares
+
+
+class RankScale(Scale):
+    """A scale of places: raters put the sounds of a trial in order, 1 the best, and its value is
+    how often one of two stands above the other."""
+
+    ranked: ClassVar[bool] = True
+    unit: ClassVar[str] = "ranking"
 
 
 @dataclass(frozen=True)
@@ -125,6 +136,7 @@ class Design:
 
     paired: ClassVar[bool] = False
     together: ClassVar[bool] = False  # whether a trial shows all systems at once
+    switched: ClassVar[bool] = False  # whether raters switch between sounds that run at once
     near: ClassVar[float] = 0.0  # how far an answer may miss what practice expects
     expectations: ClassVar[Mapping[str, float]] = {}  # answers that YAML names; else it has numbers
 
@@ -188,6 +200,11 @@ class Design:
         step = (scores[0] - 1) / 4 * (high - low)
         best = values[0]
         return int(np.clip(round(low + step if best == high else high - step), low, high))
+
+    def with_expected(self, answer: list[int], at: int, expected: float) -> list[int]:
+        """Return the answer to all sounds of a trial, with that to the one at the position as it is
+        expected."""
+        return answer
 
     def random(self, words: Labels, places: int, rng: Generator) -> One:
         """Return any answer of the scale."""
@@ -294,6 +311,7 @@ class Multiple(Design):
     among them, with anchors that are made from it."""
 
     together: ClassVar[bool] = True
+    switched: ClassVar[bool] = True
     near: ClassVar[float] = 15.0  # nobody finds a number of a hundred to the point
     MIN_REFERENCE: ClassVar = 90  # the least that an attentive rater gives the hidden reference
 
@@ -337,9 +355,54 @@ class Multiple(Design):
             for name, score in zip(order, scores, strict=True)
         ]
 
+    def with_expected(self, answer: list[int], at: int, expected: float) -> list[int]:
+        """Give the sound at the position the expected answer."""
+        return [*answer[:at], round(expected), *answer[at + 1 :]]
+
     def random(self, words: Labels, places: int, rng: Generator) -> One:
         low, high = self.scale.bounds
         return [int(value) for value in rng.integers(low, high + 1, places)]
+
+
+class Ranking(Multiple):
+    """All systems in a trial, of which raters take out the worst again and again, until the best is
+    left: an answer is the place of each, from 1, and no two have the same."""
+
+    switched: ClassVar[bool] = False
+    near: ClassVar[float] = 0.0
+
+    def min_systems(self, reference: bool) -> int:
+        return 2
+
+    def refusal(self, answer: object, values: Sequence[int | str], places: int) -> str | None:
+        ranks = [each for each in answer if type(each) is int] if isinstance(answer, list) else []
+        if (
+            isinstance(answer, list)
+            and len(answer) == places
+            and sorted(ranks) == [*range(1, places + 1)]
+        ):
+            return None
+        return f"Send the places of {places} sounds: each number from 1 to {places} once."
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        return 1, MAX_CONDITIONS
+
+    def in_words(self, value: float, words: Labels) -> str:
+        return f"place {value:g}"
+
+    def guess(self, scores: Sequence[float], order: Order, words: Labels, rng: Generator) -> One:
+        best_first = np.argsort(-np.asarray(scores), kind="stable")
+        return [int(place) + 1 for place in np.argsort(best_first)]
+
+    def random(self, words: Labels, places: int, rng: Generator) -> One:
+        return [int(place) + 1 for place in rng.permutation(places)]
+
+    def with_expected(self, answer: list[int], at: int, expected: float) -> list[int]:
+        """Exchange the places of two sounds, so that the one at the position gets the expected."""
+        place = round(expected)
+        exchanged = {answer[at]: place, place: answer[at]}
+        return [exchanged.get(each, each) for each in answer]
 
 
 ALONE: Final = "A difference of two systems is tested by its t; what a rater adds to both cancels."
@@ -541,6 +604,32 @@ SMOS: Final = Design(
     alike=False,
 )
 
+RANKING: Final = Ranking(
+    name="ranking",
+    title="Ranking by elimination",
+    summary="Ranking: which is worst, then which of the rest",
+    source="rankings, in which raters take out the worst again and again",
+    scale=RankScale(
+        "Which of these sounds worst?",
+        (),
+        "Ranked above",
+        (0, 1),
+        level="nominal",
+        null=EVEN,
+        differences=(0.05, 0.1, 0.15),
+        aim="One above the other in {more} of rankings",
+        significant="{one} is ranked above {other} in {value} of rankings ({p}).",
+        insignificant="Neither of {one} and {other} is shown to be ranked higher: {one} is above "
+        "{other} in {value} of rankings ({p}).",
+    ),
+    tested="The share of rankings in which one of two systems stands above the other is tested "
+    "against one half as its interval is made; the sign test next to it takes all rankings for "
+    "independent. Strengths are those of Plackett (1975) and Luce (1959): at each step the best of "
+    "those left is chosen with odds of the exponent of its strength; no variance of theirs is less "
+    "than that of independent rankings.",
+    example="1",
+)
+
 FAULTS: Final = "faults"  # the name of the faults that were ticked, among the answers of a trial
 COMMENT: Final = "comment"  # the name of a text about a trial, among its answers
 TRANSCRIPTION: Final = Scale(
@@ -556,5 +645,5 @@ TRANSCRIPTION: Final = Scale(
 )
 
 DESIGNS: Final[Mapping[str, Design]] = {
-    design.name: design for design in (ACR, CCR, DCR, AB, ABX, MUSHRA, SIMILARITY, SMOS)
+    design.name: design for design in (ACR, CCR, DCR, AB, ABX, MUSHRA, RANKING, SIMILARITY, SMOS)
 }

@@ -44,7 +44,6 @@ from earshot.study.design.raters import (
     read_closes,
     read_demographics,
     read_environment,
-    read_headphones,
     read_panel,
     read_questions,
     read_rules,
@@ -70,9 +69,10 @@ KEYS: Final = (
     "words language no_preference loudness seed invited panel raters closes texts pairing "
     "mention_reference questions rules agree approval strict scales comment sentences "
     "show_sentence demographics environment break_every blocks disclosure statements "
-    "guidelines faults headphones"
+    "guidelines faults show_others"
 ).split()
 TRIAL_KEYS: Final = ("sounds", "reference", "expected", "tolerance")
+MIN_RANKED: Final = 2  # sounds of a check
 LOUDNESS: Final = (-60.0, -10.0)  # LUFS, what can be meant
 
 
@@ -135,7 +135,7 @@ def _test(document: Value, name: str, folder: Path) -> Test:
     words = _words(document, design, no_preference)
     agree, faults = read_agree(document), read_faults(document, design)
     strict = document.take("strict", bool, True)
-    if document.has("strict") and not design.together:
+    if document.has("strict") and not design.switched:
         document.at("strict").problem('"strict" belongs to mushra.')
     blocks = document.choice("blocks", get_args(Blocks), None)
     if blocks and len({frozenset(trial.sounds) for trial in trials}) < 2:
@@ -187,7 +187,7 @@ def _test(document: Value, name: str, folder: Path) -> Test:
         statements=read_statements(document),
         guidelines=read_guidelines(document),
         faults=faults,
-        headphones=read_headphones(document),
+        show_others=document.take("show_others", bool, False),
     )
 
 
@@ -239,7 +239,9 @@ def _scored(document: Value, design: Design, folder: Path) -> tuple[tuple[str, .
         document.at("systems").problem(f"a test has {MAX_SYSTEMS} systems at most.")
     most = MAX_CONDITIONS - (1 + len(ANCHORS) if reference else 0)
     if design.together and len(systems) > most:
-        document.at("systems").problem(f"mushra takes {most} systems at most: a trial shows all.")
+        document.at("systems").problem(
+            f"{design.name} takes {most} systems at most: a trial shows all."
+        )
     if document.problems.lines:
         return tuple(systems), []
     stimuli = sorted({name for pattern in systems.values() for name in pattern.stimuli})
@@ -286,9 +288,13 @@ def _listed(value: Value, kind: Kind, design: Design, folder: Path) -> list[Tria
     files = sounds.content if isinstance(sounds.content, list) else [sounds]
     number = 2 if design.paired else 1
     names = {str(each.content) for each in files}
-    fits = bool(files) if design.together else len(names) == len(files) == number
+    fits = bool(files) if design.switched else len(names) == len(files) == number
+    noun = f"{number} file{'s' * (number > 1)}"
+    if design.scale.ranked:
+        fits = MIN_RANKED <= len(names) == len(files) <= MAX_CONDITIONS
+        noun = f"{MIN_RANKED} to {MAX_CONDITIONS} files"
     if not value.has("sounds") or not fits:
-        sounds.problem(f'"sounds" must name {number} file{"s" * (number > 1)} in {design.name}.')
+        sounds.problem(f'"sounds" must name {noun} in {design.name}.')
         return []
     systems = {str(each.content): inside(folder, each, "sounds") for each in files}
     reference = None
@@ -299,15 +305,23 @@ def _listed(value: Value, kind: Kind, design: Design, folder: Path) -> list[Tria
     if kind == "practice" and not value.has("expected") and not design.scale.chance:
         return [of_kind(kind, trial)]
     near = design.near if kind == "practice" else 0.0
-    return [of_kind(kind, trial, _expected(value, design), value.take("tolerance", float, near))]
+    return [
+        of_kind(
+            kind, trial, _expected(value, design, len(files)), value.take("tolerance", float, near)
+        )
+    ]
 
 
-def _expected(value: Value, design: Design) -> float:
-    """Read the tidy answer that the first sound should get."""
+def _expected(value: Value, design: Design, sounds: int) -> float:
+    """Read the tidy answer that the first of so many sounds should get."""
     if design.scale.chance:  # what is right is there to be found
         return 1.0
     if answers := design.expectations:
         return answers.get(value.choice("expected", answers, REQUIRED, ", "), 0.0)
+    if design.scale.ranked:
+        must_be = f"the place of the first sound, 1 to {sounds}"
+        place = value.take("expected", int, REQUIRED, lambda at: 1 <= at <= sounds, must_be)
+        return float(place)
     if not design.scale.answers:
         value.problem("nothing can be expected of what raters write: add a scale with points.")
         return 0.0

@@ -199,7 +199,7 @@ def _differences(test: Test, trial: Trial, forms: list[Format]) -> list[str]:
     pictures."""
     where = f"{trial.stimulus} ({', '.join(trial.sounds)})"
     pictures = trial_pictures([form.picture for form in forms])
-    together = test.design.together and test.strict
+    together = test.design.switched and test.strict
     problems = [f"{where}: {problem}" for problem in trial_problems(pictures, together)]
     if not test.design.alike or not forms:
         return problems

@@ -4,6 +4,7 @@ import math
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from typing import Any, Final
 
 import pandas as pd
 from rapidfuzz.distance import Levenshtein
@@ -28,6 +29,8 @@ PLAYBACK = {
     "rate": "rate",
     "latency": "latency",
 }
+DECIMALS: Final = 3  # of how far answers lie from others'
+MIN_OTHERS: Final = 5  # who have finished, before a rater sees how they lie among them
 RATING_COLUMNS = {
     "test": "str",
     "rater": "str",
@@ -223,6 +226,32 @@ def _lesson_of_all(trial: Trial, item: Item, answer: Sequence[int]) -> Lesson:
     targets = [targets_by_system.get(system) for system in item.systems]
     both = zip(targets, answer, strict=True)
     return Lesson(all(w is None or abs(w - value) <= trial.tolerance for w, value in both), targets)
+
+
+def among_others(ratings: pd.DataFrame, rater: str, scale: Scale) -> dict[str, Any] | None:
+    """Find how the answers of a rater to a scale lie among those of others who have finished; None
+    while these are fewer than MIN_OTHERS, so that nobody learns a single one's.
+
+    apart: how far answers lie, on average, from the mean of the others' to the same sounds; higher:
+    how much higher they are, on scales of scores. Both are the rater's own value, and the values of
+    the others from the least on.
+    """
+    table = ratings[(ratings["kind"] == "trial") & ratings["finished"]]
+    table = table[(table["scale"] == scale.name) & table["answer"].notna()]
+    units = table.groupby(["trial", "system"])["answer"]
+    several = units.transform("size") > 1
+    others = (units.transform("sum") - table["answer"]) / (units.transform("size") - 1)
+    gaps = (table["answer"] - others)[several]
+    by_rater = {"apart": gaps.abs().groupby(table["rater"]).mean()}
+    if scale.scores or scale.typed:
+        by_rater["higher"] = gaps.groupby(table["rater"]).mean()
+    apart = by_rater["apart"]
+    if rater not in apart or len(apart) <= MIN_OTHERS:
+        return None
+    return {
+        name: {"own": values[rater], "others": sorted(values.drop(rater))}
+        for name, values in ((name, each.round(DECIMALS)) for name, each in by_rater.items())
+    }
 
 
 def _is_count(value: object) -> bool:

@@ -33,7 +33,8 @@ COLUMNS: Final[dict[str, dict[str, str]]] = {
         "compared_with": "the other system of a pair; empty where there is none",
         "answer": "as a number: of the scale; of transcription the share of word errors; "
         "in ab 1 for the system, 0 for the other, 0.5 for "
-        "neither; in abx 1 where X was found; in ccr the system compared with the other",
+        "neither; in abx 1 where X was found; in ccr the system compared with the other; in "
+        "ranking its place, from 1, the best",
         "answer_in_words": "the same in the words of the scale; in mushra of its interval",
         "scale": "what was asked: the design, or one of several scales; comment: a text on it; "
         "faults: whether the fault in text was ticked of the sound, 1 or 0",
@@ -63,7 +64,7 @@ COLUMNS: Final[dict[str, dict[str, str]]] = {
         "unfinished",
         "language": "of the page",
         "device": "kind and browser's family, of those who allowed it",
-        "headphones": "the check of headphones: passed, failed, not done",
+        "headphones": "the check by Huggins' pitch: passed, failed, not done",
         "environment": "the test of the room: passed, failed, not done",
         "answered": "trials with an answer",
         "missing": "trials that were skipped since a sound did not come",
@@ -197,7 +198,8 @@ def ratings(test: Test, rated: pd.DataFrame) -> pd.DataFrame:
 def in_words(test: Test, scale: str, value: float) -> str:
     """Return an answer of the tidy table (answers.rating_rows) in the words of its scale."""
     match = next((each for each in test.rated if each.name == scale), None)
-    return test.design.in_words(value, match.answers) if match and match.answers else ""
+    has_words = match is not None and (match.answers or match.ranked)
+    return test.design.in_words(value, match.answers) if match and has_words else ""
 
 
 def raters(test: Test, everything: list[dict[str, Any]]) -> pd.DataFrame:

@@ -180,22 +180,6 @@ class Store:
         """
         return self._check(test, token, "headphones", passed, attempt, last)
 
-    def headphone_answers(
-        self, test: Test, token: str, answers: Sequence[int], attempt: int
-    ) -> list[int] | None:
-        """Keep the answers of the attempt that the rater is at → all of them; None where it is
-        over. An answer that is there stays, so that nobody finds out which are right by trying.
-        Raises InputError for an unknown rater, and an attempt before its turn."""
-        with self._writing.begin() as session:
-            rater = queries.rater_row(session, test, token)
-            if attempt > rater.attempts:
-                raise InputError(NOT_NEXT)
-            if attempt < rater.attempts or rater.headphones is not None:
-                return None
-            stored = list(rater.headphone_answers or [])
-            rater.headphone_answers = [*stored, *answers[len(stored) :]]
-            return rater.headphone_answers
-
     def environment(
         self, test: Test, token: str, passed: bool, attempt: int = 0, last: bool = True
     ) -> bool | None:
@@ -221,7 +205,6 @@ class Store:
             if getattr(rater, what) is None and attempt == done:
                 setattr(rater, counter, done + 1)
                 setattr(rater, what, passed if passed or last else None)
-                rater.headphone_answers = None
                 if getattr(rater, what) is False and test.panel.screens(what):
                     rater.outcome = what
             return getattr(rater, what)
@@ -379,7 +362,6 @@ class Store:
             rater.headphones, rater.attempts, rater.code = None, 0, None
             rater.environment, rater.rooms = None, 0
             rater.outcome = rater.panel = rater.replies = rater.device = None
-            rater.headphone_answers = None
             rater.withdrawn = True
 
     def places(self, test: Test) -> Places:
@@ -478,6 +460,14 @@ class Store:
         """Count what became of everybody who came."""
         with Session(self.engine) as session:
             return raters.count_conduct(session, test)
+
+    def among_others(self, test: Test, token: str) -> dict[str, Any] | None:
+        """Find how the answers of the rater with this token lie among others', once they have
+        finished a test whose raters may see it: see answers.among_others."""
+        rater = self.resume(test, token)
+        if not test.show_others or rater is None or rater.outcome != "complete":
+            return None
+        return answers.among_others(self.ratings(test), rater.id, test.checked)
 
     def ratings(self, test: Test) -> pd.DataFrame:
         """Make the tidy table so far: see earshot.study.storage.answers."""

@@ -177,7 +177,7 @@ def min_seconds(opened: Opened, item: Item) -> float:
     """Compute how long the page plays before it takes an answer: each sound once to its end, in
     MUSHRA a second of each.
     """
-    longest = MUSHRA_SECONDS if opened.test.design.together else math.inf
+    longest = MUSHRA_SECONDS if opened.test.design.switched else math.inf
     return sum(min(copy.seconds, longest) for copy in opened.sounds(item))
 
 

@@ -73,5 +73,5 @@ def test_every_design_says_what_it_is() -> None:
         assert design.name == name and design.title and design.summary and design.tested
         scale = design.scale
         assert scale.question and len({value for value, _ in scale.answers}) == len(scale.answers)
-        assert scale.of_pairs == design.paired, "pairs are told of pairs"
+        assert scale.of_pairs == design.paired or scale.ranked, "pairs are told of pairs"
         assert design.together or design.cards

@@ -11,6 +11,7 @@ from earshot.study.design.scales import MAX_COMMENT, MAX_SENTENCE, STANDARD, wor
 from earshot.study.design.spec import SpecError
 from earshot.study.storage.answers import check, errors_in, expected, rating_rows
 from tests.support.stimuli import make_folder
+from tests.support.studies import any_answer
 
 SENTENCES = dict.fromkeys(("one", "two", "three"), "The old cat sat.")
 SCALES: dict[str, Any] = {
@@ -197,8 +198,8 @@ def test_every_design_takes_a_comment(tmp_path: Path, design: str) -> None:
     test = load_test(tmp_path, design, comment=True)
     trial = test.trials[0]
     order = (*trial.sounds, *([next(iter(trial.sounds))] if design == "abx" else []))
-    item, plays = Item(0, 0, order), [1] * (len(order) + (trial.reference is not None))
-    own = [50] * len(order) if test.design.together else test.scale[0][0]
+    item = Item(0, 0, order)
+    own, plays = any_answer(test, item)
     answers: Any = {design: own, "comment": "=HYPERLINK(1)"}
     check(test, item, answers, plays)
     rows = rating_rows(test, item, answers, plays)

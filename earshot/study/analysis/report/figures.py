@@ -94,12 +94,12 @@ def figure(test: Test, analysis: Analysis) -> Figure:
     axes = drawn.subplots(len(heights), 1, squeeze=False, height_ratios=heights)[:, 0]
     first, table = axes[0], table.iloc[::-1].reset_index(drop=True)  # the best row on top
     panels.frame(first, table)
-    if test.design.together:
+    if test.design.switched:
         panels.boxes(first, test, table, analysis.answers)
     elif scale.chance:
         panels.raters(first, table, analysis.answers)
     elif scale.of_pairs and scale.shares:
-        panels.votes(first, table)
+        panels.votes(first, scale, table)
     elif scale.typed:
         panels.errors(first, table, analysis.answers)
     elif scale.counted:
@@ -107,16 +107,16 @@ def figure(test: Test, analysis: Analysis) -> Figure:
     else:
         panels.ratings(first, test, scale, table, analysis.answers)
     if scaled:
-        panels.strengths(axes[1], analysis.systems.iloc[::-1].reset_index(drop=True))
+        panels.strengths(axes[1], scale, analysis.systems.iloc[::-1].reset_index(drop=True))
     _stamp(axes[-1], analysis, rows)
     return drawn
 
 
 def _strengths(analysis: Analysis) -> Figure:
-    """Draw the strengths of Bradley and Terry alone."""
+    """Draw the strengths alone."""
     drawn = Figure(figsize=(WIDTH, len(analysis.systems) * ROW + REST), layout="constrained")
     axis = drawn.subplots()
-    panels.strengths(axis, analysis.systems.iloc[::-1].reset_index(drop=True))
+    panels.strengths(axis, analysis.scale, analysis.systems.iloc[::-1].reset_index(drop=True))
     _stamp(axis, analysis)
     return drawn
 

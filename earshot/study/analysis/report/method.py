@@ -70,7 +70,8 @@ def method(results: Results) -> Iterator[str]:
     drawn = f"order and position were drawn at random for each rater (seed {test.seed})"
     yield (
         f"The design is {test.design.source}. {answers['rater'].nunique()} raters gave "
-        f"{len(answers)} ratings of {answers['stimulus'].nunique()} stimuli; "
+        f"{len(results.included.single)} {results.scale.unit}s of "
+        f"{answers['stimulus'].nunique()} stimuli; "
         f"{f'they were collected with {test.source}' if test.source else drawn}."
     )
     if test.pairing == "adaptive":
@@ -162,6 +163,8 @@ def answer_choices(scale: Scale) -> str:
     """Return what may be answered on a scale."""
     if scale.typed:
         return "which raters answer in writing"
+    if scale.ranked:
+        return "asked again of those that are left, until the best is"
     choices = (f"{word} ({value})" if word else str(value) for value, word in scale.answers)
     return f"and the answers are: {', '.join(choices)}{line(scale)}"
 

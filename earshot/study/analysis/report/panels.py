@@ -120,7 +120,7 @@ def boxes(axis: Any, test: Test, table: Table, answers: Table) -> None:
     axis.set_xlabel("MUSHRA score: median, quartiles, mean (diamond)")
 
 
-def votes(axis: Any, table: Table) -> None:
+def votes(axis: Any, scale: Scale, table: Table) -> None:
     """Draw bars of won, tied and lost votes, the interval of the share below each. No bar where a
     pair was never asked, of which the model of an adaptive test knows something all the same."""
     rows = table.to_dict("records")
@@ -138,16 +138,19 @@ def votes(axis: Any, table: Table) -> None:
     right.spines["right"].set_visible(False)
     _shares(
         axis,
-        "Preferred · no preference · the other preferred\nBelow: ties as half, 95 % interval",
+        "Ranked above · ranked below\nBelow: 95 % interval"
+        if scale.ranked
+        else "Preferred · no preference · the other preferred\nBelow: ties as half, 95 % interval",
     )
 
 
-def strengths(axis: Any, table: Table) -> None:
-    """Draw the strengths of Bradley and Terry, with their intervals."""
+def strengths(axis: Any, scale: Scale, table: Table) -> None:
+    """Draw the strengths of Bradley and Terry, or of Plackett and Luce, with their intervals."""
     frame(axis, table)
     axis.axvline(0, color=QUIET, linewidth=0.8)
     estimates(axis, table)
-    axis.set_xlabel("Bradley–Terry strength (logit), mean and 95 % interval")
+    model = "Plackett–Luce" if scale.ranked else "Bradley–Terry"
+    axis.set_xlabel(f"{model} strength (logit), mean and 95 % interval")
 
 
 def levels(axis: Any, test: Test, table: Table, answers: Table) -> None:

@@ -15,19 +15,14 @@ import soundfile
 from earshot.core.paths import release
 from earshot.study.analysis.estimates import Table
 from earshot.study.analysis.exclusions import describe_rules, in_time, undisturbed
+from earshot.study.analysis.paired_comparisons import both_ways
 from earshot.study.analysis.report.prose import counted
 from earshot.study.analysis.report.sheets import Sheet
-from earshot.study.analysis.results import Results
+from earshot.study.analysis.results import Analysis, Results
 from earshot.study.design import Scale, Test
 from earshot.study.design.folder import VIDEOS
 from earshot.study.design.statements import STATEMENTS
 
-HEADPHONE_TESTS: Final = {
-    "huggins": "by Huggins' pitch",
-    "antiphase": "by tones in antiphase",
-    "either": "by Huggins' pitch, or by tones in antiphase at the second attempt",
-    "both": "by Huggins' pitch and by tones in antiphase",
-}
 CALL_RATE: Final = 24_000  # Hz of the output, up to which headphones play as in a call
 MAX_SOUNDS: Final = 1000  # whose heads are read for a report
 UNKNOWN: Final = "not known to Earshot: write it here"
@@ -65,8 +60,9 @@ def _facts_of_test(results: Results) -> Iterator[tuple[str, str]]:
     if dates := _dates(answers):
         yield "Dates", f"{dates} (UTC)"
     if results.started:
-        yield "Ratings of a rater", _spread(answers.groupby("rater").size())
-        yield "Ratings of a stimulus", _spread(answers.groupby("stimulus").size())
+        single, unit = results.everyone.single, results.scale.unit.capitalize()
+        yield f"{unit}s of a rater", _spread(single.groupby("rater").size())
+        yield f"{unit}s of a stimulus", _spread(single.groupby("stimulus").size())
     if languages := _languages(answers):
         yield "Languages of the page", languages
     yield "Other trials of a rater", _other_trials(test)
@@ -74,12 +70,14 @@ def _facts_of_test(results: Results) -> Iterator[tuple[str, str]]:
         yield "Order", _order(test)
     if test.disclosed_after:
         yield "Disclosure", "raters were told after the test that voices may be synthetic"
+    if test.show_others:
+        yield "Shown to raters", "at the end, how their answers lie among those of others"
     if test.break_every:
         yield "Breaks", f"asked for after every {counted(test.break_every, 'trial')}"
     if test.environment and results.started:
         yield "Room", _passed(answers, "environment")
     if results.started:
-        yield "Headphones", _headphones(test, answers)
+        yield "Headphones", _passed(answers, "headphones")
     if seen := _pictures(answers):
         yield "Videos", seen
     if played := _playback(results.everyone.answers):
@@ -116,6 +114,8 @@ def scale(rated: Scale) -> str:
     """Return the answers of a scale, from best to worst; without words between labelled ends."""
     if rated.typed:
         return "what raters heard, as they wrote it"
+    if rated.ranked:
+        return "the worst is taken out again and again, until the best is left"
     choices = (f"{value}: {word}" if word else str(value) for value, word in rated.answers)
     return "; ".join(choices) + line(rated)
 
@@ -209,7 +209,7 @@ def paragraph(results: Results) -> str:
     """Write a Methods paragraph to paste into a paper; what only its authors know is in
     brackets."""
     test, included, scales = results.test, results.included, results.by_scale
-    answers, ratings = included.answers, sum(len(each.included.answers) for each in scales)
+    answers, ratings = included.answers, sum(len(each.included.single) for each in scales)
     approved = f"approval: {test.approval}" if test.approval else "approval"
     when = f" ({dates})" if (dates := _dates(answers)) else ""
     stated = "that were stated before" if results.rules == test.rules else "chosen afterwards"
@@ -221,7 +221,7 @@ def paragraph(results: Results) -> str:
         f"{counted(included.stimuli, 'stimulus')} ({sounds(test)}; {loudness(test)}).",
         f"{counted(results.started, 'rater')} took part; {len(results.exclusions)} were left out "
         f"by rules {stated}{_why(results)}, which leaves {included.raters} with "
-        f"{counted(ratings, 'rating')}.",
+        f"{counted(ratings, results.scale.unit)}.",
         *_checked(results.everyone.answers),
         "95 % intervals and p-values have raters and stimuli as clusters (Cameron, Gelbach and "
         "Miller 2011, by the jackknife), and p-values are corrected by Holm's method.",
@@ -232,13 +232,16 @@ def paragraph(results: Results) -> str:
 def _on(rated: Scale) -> str:
     if rated.typed:
         return "(they wrote it down)"
+    if rated.ranked:
+        return "again and again, until the best was left"
     answers = (f"{word} ({value})" if word else str(value) for value, word in rated.answers)
     return f"on a scale of {', '.join(answers)}{line(rated)}"
 
 
 def checklist(results: Results) -> Sheet:
     """Fill in what Chiang, Huang and Lee (2023, Interspeech) find missing in most papers."""
-    test, answers, statements = results.test, results.included.answers, results.test.statements
+    test, statements = results.test, results.test.statements
+    included_answers = results.included.single
     conduct = results.conduct
     recruitment = f"a panel ({UNKNOWN})" if test.panel.link else UNKNOWN
     countries = (statements.get("countries"), _languages(results.everyone.answers))
@@ -259,8 +262,8 @@ def checklist(results: Results) -> Sheet:
         *([each.named("Scale"), scale(each.scale)] for each in results.by_scale),
         ["Sounds", sounds(test)],
         ["Number of stimuli", str(results.included.stimuli)],
-        ["Ratings of a rater", _spread(answers.groupby("rater").size())],
-        ["Ratings of a system", _spread(answers.groupby("system").size())],
+        ["Ratings of a rater", _spread(included_answers.groupby("rater").size())],
+        ["Ratings of a system", _spread(_of_systems(results.included))],
         # As above: of those whom the check leaves out, none would be left to count.
         ["Listening", _listening(test, results.everyone.answers)],
         ["About the raters", _about(test)],
@@ -275,7 +278,7 @@ def reviewer_checklist(results: Results) -> Sheet:
     test, included = results.test, results.included
     facts, who, method = "What was asked", "Who is left out", "Method"
     started, unknown = counted(results.started, "rater"), UNKNOWN * bool(test.source)
-    ratings = _spread(included.answers.groupby("system").size())
+    ratings = _spread(_of_systems(included))
     languages = _languages(results.everyone.answers)
     rows = [
         ["Does the test bear on what is claimed?", *_statement(test, "claim")],
@@ -320,6 +323,14 @@ def reviewer_checklist(results: Results) -> Sheet:
     return Sheet(caption, head, rows, text=3, names=0)
 
 
+def _of_systems(analysis: Analysis) -> Table:
+    """Count the ratings of each system; of a ranking, in which all are, the rankings."""
+    if not analysis.scale.ranked:
+        return analysis.answers.groupby("system").size()
+    rated = both_ways(analysis.answers).drop_duplicates(["rater", "order", "system"])
+    return rated.groupby("system").size()
+
+
 def _statement(test: Test, name: str, from_raters: str = "") -> tuple[str, str]:
     """Return what the author states, with what raters say, and where it stands."""
     if text := test.statements.get(name):
@@ -354,14 +365,6 @@ def _passed(answers: Table, check: str) -> str:
     passed = f"{int(done.sum())} of {counted(len(done), 'rater')} passed the check"
     skipped = len(raters) - len(done)
     return passed + (f", {skipped} did not do it" if skipped else "")
-
-
-def _headphones(test: Test, answers: Table) -> str:
-    """Return how many raters passed the check of their headphones, and which one it was, where it
-    is not the usual one."""
-    check = test.headphones
-    about = f", {HEADPHONE_TESTS[check.test]}" if check else ""
-    return _passed(answers, "headphones") + about + ", the short form" * bool(check and check.short)
 
 
 def _pictures(answers: Table) -> str:
@@ -414,7 +417,7 @@ def _checked(answers: Table) -> Iterator[str]:
 
 
 def _listening(test: Test, answers: Table) -> str:
-    checked = [f"headphones: {_headphones(test, answers)}"]
+    checked = [f"headphones: {_passed(answers, 'headphones')}"]
     if test.environment:
         checked.append(f"room: {_passed(answers, 'environment')}")
     return UNKNOWN if test.source else "; ".join(checked)

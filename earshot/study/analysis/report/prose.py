@@ -49,7 +49,8 @@ def facts(results: Results) -> Iterator[str]:
     included = results.included
     raters = counted(included.raters, "rater")
     yield f"{raters} of {results.started}" if results.exclusions else raters
-    yield counted(sum(len(each.included.answers) for each in results.by_scale), "rating")
+    number = sum(len(each.included.single) for each in results.by_scale)
+    yield counted(number, results.scale.unit)
     yield counted(included.stimuli, "stimulus")
     yield f"{results.finished} of {results.started} have finished"
 

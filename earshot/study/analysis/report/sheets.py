@@ -36,7 +36,8 @@ def systems(scale: Scale, analysis: Analysis) -> Sheet:
     """Make the table of what is known of each system."""
     if scale.of_pairs:
         rows = [[row["system"], *_estimate(PLAIN, row, True)] for row in _rows(analysis.systems)]
-        return Sheet("Bradley–Terry strengths", ["System", "Strength", "95 % interval"], rows)
+        model = "Plackett–Luce" if scale.ranked else "Bradley–Terry"
+        return Sheet(f"{model} strengths", ["System", "Strength", "95 % interval"], rows)
     head = ["System", scale.measure, "95 % interval"]
     rows = [[row["system"], *_estimate(scale, row)] for row in _rows(analysis.systems)]
     if "median" in analysis.systems:

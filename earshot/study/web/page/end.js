@@ -1,7 +1,7 @@
 // How it ends for a rater, and the way back to their panel.
 
 import { h } from "./dom.js";
-import { t } from "./text.js";
+import { number, t } from "./text.js";
 
 const PAUSE = 2500; // ms to read that all is stored
 const ADDRESS = /^https?:/;
@@ -13,11 +13,13 @@ export function filled(back, params) {
 
 // outcome: see earshot.study.design.raters; code: the rater's own; back: the panel's address or code.
 // voices: whether raters are told that some were synthetic; visitors: whether a visitor opened the test, whose address nobody is taken to without a word.
-export function end({ outcome, code, back, preview, visitors, voices }, params) {
+// show_others: whether there may be something to look at, and nobody is taken away from it.
+export function end({ outcome, code, back, preview, visitors, voices, show_others }, params) {
   const address = back && ADDRESS.test(back) ? filled(back, params) : null;
   const shown = address ? null : back ?? (outcome === "complete" ? code : null);
   const own = shown && shown === code;
-  if (address && !preview && !visitors) setTimeout(() => location.assign(address), PAUSE);
+  const stays = visitors || (show_others && outcome === "complete");
+  if (address && !preview && !stays) setTimeout(() => location.assign(address), PAUSE);
   return h(
     "section", { class: "page" },
     h("h1", {}, t(`end.${outcome}.title`)),
@@ -30,9 +32,35 @@ export function end({ outcome, code, back, preview, visitors, voices }, params) 
       ? h("p", { class: "message" }, t("end.preview", { address }))
       : h("div", { class: "actions" },
         h("a", { class: "main", href: address }, t("end.back")),
-        h("p", { class: "hint" }, visitors ? new URL(address).host : t("end.soon")))),
+        h("p", { class: "hint" }, stays ? new URL(address).host : t("end.soon")))),
     !address && h("div", { class: "prose" }, h("p", {}, t("end.close"))),
   );
+}
+
+// How the rater's answers lie among others': a line each of { own, others }, whose ends are the same
+// for all of a name.
+export function among(lines) {
+  const line = ([name, { own, others }]) => {
+    const all = [own, ...others];
+    const [low, high] = name === "apart" ? [0, Math.max(...all)]
+      : [-1, 1].map((side) => side * Math.max(...all.map(Math.abs)));
+    const dot = (value, kind) => {
+      const element = h("i", { class: kind });
+      element.style.insetInlineStart = `${100 * (value - low) / (high - low || 1)}%`;
+      return element;
+    };
+    const below = others.filter((value) => value < own).length;
+    return h("figure", { class: "among" },
+      h("figcaption", {}, t(`others.${name}`)),
+      h("div", { class: "dots", role: "img",
+        "aria-label": t("others.rank", { n: number(below), of: number(others.length) }) },
+      others.map((value) => dot(value, "other")), dot(own, "own")),
+      h("div", { class: "end-words", "aria-hidden": "true" },
+        h("span", {}, t(`others.${name}.low`)), h("span", {}, t(`others.${name}.high`))));
+  };
+  return h("section", { class: "prose" }, h("h2", {}, t("others.title")),
+    h("p", {}, t("others.text", { n: number(Object.values(lines)[0].others.length) })),
+    Object.entries(lines).map(line));
 }
 
 function copier(code) {

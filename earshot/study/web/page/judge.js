@@ -7,6 +7,7 @@ import { h, say } from "./dom.js";
 import { memory, place } from "./memory.js";
 import { Mushra } from "./mushra.js";
 import { Deck } from "./player.js";
+import { Rank } from "./rank.js";
 import { t } from "./text.js";
 import { faults, guidelines, remark } from "./written.js";
 
@@ -24,7 +25,7 @@ export function judge(player, buffers, screen, trial, rater, send) {
     screen);
   screen?.element.addEventListener("click", () => deck.toggle());
   const comment = trial.comment && remark(() => keep());
-  const view = new (mushra ? Mushra : Choice)(trial, deck, () => keep());
+  const view = new (mushra ? Mushra : trial.ranked ? Rank : Choice)(trial, deck, () => keep());
   const wrong = trial.faults.length > 0 && faults(view.names, trial.faults, () => keep());
   if (kept) {
     Object.assign(deck, { plays: kept.plays, seconds: kept.seconds, whole: kept.whole });

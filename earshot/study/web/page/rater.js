@@ -1,7 +1,7 @@
 // A rater's way through a test: consent → volume → headphones → practice → trials → the end.
 
 import { h } from "./dom.js";
-import { end } from "./end.js";
+import { among, end } from "./end.js";
 import { judge, reference_first } from "./judge.js";
 import { memory, place } from "./memory.js";
 import { plays, Screen } from "./picture.js";
@@ -164,9 +164,7 @@ async function checks() {
 }
 
 async function run_check(kind, trials, attempt, loudspeakers) {
-  const next_trial = kind === HEADPHONES ? test.check : null;
-  const step = check(player, rater, kind, trials, attempt, loudspeakers, next_trial, ({ passed, again, ...after }) => {
-    if (kind === HEADPHONES) test.check = after.check;
+  const step = check(player, rater, kind, trials, attempt, loudspeakers, ({ passed, again, ...after }) => {
     if (again) {
       return show(page(t(`${kind.texts}.failed.title`), prose(t(`${kind.texts}.failed.text`)), actions(
         button(t("check.again"), () => go(() => run_check(kind, trials, attempt + 1, loudspeakers))))));
@@ -290,7 +288,11 @@ function bid_farewell() {
   if (test.outcome === "complete") memory.set(`${place} done`, true);
   // Who was not told before is told however the test ended for them.
   const voices = test.outcome === "complete" || (test.disclosed_after && Boolean(rater));
-  show(end({ ...test, voices }, params));
+  const element = end({ ...test, voices }, params);
+  show(element);
+  if (!test.show_others || test.outcome !== "complete") return;
+  // Nothing where too few have finished; and without it the end is as good.
+  ask(of_rater("others")).then((lines) => lines.apart && element.append(among(lines)), () => null);
 }
 
 function leave() {
