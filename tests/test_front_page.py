@@ -18,12 +18,16 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse
 from starlette.types import Receive, Scope, Send
 
+import earshot
 from earshot.app import front_page, launch, site
 from earshot.app.front_page import (
     DESCRIPTION,
     FIRST_FILES,
+    LATER_FILES,
     MAX_KEPT,
     SAVINGS,
+    TITLE,
+    UNUSED,
     FrontPage,
     saving,
 )
@@ -270,6 +274,32 @@ def test_savings_fit_the_installed_gradio() -> None:
             scripts = [text for text in texts if old in text]
             assert len(scripts) == 1 and scripts[0].count(old) == 1, old
             assert new in saving(scripts[0], f"{beginning}1.js")
+
+
+def test_unused_scripts_are_replaced(address: str) -> None:
+    for beginning, instead in UNUSED.items():
+        (file,) = FRONTEND.glob(f"{beginning}*.js")
+        assert httpx.get(f"{address}assets/{file.name}").text == instead
+        exported = set(re.findall(r"\w+ as (\w+)", file.read_text().rpartition("export{")[2]))
+        assert exported == set(instead.rpartition("export{")[2].rstrip("};").split(","))
+    # No sound or video here streams over HTTP, which is what the player is for.
+    files = Path(earshot.__file__).parent.rglob("*.py")
+    assert not [file for file in files if "streaming=" in file.read_text()]
+
+
+def test_code_of_other_tabs_comes_when_a_pointer_is_over_them(address: str) -> None:
+    page = httpx.get(address).text
+    assert LATER_FILES and not set(LATER_FILES) & set(FIRST_FILES)
+    for name in LATER_FILES:
+        assert f'"{name}"' in page and f'href="./assets/{name}"' not in page
+        assert (FRONTEND / name).exists()
+
+
+@pytest.mark.parametrize("encoding", ["br", "gzip", "identity"])
+def test_page_is_compressed_as_the_browser_can(address: str, encoding: str) -> None:
+    answer = httpx.get(address, headers={"Accept-Encoding": encoding})
+    assert answer.headers.get("content-encoding", "identity") == encoding
+    assert "accept-encoding" in answer.headers["vary"].lower() and TITLE in answer.text
 
 
 def test_files_of_the_frontend_are_served_compressed_and_for_good(address: str) -> None:

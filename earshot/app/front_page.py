@@ -3,10 +3,12 @@ comes to it.
 """
 
 import asyncio
+import gzip
 import json
 import mimetypes
 import re
 import threading
+from collections.abc import Callable
 from html import escape
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -16,7 +18,6 @@ import brotli
 from markupsafe import Markup
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
-from starlette.middleware.gzip import GZipResponder
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import FileResponse, HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route
@@ -44,11 +45,17 @@ COMPRESSED: Final = ("/", "/config", INFO, "/gradio_api/openapi.json")
 # What Gradio's answers to them depend on, in addition to the address: where the page says it is.
 NAMING: Final = ("host", "x-forwarded-host", "x-forwarded-proto", "x-gradio-server")
 MAX_KEPT: Final = 16  # answers
-LEVEL: Final = 5  # of 9: a fifth of the size in a sixth of the time
-# Scripts and styles that the page asks for, one after the other: python -m scripts.list_frontend.
+GZIP_LEVEL: Final = 5  # of 9: a fifth of the size in a sixth of the time
+# Scripts and styles that the page asks for, one after the other, and what other tabs ask for when
+# they are first opened: python -m scripts.list_frontend.
 FIRST_FILES: Final = tuple(Path(__file__).with_name("first_files.txt").read_text().split())
+LATER_FILES: Final = tuple(Path(__file__).with_name("later_files.txt").read_text().split())
 HASHED: Final = re.compile(r"[\w.-]+-[\w-]{8,}\.(?:js|css)")  # a name that has its content's hash
 BROTLI_LEVEL: Final = 7  # of 11
+COMPRESSORS: Final[dict[str, Callable[[bytes], bytes]]] = {  # the best first
+    "br": lambda content: brotli.compress(content, quality=BROTLI_LEVEL),
+    "gzip": lambda content: gzip.compress(content, GZIP_LEVEL),
+}
 FOREVER: Final = "public, max-age=31536000, immutable"
 PRELOADS: Final = "".join(
     f'<link rel="modulepreload" href="./assets/{name}" crossorigin>'
@@ -56,9 +63,20 @@ PRELOADS: Final = "".join(
     else f'<link rel="preload" as="style" href="./assets/{name}" crossorigin>'
     for name in FIRST_FILES
 )
+# They come as soon as a pointer is over a tab, so that opening it does not wait for them.
+LATER: Final = """<script>
+document.addEventListener("pointerover", function fetch_later(event) {
+  if (!event.target.closest("[role=tab]")) return;
+  document.removeEventListener("pointerover", fetch_later);
+  for (const name of %s)
+    document.head.append(Object.assign(document.createElement("link"), {rel: "prefetch",
+      as: name.endsWith(".js") ? "script" : "style", href: "./assets/" + name}));
+});
+</script>"""
 # What Gradio's scripts do in vain while a page is made, by the beginning of the file's name, and
 # what they do instead. Each of 470 components asked all 400 events for its own, and was looked for
-# among all others; and all was made twice. It is most of what they compute.
+# among all others; all was made twice; and code was loaded for what is in tabs that are not open.
+# It is most of what they compute.
 SAVINGS: Final = {
     "core-": (
         (
@@ -77,11 +95,35 @@ SAVINGS: Final = {
             "const w=n=>{m.set(n.id,n);n.children?.forEach(w)};w(e);by_id.set(e,m)}"
             "return m.get(t)??null}",
         ),
-        ("a.children=i.children,", "by_id=new WeakMap,a.children=i.children,"),
+        (
+            "a.children=i.children,",
+            "by_id=new WeakMap,a.children=i.children,load_visible(a,this.#r.api_url),",
+        ),
         ("postprocess(e){this.root=", "postprocess(e){this.events_of=null;this.root="),
+        ("[e=>je(e,this.#r.api_url),e=>Me", "[e=>Me"),
+        (
+            "e=>Ne(e,this.components_to_register,this.#d)])}",
+            "e=>Ne(e,this.components_to_register,this.#d)]);"
+            "load_visible(this.root,this.#r.api_url)}",
+        ),
+        (
+            "s=a.shared_props.visible===!1?null:G(i.type,i.component_class_id,"
+            "this.#r.api_url||``);",
+            "s=null;",
+        ),
+        (
+            "function je(e,t){",
+            "function load_visible(e,t){if(!e.props.shared_props.visible)return;"
+            "if(!e.component){const n=G(e.type,e.component_class_id,t);"
+            "e.component=n.component;e.runtime=n.runtime}"
+            "e.children.forEach(c=>load_visible(c,t))}function je(e,t){",
+        ),
     ),
     "Blocks-": (("v(),oe(()=>{O.reload(", "v()&&oe(()=>{O.reload("),),
 }
+# Scripts that nothing here needs, and what stands for them: a player of streams over HTTP, a fifth
+# of all that came, for sounds and videos that stream (is_stream), of which there are none.
+UNUSED: Final = {"hls-": "const n=()=>!1,r=()=>()=>{},t=()=>({destroy(){}});export{n,r,t};"}
 # The configuration of the page that stands in its HTML.
 START: Final = b"window.gradio_config = "
 # Descriptions for programs, which ask for them elsewhere.
@@ -139,9 +181,10 @@ class FrontPage:
             query += b"&page="
         scope = {**scope, "path": path, "query_string": query}
         headers = Headers(scope=scope)
-        zipped = "gzip" in headers.get("Accept-Encoding", "")
+        accepted = headers.get("Accept-Encoding", "")
+        encoding = next((name for name in COMPRESSORS if name in accepted), "")
         where = (scope["scheme"], scope.get("root_path"), *map(headers.get, NAMING))
-        question = (scope["method"], path, query, zipped, *where)
+        question = (scope["method"], path, query, encoding, *where)
         answer = self._answers.get(question)
         if answer is None:
             address = address_of(HTTPConnection(scope))
@@ -149,7 +192,7 @@ class FrontPage:
                 refusal = PlainTextResponse(self._makings.refusal, 429, {"Retry-After": "60"})
                 await refusal(scope, receive, send)
                 return
-            answer = await self._answer(scope, receive, zipped)
+            answer = await self._answer(scope, receive, encoding)
             if answer[0]["status"] == 200:
                 self._answers[question] = answer
                 if len(self._answers) > MAX_KEPT:
@@ -159,37 +202,27 @@ class FrontPage:
             copied = {"headers": [*message["headers"]]} if "headers" in message else {}
             await send({**message, **copied})
 
-    async def _answer(self, scope: Scope, receive: Receive, zipped: bool) -> list[Message]:
-        answer: list[Message] = []
-
-        async def keep(message: Message) -> None:
-            answer.append(message)
-
-        responder = GZipResponder(self._described, 500, LEVEL) if zipped else self._described
-        await responder(scope, receive, keep)
-        return answer
-
-    async def _described(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _answer(self, scope: Scope, receive: Receive, encoding: str) -> list[Message]:
         start: Message = {}
         body = bytearray()
 
-        async def answer(message: Message) -> None:
+        async def collect(message: Message) -> None:
             nonlocal start
             if message["type"] == "http.response.start":
                 start = message
-                return
             body.extend(message.get("body", b""))
-            if message.get("more_body", False):
-                return
-            headers = MutableHeaders(scope=start)
-            text = bytes(body)
-            if scope["path"] == "/" and headers.get("content-type", "").startswith("text/html"):
-                text = _own(text, str(Request(scope).base_url), self._card)
-                headers["Content-Length"] = str(len(text))
-            await send(start)
-            await send({"type": "http.response.body", "body": text})
 
-        await self.app(scope, receive, answer)
+        await self.app(scope, receive, collect)
+        headers = MutableHeaders(scope=start)
+        content = bytes(body)
+        if scope["path"] == "/" and headers.get("content-type", "").startswith("text/html"):
+            content = _own(content, str(Request(scope).base_url), self._card)
+        if encoding:
+            content = await asyncio.to_thread(COMPRESSORS[encoding], content)
+            headers["Content-Encoding"] = encoding
+        headers["Content-Length"] = str(len(content))
+        headers.add_vary_header("Accept-Encoding")
+        return [start, {"type": "http.response.body", "body": content}]
 
 
 class Packed(NamedTuple):
@@ -235,13 +268,16 @@ class FrontendFiles:
     def _pack(self, name: str) -> Packed:
         content = saving((self._folder / name).read_text(), name).encode()
         kind = mimetypes.guess_type(name)[0] or "text/plain"
-        compressed = brotli.compress(content, quality=BROTLI_LEVEL)
+        compressed = COMPRESSORS["br"](content)
         self._packed[name] = file = Packed(content, compressed, kind)
         return file
 
 
 def saving(script: str, name: str) -> str:
-    """Return a script of Gradio's without what it does in vain, as SAVINGS has it."""
+    """Return a script of Gradio's without what it does in vain, as UNUSED and SAVINGS have it."""
+    for beginning, instead in UNUSED.items():
+        if name.startswith(beginning):
+            return instead
     for beginning, changes in SAVINGS.items():
         if name.startswith(beginning):
             for old, new in changes:
@@ -286,6 +322,7 @@ def routes(host: str | None, certificate: bytes = b"") -> list[Route]:
 def _own(page: bytes, address: str, card: str) -> bytes:
     values = {"title": TITLE, "description": DESCRIPTION, "address": address}
     meta = META.format(**{name: escape(value) for name, value in values.items()}) + PRELOADS
+    meta += LATER % json.dumps(LATER_FILES)
     page = GRADIOS.sub(b"", lean(page)).replace(b"<head>", b"<head>" + meta.encode(), 1)
     return BODY.sub(lambda body: body[0] + card.encode(), page, count=1)
 

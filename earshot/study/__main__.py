@@ -7,6 +7,7 @@ TEST is a folder with test.yaml, or a YAML file of webMUSHRA's.
 """
 
 import argparse
+import json
 import shutil
 import sys
 from collections.abc import Sequence
@@ -21,7 +22,7 @@ from earshot.core.files import check_new, replacing
 from earshot.core.files import write as write_file
 from earshot.study import preregistration, rater_links
 from earshot.study.design import DESIGNS, Test, spec
-from earshot.study.design.form import SCHEMA, template
+from earshot.study.design.form import SCHEMA, Form, template
 from earshot.study.design.spec import FILE, SpecError
 from earshot.study.design.statements import reviewer_gaps
 from earshot.study.imports.toolkits import CLIPS, SCALES, read_ratings
@@ -41,11 +42,30 @@ MISSING = (
     "own YAML; the test opens without it:"
 )
 COPY = "To copy the answers themselves: python -m earshot study backup {test} FILE"
+OF_SOUNDS = (
+    "title",
+    "question",
+    "instructions",
+    "consent",
+    "agree",
+    "approval",
+    "trials",
+    "raters",
+)
 ANSWERS = "answers.db"  # where `serve` keeps them, in the folder that it serves
 
 
 def new(options: argparse.Namespace) -> None:
-    """Write an example to fill in, and the schema by which an editor completes it."""
+    """Write an example to fill in, and the schema by which an editor completes it; of a folder of
+    sounds the whole test, open, with its links as JSON."""
+    if options.sounds:
+        _make(options)
+        return
+    if options.folder is None or any(getattr(options, name) for name in OF_SOUNDS):
+        raise InputError(
+            "Name the folder that the test is written into, or with --from DIR that of its sounds: "
+            f"{', '.join(f'--{name}' for name in OF_SOUNDS)} belong to the latter."
+        )
     file = options.folder / FILE
     options.folder.mkdir(parents=True, exist_ok=True)
     if file.exists():
@@ -53,6 +73,19 @@ def new(options: argparse.Namespace) -> None:
     file.write_text(template(DESIGNS[options.design]), encoding="utf-8")
     shutil.copyfile(SCHEMA, options.folder / SCHEMA.name)
     print(f"Wrote {file}: fill it in, then python -m earshot study check {options.folder}")
+
+
+def _make(options: argparse.Namespace) -> None:
+    """Make a whole test of a folder of sounds, and print what a program wants to know of it."""
+    from earshot.study.making import make  # loads statsmodels
+
+    form = Form(
+        options.design,
+        **{name: getattr(options, name) for name in OF_SOUNDS if getattr(options, name)},
+    )
+    folder = options.folder or Path(f"{options.sounds.resolve().name}-test")
+    test = make(options.sounds, folder, form, options.address, options.database)
+    print(json.dumps(test, ensure_ascii=False, indent=2))
 
 
 def check(options: argparse.Namespace) -> None:
@@ -245,9 +278,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
     open_streams()
     parser = argparse.ArgumentParser(prog="earshot study", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    command = commands.add_parser("new", help="write an example test.yaml")
-    command.add_argument("folder", type=Path)
+    command = commands.add_parser("new", help="write an example test.yaml, or make a whole test")
+    command.add_argument("folder", type=Path, nargs="?", help="default with --from: DIR-test")
     command.add_argument("--design", choices=DESIGNS, default="acr")
+    command.add_argument(
+        "--from",
+        dest="sounds",
+        type=Path,
+        metavar="DIR",
+        help="a folder of sounds for each system: write, check, freeze and open a test of them, "
+        "and print its links as JSON",
+    )
+    for name in OF_SOUNDS:
+        number = name in ("trials", "raters")
+        kind, metavar = (count, "N") if number else (str, "TEXT")
+        command.add_argument(f"--{name}", type=kind, metavar=metavar, help="with --from")
+    command.add_argument("--address", default="http://127.0.0.1:8000", help="where it is served")
+    command.add_argument("--database", metavar="URL", help=f"default: FOLDER/{ANSWERS}")
     command.set_defaults(run=new)
     command = commands.add_parser("check", help="say what is wrong in a test and its sounds")
     command.add_argument("test", type=Path)

@@ -78,6 +78,28 @@ class RaterForm:
             hidden = checks.hidden_noise(key, self.token, attempt * checks.HEADPHONE_TRIALS + trial)
             answers.nth(hidden - 1 if right else hidden % 3).click()
 
+    def check_by_trial(self, right: bool = True, attempt: int = 0) -> list[str]:
+        """Does an attempt at a headphone check that is asked trial by trial → the kinds of its
+        trials."""
+        kinds = []
+        while True:
+            opened = self.tests.open(self.test.name)
+            rater = self.tests.store.resume(self.test, self.token)
+            assert rater
+            step = rater_page.headphone_step(opened, rater)
+            if step is None or rater.attempts > attempt:
+                return kinds
+            place = {"huggins": checks.hidden_noise, "antiphase": checks.quiet_tone}[step["kind"]]
+            number = place(opened.key, self.token, step["trial"])
+            texts = {"huggins": "check", "antiphase": "antiphase"}[step["kind"]]
+            expect(self.page.get_by_text(self.say(f"{texts}.text"))).to_be_visible()
+            answers = self.page.locator(".thirds button")
+            expect(answers.first).to_be_disabled()
+            self.button(self.say(f"{texts}.play")).click()
+            with self.page.expect_response("**/headphones"):
+                answers.nth(number - 1 if right else number % 3).click()
+            kinds.append(step["kind"])
+
     def check_room(self, right: bool = True, attempt: int = 0) -> None:
         """Does the test of the room."""
         opened = self.tests.open(self.test.name)

@@ -180,6 +180,7 @@ CALLS: Final[dict[str, list[Any]]] = {
     "api/speak_as_nobody": [NOWHERE, 0.8, "continuous"],
     "api/lip_to_speech": [{"video": NOWHERE}, "neural", "face"],
     "api/check_listening_test": [NOWHERE],
+    "api/draft_listening_test": [NOWHERE, "ab", "", "", "", "", "", "20"],
     "api/detect": [NOWHERE],
     "api/encode": [NOWHERE, "vqvae-64"],
     "api/embed_audio": [NOWHERE],

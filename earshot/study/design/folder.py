@@ -92,6 +92,33 @@ def unpack(files: Sequence[Path], folder: Path) -> None:
         raise InputError(NO_SOUNDS.format(names=others + " …" * (len(names) > MAX_NAMES)))
 
 
+def gather(source: Path, folder: Path) -> None:
+    """Copy the sounds below a folder into another, as unpack has them.
+
+    Raises InputError where there are none, and where the source is a test already.
+    """
+    if not source.is_dir():
+        raise InputError(
+            f"{source} is no folder: name one with a folder of sounds for each system."
+        )
+    files = sorted(path for path in source.rglob("*") if path.is_file())
+    for path in files:
+        if path.name.lower() in FILES:
+            raise InputError(f"{path.parent} is a test already: check, freeze and serve that one.")
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in files:
+        name = PurePosixPath(path.relative_to(source).as_posix().replace("*", "-"))
+        if name.suffix.lower() in SOUNDS and _inside(name):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, folder / name)
+    _arrange(folder)
+    if not systems(folder):
+        raise InputError(
+            f"{source} has no sounds in it: put a folder of them for each system there, in which "
+            f"the same sentence has the same name ({', '.join(SOUNDS)})."
+        )
+
+
 @dataclass
 class Allowance:
     """The room that a test still has."""

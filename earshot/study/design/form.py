@@ -15,6 +15,16 @@ TITLE: Final = "My listening test"
 INSTRUCTIONS: Final = (
     "Wear headphones and sit somewhere quiet. Listen as often as you like, then answer."
 )
+# What raters hear in a trial, by the names of its sounds (Design.cards).
+SOUNDS_OF_TRIAL: Final = {
+    ("sound",): "one recording, as often as they like",
+    ("first", "second"): "the original, then the recording",
+    ("reference", "sound"): "a reference and a recording",
+    ("A", "B"): "two recordings, A and B",
+    ("A", "B", "X"): "A, B, and X, which is one of them",
+    (): "all systems of a sentence, and switch between them as they play",
+}
+MAX_CONSENT: Final = 160  # characters of the consent that are repeated
 UNPRINTABLE: Final = re.compile(r"[^\n\x20-\x7e\u00a0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 HEAD: Final = """\
@@ -127,6 +137,31 @@ class Form:
             agree="\n".join(test.agree),
             approval=test.approval,
             raters=test.raters,
+        )
+
+    def raters_words(self) -> tuple[str, str, str]:
+        """Return what raters will be asked, in their words: what they hear, the question with its
+        answers, and what they agree to and do; "" where there is no such design yet."""
+        design = DESIGNS.get(self.design)
+        if design is None:
+            return "", "", ""
+        question = self.question.strip() or design.scale.question
+        number = f"{self.trials} trials" if self.trials else "20 trials, or as many as fit"
+        minutes = f"about {max(1, round((self.trials or 20) / 2))} minutes"
+        answers = " / ".join(word for _, word in design.scale.answers if word)
+        if design.together:
+            answers = f"a slider each, from {answers}"
+        title = self.title.strip() or TITLE
+        consent = " ".join((self.consent.strip() or PLACEHOLDER).split())
+        if len(consent) > MAX_CONSENT:
+            consent = f"{consent[:MAX_CONSENT]}…"
+        ticks = sum(bool(line.strip()) for line in self.agree.splitlines())
+        boxes = f", tick {ticks} box{'es' * (ticks > 1)}" if ticks else ""
+        return (
+            f"They hear {SOUNDS_OF_TRIAL[design.cards]}.",
+            f"“{question}” {answers}. {number}, {minutes}.",
+            f"“{title}” They agree to: “{consent}”{boxes}, set the volume, check their headphones, "
+            "practise once, and answer.",
         )
 
     def head(self) -> list[str]:

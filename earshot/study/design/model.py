@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Final, Literal, get_args
 
 from earshot.study.design.designs import ANCHORS, SAME, Design, Labels, Scale
-from earshot.study.design.raters import Blocks, Panel, Question, RoomTest, Rules
+from earshot.study.design.raters import Blocks, HeadphoneCheck, Panel, Question, RoomTest, Rules
 from earshot.study.design.scales import Texts, by_checks, unwritten
 
 Pairing = Literal["balanced", "adaptive"]
@@ -82,10 +82,10 @@ class Test:
     raters are told after the test, and not before, that voices may be synthetic. statements: what
     only its authors know, by name (earshot.study.design.statements). guidelines: what
     raters read while they judge, by scale (earshot.study.design.scales). faults: what they may tick
-    of each sound. show_others: whether raters see at the end how their answers lie among others'.
-    source: what its ratings were collected with, where it was not us
-    (earshot.study.imports). recordings: what is known of its sounds, where they are not here
-    (earshot.study.reproduction).
+    of each sound. headphones: how theirs are checked, None: as usual. show_others: whether raters
+    see at the end how their answers lie among others'. source: what its ratings were collected
+    with, where it was not us (earshot.study.imports). recordings: what is known of its sounds,
+    where they are not here (earshot.study.reproduction).
     """
 
     __test__: ClassVar[bool] = False  # it is no test of pytest's
@@ -127,6 +127,7 @@ class Test:
     statements: Mapping[str, str] = field(default_factory=dict)
     guidelines: Mapping[str, str] = field(default_factory=dict)
     faults: tuple[str, ...] = ()
+    headphones: HeadphoneCheck | None = None
     show_others: bool = False
     source: str = ""
     recordings: str = ""

@@ -1,5 +1,6 @@
 """The raters of a test, as its YAML describes them: the paid panel that they come from and go back
 to, what they are asked about themselves, how their sitting goes, and whose ratings are left out.
+More than 400 lines, for all of it is one part of the file, read part by part in the same way.
 """
 
 import json
@@ -28,6 +29,7 @@ Outcome = Literal[
 ]
 When = Literal["before", "after", "between"]
 Blocks = Literal["systems"]
+HeadphoneTest = Literal["huggins", "antiphase", "either", "both"]
 
 SCREENS: Final = ("headphones", "environment", "attention")
 PANEL_KEYS: Final = (
@@ -56,6 +58,7 @@ MAX_CHOICES: Final = 20
 MAX_CHARACTERS: Final = 2000  # characters of a reply
 OWN: Final = ""  # for the language of the test
 
+HEADPHONE_KEYS: Final = ("test", "short")
 ROOM_KEYS: Final = ("pairs", "right")
 MIN_PAIRS, MAX_PAIRS = 2, 10  # pairs of the test of the room
 
@@ -306,6 +309,28 @@ def read_environment(document: Value) -> RoomTest | None:
     if not 1 <= right <= pairs:
         value.at("right").problem('"right" must be 1 to as many as there are pairs.')
     return RoomTest(pairs, right)
+
+
+@dataclass(frozen=True)
+class HeadphoneCheck:
+    """The check of raters' headphones (earshot.study.sounds.checks), where it is not the usual one.
+    test: by Huggins' pitch, by tones in antiphase, by either of them (the second attempt is by the
+    latter), or by both; short: whether it ends as soon as it is decided.
+    """
+
+    test: HeadphoneTest = "huggins"
+    short: bool = False
+
+
+def read_headphones(document: Value) -> HeadphoneCheck | None:
+    """Read the check of headphones; None for the usual one."""
+    value = document.at("headphones")
+    if not document.has("headphones") or not value.is_section(HEADPHONE_KEYS):
+        return None
+    return HeadphoneCheck(
+        value.choice("test", get_args(HeadphoneTest), HeadphoneCheck.test),
+        value.take("short", bool, HeadphoneCheck.short),
+    )
 
 
 @dataclass(frozen=True)

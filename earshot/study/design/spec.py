@@ -44,6 +44,7 @@ from earshot.study.design.raters import (
     read_closes,
     read_demographics,
     read_environment,
+    read_headphones,
     read_panel,
     read_questions,
     read_rules,
@@ -69,7 +70,7 @@ KEYS: Final = (
     "words language no_preference loudness seed invited panel raters closes texts pairing "
     "mention_reference questions rules agree approval strict scales comment sentences "
     "show_sentence demographics environment break_every blocks disclosure statements "
-    "guidelines faults show_others"
+    "guidelines faults headphones show_others"
 ).split()
 TRIAL_KEYS: Final = ("sounds", "reference", "expected", "tolerance")
 MIN_RANKED: Final = 2  # sounds of a check
@@ -187,6 +188,7 @@ def _test(document: Value, name: str, folder: Path) -> Test:
         statements=read_statements(document),
         guidelines=read_guidelines(document),
         faults=faults,
+        headphones=read_headphones(document),
         show_others=document.take("show_others", bool, False),
     )
 

@@ -3,7 +3,9 @@
 Headphones, by Huggins' pitch: three noises, the same at both ears but for one, whose narrow band is
 turned over at the right ear. With a sound for each ear alone a faint tone is audible in it, and
 through loudspeakers hardly ever (Milne et al., An online headphone screening test based on dichotic
-pitch, 2021).
+pitch, 2021). Or by tones: the quietest of three is to be found, and another is in antiphase, so
+that it cancels itself out in the air and seems the quietest through loudspeakers (Woods et al.,
+Headphone screening to facilitate web-based auditory experiments, 2017).
 
 The room, and the level: pairs of the same tones, with a hiss behind them that is fainter in one. In
 noise, or too softly, one notices neither and guesses. After the environment test of ITU-T P.808
@@ -18,11 +20,13 @@ import hmac
 import io
 import wave
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, Literal
 
 import numpy as np
 
-from earshot.study.design.raters import RoomTest
+from earshot.study.design.raters import HeadphoneCheck, RoomTest
+
+HeadphoneKind = Literal["huggins", "antiphase"]
 
 RATE: Final = 16_000  # Hz
 MAX_ATTEMPTS: Final = 2  # for those who forgot their headphones, or can go to a quieter place
@@ -35,6 +39,16 @@ NOISE_LEVEL: Final = 0.05  # RMS, -26 dB: about as loud as speech
 NOISE_FADE: Final = 0.02  # s at both ends of a noise
 HIDDEN_TONE: Final = 600.0  # Hz
 HIDDEN_BAND: Final = 0.06  # of the tone's frequency to either side
+
+TONE: Final = 200.0  # Hz, low enough to be cancelled out wherever one sits
+QUIETER: Final = 6.0  # dB that the tone to find lies under the others
+TONE_PAUSE: Final = 0.5  # s between two
+ANTIPHASE_FADE: Final = 0.1  # s at both ends of a tone
+MAX_WRONG: Final[dict[HeadphoneKind, int]] = {"huggins": 0, "antiphase": 1}  # the authors' criteria
+# The short form: passed by so many right answers before the first wrong one, or before the second.
+SHORT_RIGHT: Final = (4, 6)
+MAX_SHORT: Final = SHORT_RIGHT[1] + 1  # trials
+MAX_HEADPHONE_ANSWERS: Final = 2 * MAX_SHORT  # in an attempt at both
 
 HISS_RATIOS: Final = (40.0, 50.0)  # dB from the tones to the hiss; the first is heard better
 TONES: Final = 3  # in each sound of a pair, with pauses in which the hiss is alone
@@ -66,6 +80,76 @@ def headphone_sound(key: str, token: str, trial: int) -> bytes:
     noises = [_noise(random, n + 1 == hidden_noise(key, token, trial)) for n in range(NOISES)]
     parts = [part for noise in noises for part in (noise, pause)][:-1]
     return _wav(np.concatenate(parts, axis=1))
+
+
+def quiet_tone(key: str, token: str, trial: int) -> int:
+    """Choose which of the three tones is the quietest, from 1."""
+    return 1 + _digest("antiphase", key, token, trial)[0] % NOISES
+
+
+def antiphase_sound(key: str, token: str, trial: int) -> bytes:
+    """Make the three tones of a trial as a WAV file for two ears: one is quieter, another in
+    antiphase."""
+    quiet, digest = quiet_tone(key, token, trial) - 1, _digest("antiphase", key, token, trial)
+    turned = (quiet + 1 + digest[1] % (NOISES - 1)) % NOISES
+    time = np.arange(round(NOISE_SECONDS * RATE)) / RATE
+    ends = np.clip(np.minimum(time, NOISE_SECONDS - time) / ANTIPHASE_FADE, 0, 1)
+    tone = np.sqrt(2) * TONE_LEVEL * np.sin(2 * np.pi * TONE * time) * np.sin(np.pi / 2 * ends) ** 2
+    parts = []
+    for place in range(NOISES):
+        left = tone * (10 ** (-QUIETER / 20) if place == quiet else 1)
+        parts += [np.stack([left, -left if place == turned else left])]
+        parts += [np.zeros((2, round(TONE_PAUSE * RATE)))]
+    return _wav(np.concatenate(parts[:-1], axis=1))
+
+
+def kinds(check: HeadphoneCheck, attempt: int) -> tuple[HeadphoneKind, ...]:
+    """List what an attempt at a headphone check is made of, all of which is to be passed."""
+    if check.test == "both":
+        return "huggins", "antiphase"
+    if check.test == "either":
+        return ("antiphase",) if attempt else ("huggins",)
+    return (check.test,)
+
+
+def trials_of(check: HeadphoneCheck | None) -> int:
+    """Count the trials of one kind in an attempt, at most."""
+    return MAX_SHORT if check and check.short else HEADPHONE_TRIALS
+
+
+def decided(right: Sequence[bool], kind: HeadphoneKind, short: bool) -> bool | None:
+    """Whether answers to trials of one kind pass; None where more are to be asked.
+
+    Of six, all must be right by Huggins' pitch, five by tones in antiphase. The short form is a
+    sequential test: it is passed by SHORT_RIGHT[0] right answers without a wrong one, or by
+    SHORT_RIGHT[1] with one, and failed by the second wrong one.
+    """
+    wrong = len(right) - sum(right)
+    if not short:
+        return None if len(right) < HEADPHONE_TRIALS else wrong <= MAX_WRONG[kind]
+    if wrong >= len(SHORT_RIGHT):
+        return False
+    return True if sum(right) >= SHORT_RIGHT[wrong] else None
+
+
+def judge_headphones(
+    key: str, token: str, check: HeadphoneCheck, answers: Sequence[int], attempt: int
+) -> tuple[bool | None, HeadphoneKind, int]:
+    """Judge the answers of an attempt so far → whether it is passed, None where it goes on; and the
+    kind and number of the next trial, or of the last."""
+    first, place = attempt * trials_of(check), 0
+    kind: HeadphoneKind = "huggins"
+    for kind in kinds(check, attempt):
+        place_of, right = {"huggins": hidden_noise, "antiphase": quiet_tone}[kind], []
+        while (passed := decided(right, kind, check.short)) is None:
+            trial = first + len(right)
+            if place == len(answers):
+                return None, kind, trial
+            right.append(answers[place] == place_of(key, token, trial))
+            place += 1
+        if not passed:
+            return False, kind, first
+    return True, kind, first
 
 
 def louder_hiss(key: str, token: str, trial: int) -> int:

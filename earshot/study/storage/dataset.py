@@ -64,7 +64,7 @@ COLUMNS: Final[dict[str, dict[str, str]]] = {
         "unfinished",
         "language": "of the page",
         "device": "kind and browser's family, of those who allowed it",
-        "headphones": "the check by Huggins' pitch: passed, failed, not done",
+        "headphones": "the check of headphones: passed, failed, not done",
         "environment": "the test of the room: passed, failed, not done",
         "answered": "trials with an answer",
         "missing": "trials that were skipped since a sound did not come",

@@ -24,7 +24,7 @@ ANSWERED = ("answer", "plays", "milliseconds")
 SOMETIMES = (
     *("scales", "comment", "sentences", "show_sentence"),
     *("environment", "break_every", "blocks", "disclosed_after", "statements"),
-    *("guidelines", "faults", "show_others"),
+    *("guidelines", "faults", "headphones", "show_others"),
 )
 RARE_RULES = ("least_seconds", "most_seconds", "most_minutes", "dropouts")  # that few tests have
 LINE_END = re.compile(r"\r\n?")  # which, unquoted, would begin another row
@@ -136,7 +136,8 @@ def described(test: Test) -> dict[str, Any]:
     fields = {name: getattr(test, name) for name in names}
     fields["design"] = test.design.name
     fields["scales"] = [vars(scale) for scale in test.scales]
-    fields["environment"] = test.environment and vars(test.environment)
+    for name in ("environment", "headphones"):
+        fields[name] = fields[name] and vars(fields[name])
     for name in SOMETIMES:  # a test without them is described as ever
         if not fields[name]:
             del fields[name]

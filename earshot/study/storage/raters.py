@@ -33,7 +33,7 @@ class Rater:
     rooms, environment: the same of the test of their room. code: the completion code, None until
     all is answered; outcome: how it ended, None before. items is empty once withdrawn. replied: to
     which questions, and after how many trials. versions: how often each item was answered, by its
-    order. claim: see RaterRow.
+    order. claim, headphone_answers: see RaterRow.
     """
 
     id: str
@@ -51,6 +51,7 @@ class Rater:
     replied: tuple[tuple[int, int], ...] = ()
     versions: Mapping[int, int] = field(default_factory=dict)
     claim: str | None = None
+    headphone_answers: tuple[int, ...] = ()
 
     @property
     def next(self) -> Item | None:
@@ -91,6 +92,7 @@ def read_rater(session: Session, row: RaterRow, token: str) -> Rater:
         claim=row.claim,
         versions={each.place: each.version for each in items},
         outcome=cast(Outcome | None, row.outcome),
+        headphone_answers=tuple(row.headphone_answers or ()),
     )
 
 

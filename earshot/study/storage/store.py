@@ -180,6 +180,22 @@ class Store:
         """
         return self._check(test, token, "headphones", passed, attempt, last)
 
+    def headphone_answers(
+        self, test: Test, token: str, answers: Sequence[int], attempt: int
+    ) -> list[int] | None:
+        """Keep the answers of the attempt that the rater is at → all of them; None where it is
+        over. An answer that is there stays, so that nobody finds out which are right by trying.
+        Raises InputError for an unknown rater, and an attempt before its turn."""
+        with self._writing.begin() as session:
+            rater = queries.rater_row(session, test, token)
+            if attempt > rater.attempts:
+                raise InputError(NOT_NEXT)
+            if attempt < rater.attempts or rater.headphones is not None:
+                return None
+            stored = list(rater.headphone_answers or [])
+            rater.headphone_answers = [*stored, *answers[len(stored) :]]
+            return rater.headphone_answers
+
     def environment(
         self, test: Test, token: str, passed: bool, attempt: int = 0, last: bool = True
     ) -> bool | None:
@@ -205,6 +221,7 @@ class Store:
             if getattr(rater, what) is None and attempt == done:
                 setattr(rater, counter, done + 1)
                 setattr(rater, what, passed if passed or last else None)
+                rater.headphone_answers = None
                 if getattr(rater, what) is False and test.panel.screens(what):
                     rater.outcome = what
             return getattr(rater, what)
@@ -362,6 +379,7 @@ class Store:
             rater.headphones, rater.attempts, rater.code = None, 0, None
             rater.environment, rater.rooms = None, 0
             rater.outcome = rater.panel = rater.replies = rater.device = None
+            rater.headphone_answers = None
             rater.withdrawn = True
 
     def places(self, test: Test) -> Places:

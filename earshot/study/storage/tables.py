@@ -43,8 +43,9 @@ class RaterRow(Base):
     them, panel holds keyed hashes of the values of a panel's link (earshot.study.rater_links).
     replies: {"question", "trials", "reply"}, where trials were answered before. device: its kind
     and the browser's family, as in "phone, Firefox". claim: a keyed hash of the secret by which
-    their browser is known again, where a panel's link alone does not prove who comes. Of a rater
-    who has withdrawn, this row alone is left.
+    their browser is known again, where a panel's link alone does not prove who comes.
+    headphone_answers: those of the attempt that they are at, where it is asked trial by trial. Of a
+    rater who has withdrawn, this row alone is left.
     """
 
     __tablename__ = "raters"
@@ -65,6 +66,7 @@ class RaterRow(Base):
     panel: Mapped[dict[str, str] | None] = mapped_column(JSON(none_as_null=True))
     device: Mapped[str | None] = mapped_column(String(40))
     claim: Mapped[str | None] = mapped_column(String(32))
+    headphone_answers: Mapped[list[int] | None] = mapped_column(JSON(none_as_null=True))
 
 
 class ItemRow(Base):

@@ -200,6 +200,7 @@ def about(
         "show_others": test.show_others,
         "count": test.trial_count,
         "checks": checks.HEADPHONE_TRIALS,
+        "check": rater and headphone_step(opened, rater),
         "attempt": rater.attempts if rater else 0,
         "consented": rater is not None,
         "withdrawn": rater is not None and rater.withdrawn,
@@ -222,6 +223,20 @@ def about(
         "videos": opened.video_types,
         "trials": [_trial(opened, texts, rater, item) for item in rater.items] if rater else [],
     }
+
+
+def headphone_step(opened: Opened, rater: Rater) -> dict[str, Any] | None:
+    """Describe the next trial of a headphone check that is asked trial by trial: its kind and
+    number, the answers of this attempt so far, and how many there are at most; None where there is
+    no such trial."""
+    check, attempt = opened.test.headphones, rater.attempts
+    if check is None or rater.headphones is not None or attempt >= checks.MAX_ATTEMPTS:
+        return None
+    answers = rater.headphone_answers
+    _, kind, trial = checks.judge_headphones(opened.key, rater.token, check, answers, attempt)
+    most = checks.trials_of(check) * len(checks.kinds(check, attempt))
+    step = {"kind": kind, "trial": trial, "answers": answers}
+    return step | {"most": most, "short": check.short}
 
 
 def coming(opened: Opened, rater: Rater, language: str) -> list[dict[str, Any]]:

@@ -22,6 +22,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from earshot.core.errors import InputError
 from earshot.core.limits import RateLimit, address_of
 from earshot.study import rater_links
+from earshot.study.design import Test
 from earshot.study.design.designs import MAX_CONDITIONS
 from earshot.study.design.raters import MAX_CHARACTERS, MAX_NAMES, MAX_PAIRS
 from earshot.study.design.scales import MAX_COMMENT, MAX_SCALES, MAX_SENTENCE
@@ -31,6 +32,7 @@ from earshot.study.sounds import checks
 from earshot.study.sounds.copies import UNREADABLE, as_wav
 from earshot.study.storage.answers import lesson
 from earshot.study.storage.database import UNAVAILABLE
+from earshot.study.storage.store import Store
 from earshot.study.web import rater_page
 from earshot.study.web.rater_requests import (
     BEGUN,
@@ -245,25 +247,31 @@ def router(library: TestLibrary) -> APIRouter:
         return rater_page.ended(opened.test, rater) | {"coming": coming}
 
     @routes.get("/listen/{test}/check/{trial}")
-    def noises(trial: int, rater: str, opened: Opened = named) -> Response:
+    def noises(
+        trial: int, rater: str, kind: checks.HeadphoneKind = "huggins", opened: Opened = named
+    ) -> Response:
         raters.rater(opened, rater)
-        if not 0 <= trial < checks.HEADPHONE_TRIALS * checks.MAX_ATTEMPTS:
+        most = checks.trials_of(opened.test.headphones) * checks.MAX_ATTEMPTS
+        if not 0 <= trial < most:
             raise HTTPException(404, NO_SOUND)
-        return Response(
-            checks.headphone_sound(opened.key, rater, trial), 200, KEEP_FOREVER, "audio/wav"
-        )
+        sounds = {"huggins": checks.headphone_sound, "antiphase": checks.antiphase_sound}
+        return Response(sounds[kind](opened.key, rater, trial), 200, KEEP_FOREVER, "audio/wav")
 
     @routes.post("/listen/{test}/headphones")
     def check(body: HeadphoneCheck, opened: Opened = named) -> dict[str, Any]:
         raters.rater(opened, body.rater)
         own_store, test = raters.store_for(opened, body.rater)
-        passed = checks.headphones_passed(opened.key, body.rater, body.answers, body.attempt)
+        attempt, result = (body.rater, body.attempt, body.answers), None
+        passed = not body.loudspeakers and _passed(opened, own_store, test, *attempt)
         last = body.attempt + 1 == checks.MAX_ATTEMPTS or body.loudspeakers
-        attempt = (body.rater, passed, body.attempt, last)
-        with explain_errors(409):
-            result = own_store.headphones(test, *attempt)
-        ended = rater_page.ended(opened.test, raters.rater(opened, body.rater))
-        return {"passed": result is True, "again": result is None} | ended
+        if passed is not None:
+            with explain_errors(409):
+                result = own_store.headphones(test, body.rater, passed, body.attempt, last)
+        rater = raters.rater(opened, body.rater)
+        again = passed is not None and result is None
+        reply = {"passed": result is True, "again": again, "more": passed is None}
+        step = {"check": rater_page.headphone_step(opened, rater)}
+        return reply | step | rater_page.ended(opened.test, rater)
 
     @routes.get("/listen/{test}/room/{trial}")
     def hisses(trial: int, rater: str, opened: Opened = named) -> Response:
@@ -329,6 +337,21 @@ def router(library: TestLibrary) -> APIRouter:
     return routes
 
 
+def _passed(
+    opened: Opened, store: Store, test: Test, rater: str, attempt: int, answers: list[int]
+) -> bool | None:
+    """Whether an attempt at the headphone check is passed; None where it goes on."""
+    if test.headphones is None:
+        if len(answers) != checks.HEADPHONE_TRIALS:
+            raise HTTPException(422, f"Send {checks.HEADPHONE_TRIALS} answers.")
+        return checks.headphones_passed(opened.key, rater, answers, attempt)
+    with explain_errors(409):
+        stored = store.headphone_answers(test, rater, answers, attempt)
+    if stored is None:  # sent again: the result of the attempt stays
+        return False
+    return checks.judge_headphones(opened.key, rater, test.headphones, stored, attempt)[0]
+
+
 def _blocks(file: BinaryIO) -> Iterator[bytes]:
     """Read the file in blocks, then close it."""
     with file:
@@ -367,9 +390,7 @@ class HeadphoneCheck(Body):
     rater: Token
     attempt: int = Field(ge=0, lt=checks.MAX_ATTEMPTS)
     loudspeakers: bool = False  # a rater with these is not asked again
-    answers: list[Whole] = Field(
-        min_length=checks.HEADPHONE_TRIALS, max_length=checks.HEADPHONE_TRIALS
-    )
+    answers: list[Whole] = Field(min_length=1, max_length=checks.MAX_HEADPHONE_ANSWERS)
 
 
 class RoomCheck(Body):

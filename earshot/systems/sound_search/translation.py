@@ -27,6 +27,33 @@ LANGUAGES: Final = {
     "ar": "Arabic",
 }
 LATIN: Final = ("de", "fr", "es")
+# What is not translated, but named: by the first word of a letter's Unicode name, or by words that
+# are frequent in queries and not in the languages above.
+OTHER_SCRIPTS: Final = {
+    "HIRAGANA": "Japanese",
+    "KATAKANA": "Japanese",
+    "HANGUL": "Korean",
+    "CYRILLIC": "a language in Cyrillic letters",
+    "GREEK": "Greek",
+    "HEBREW": "Hebrew",
+    "DEVANAGARI": "a language in Devanagari letters",
+    "BENGALI": "Bengali",
+    "TAMIL": "Tamil",
+    "THAI": "Thai",
+    "GEORGIAN": "Georgian",
+    "ARMENIAN": "Armenian",
+}
+OTHER_WORDS: Final = {
+    "Italian": "che il gli della del nel cane gatto abbaia pioggia acqua piange suona campana",
+    "Portuguese": "um uma cao cachorro late latindo chuva agua chora chorando toca sino gato",
+    "Dutch": "een het van hond blaft regen huilt kat water klok deur lacht vrouw",
+    "Swedish or Danish": "ett och som hund skaller gor regn grater katt klocka graeder",
+    "Polish": "pies szczeka deszcz woda placze dziecko kot dzwon smieje sie",
+    "Turkish": "bir kopek havliyor havlayan yagmur su aglayan bebek kedi zil",
+    "Finnish": "koira haukkuu sade vesi itkee vauva kissa kello soi",
+    "Indonesian": "seekor anjing menggonggong hujan air bayi menangis kucing",
+    "Vietnamese": "con cho sua mua nuoc em be khoc tieng",
+}
 ENDINGS: Final = ("s", "es", "d", "ed", "ing", "er", "ly")
 # English words that are spelled like words of the other languages, and not on the English side.
 ALSO_ENGLISH: Final = frozenset(
@@ -267,22 +294,25 @@ class Translation:
     """A query in English.
 
     english: what is searched for. language: the code in LANGUAGES of what was typed, "" if nothing
-    was translated.
+    was translated; other: the language that was not translated, "" where it has no name here.
     """
 
     english: str
     language: str = ""
+    other: str = ""
 
     @property
     def notice(self) -> str:
         """A remark on what was understood, or that nothing was; "" where none is needed."""
         if self.language:
             return f"{LANGUAGES[self.language]}, read as “{self.english}”."
-        letters = [character for character in self.english if character.isalpha()]
-        if 2 * sum(character.isascii() for character in letters) >= len(letters):
-            return ""
         *names, last = LANGUAGES.values()
-        return f"Describe the sound in English, {', '.join(names)} or {last} if you can."
+        advice = f"Describe the sound in English, {', '.join(names)} or {last} if you can."
+        if self.other:
+            return f"This looks like {self.other}, which is not known here. {advice}"
+        letters = [character for character in self.english if character.isalpha()]
+        strange = 2 * sum(character.isascii() for character in letters) < len(letters)
+        return advice if strange else ""
 
 
 def translate(text: str) -> Translation:
@@ -290,13 +320,33 @@ def translate(text: str) -> Translation:
     letters of normal width."""
     text = usual_letters(text) or text
     parts = pieces(text)
-    dictionary = _dictionary_for([part for part in parts if part.isalnum()])
+    words = [part for part in parts if part.isalnum()]
+    if other := _other_language(words):
+        return Translation(text, other=other)
+    dictionary = _dictionary_for(words)
     if dictionary is None:
         return Translation(text)
     english = _translated(dictionary, parts)
     if not any(character.isalnum() for character in english):
         return Translation(text)
     return Translation(english[:MAX_CHARACTERS], dictionary.language)
+
+
+def _other_language(words: list[str]) -> str:
+    """Name the language that the words are in, if it is none of LANGUAGES: by the script of most
+    letters, Japanese by any of its own, or by words of its own, if more than are of LANGUAGES; ""
+    otherwise."""
+    scripts = Counter(unicodedata.name(letter, "?").split()[0] for letter in "".join(words))
+    if scripts.keys() & JAPANESE:
+        return OTHER_SCRIPTS["HIRAGANA"]
+    script = max(scripts, key=scripts.__getitem__, default="?")
+    if script != "LATIN":
+        return OTHER_SCRIPTS.get(script, "")
+    foreign = [folded(word) for word in words if not _is_english(word)]
+    counts = {name: sum(w in own.split() for w in foreign) for name, own in OTHER_WORDS.items()}
+    best = max(counts, key=counts.__getitem__)
+    ours = max(_evidence(dictionaries()[language], words)[0] for language in LATIN)
+    return best if counts[best] > ours and 3 * counts[best] >= len(words) else ""
 
 
 def _dictionary_for(words: list[str]) -> Dictionary | None:

@@ -42,7 +42,7 @@ from earshot.tabs.shared.events import (
     reporting,
 )
 from earshot.tabs.shared.html import render
-from earshot.tabs.shared.parts import how_it_works, main_button, missing_model
+from earshot.tabs.shared.parts import how_it_works, main_button, missing_model, when_opened
 from earshot.tabs.shared.services import OWN, Services
 from earshot.tabs.shared.sessions import SessionStore
 
@@ -109,13 +109,13 @@ def build(offer: "Offer[LipToSpeech]", services: Services) -> gr.Blocks:
     """Build the tab over the systems that it offers."""
     with gr.Blocks(title="Lip to speech") as tab:
         if offer:
-            _layout(tab, offer, services)
+            _layout(offer, services)
         else:
             missing_model("lip_to_speech", MODEL, "videos")
     return tab
 
 
-def _layout(tab: gr.Blocks, offer: "Offer[LipToSpeech]", services: Services) -> None:
+def _layout(offer: "Offer[LipToSpeech]", services: Services) -> None:
     lent = services.voice.visit
     owner = lent or gr.State(None)
     sessions = SessionStore(LipVisit)
@@ -170,7 +170,7 @@ def _layout(tab: gr.Blocks, offer: "Offer[LipToSpeech]", services: Services) -> 
     )
     events = LipEvents(offer, sessions, components)
     declare_endpoints(events, visit, video, vocoder, pitch, timbre, list(VOICES))
-    tab.load(events.first_look, outputs=[pitch, timbre, *components.result()], **HIDDEN)
+    when_opened()(events.first_look, outputs=[pitch, timbre, *components.result()], **HIDDEN)
     video.change(
         lambda path: gr.Button(interactive=bool(path)), inputs=video, outputs=read, **HIDDEN
     )

@@ -29,7 +29,7 @@ from earshot.study.report_process import TooMuchError, trial_process
 from earshot.study.storage.store import BEGUN
 from earshot.tabs.listening_tests.form import FormFields
 from earshot.tabs.listening_tests.workspace import Preview, Workspace
-from earshot.tabs.shared.events import Update, answering, say
+from earshot.tabs.shared.events import Update, say
 from earshot.tabs.shared.services import Drafts
 from earshot.tabs.shared.sessions import SessionStore
 
@@ -320,30 +320,6 @@ def example(tests: TestLibrary) -> str:
     """Show the way to the example, whose results anybody may see, as HTML."""
     tests.open(EXAMPLE.name)
     return TRY.format(listen=f"listen/{EXAMPLE.name}", results=f"results/{EXAMPLE.name}")
-
-
-@answering
-def check_listening_test(file: str | None) -> dict[str, Any]:
-    """Check a listening test without opening it.
-
-    Args:
-        file: a zip with a folder of sounds for each system and, if there is one, a test.yaml.
-
-    Returns:
-        report: {"problems": a list of sentences, empty where the test can be opened;
-            "trials_per_rater": how many trials a rater gets, 0 where the YAML cannot be read;
-            "yaml": the test's YAML, or one that fits the sounds}.
-    """
-    workspace = Workspace.new()
-    try:
-        folder.unpack([Path(file)] if file else [], workspace.empty())
-        yaml = workspace.yaml(Form())
-        workspace.write(yaml)
-        test, problems = workspace.check()
-        trials = test.trials_per_rater if test else 0
-        return {"problems": problems, "trials_per_rater": trials, "yaml": yaml}
-    finally:
-        workspace.clear()
 
 
 def links(tests: TestLibrary, name: str, page: str, host: str | None = None) -> str:

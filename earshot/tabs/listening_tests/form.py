@@ -6,16 +6,18 @@ from typing import Any, Final
 
 import gradio as gr
 from gradio.components import Component
+from markupsafe import Markup
 
 from earshot.core.errors import InputError
 from earshot.study.design import DESIGNS
 from earshot.study.design.form import INSTRUCTIONS, TITLE, Form
+from earshot.tabs.shared.events import HIDDEN, LAST
 from earshot.tabs.shared.parts import optional_number, read_number
 
-QUESTIONS: Final = '<h3 class="step">2 · Questions <span>what raters are asked</span></h3>'
-PEOPLE: Final = (
-    '<h3 class="step">3 · People <span>who takes part, and what they are told</span></h3>'
-)
+STEP: Final = Markup('<h3 class="step">{} <span>{}</span></h3>')
+STEPS: Final = ("1 · Sounds", "2 · Questions", "3 · People")
+ZIP: Final = "a zip, or single ones. "
+MAX_DIGITS: Final = 6  # of a number that is read while it is typed
 MAX_TEXT: Final = 20_000  # characters of a field
 TOO_LONG: Final = f"A text of the form has {MAX_TEXT:,} characters at most."
 
@@ -57,9 +59,35 @@ class FormFields:
         return Form(**fields)
 
 
-def build() -> FormFields:
-    """Lay out the second and the third step."""
-    gr.HTML(QUESTIONS)
+def headings(form: Form) -> list[str]:
+    """Write the headings of the three steps, each with what raters will be asked by it."""
+    texts = zip(STEPS, (ZIP, "", ""), form.raters_words(), strict=True)
+    return [STEP.format(step, before + text) for step, before, text in texts]
+
+
+def _reworded(
+    design: str, title: str, question: str, trials: str, consent: str, agree: str
+) -> list[str]:
+    """Write the headings anew, of what is typed so far."""
+    digits = (trials or "").strip()
+    number = int(digits) if digits.isdecimal() and len(digits) <= MAX_DIGITS else None
+    texts = [(text or "")[:MAX_TEXT] for text in (title, question)]
+    return headings(
+        Form(
+            design,
+            *texts,
+            number,
+            consent=(consent or "")[:MAX_TEXT],
+            agree=(agree or "")[:MAX_TEXT],
+        )
+    )
+
+
+def build(sounds: gr.HTML) -> FormFields:
+    """Lay out the second and the third step. sounds: the heading of the first."""
+    first = headings(Form())
+    sounds.value = first[0]
+    questions = gr.HTML(first[1])
     with gr.Row():
         names = [(DESIGNS[name].summary, name) for name in sorted(DESIGNS)]
         design = gr.Dropdown(names, value="ab", label="Raters say")
@@ -69,7 +97,7 @@ def build() -> FormFields:
             label="Question", placeholder="The standard\u2019s", max_lines=2, scale=3
         )
         trials = optional_number("Trials a rater", "as many as fit", min_width=150)
-    gr.HTML(PEOPLE)
+    people = gr.HTML(first[2])
     instructions = gr.Textbox(INSTRUCTIONS, label="Instructions", lines=2, max_lines=8)
     consent = gr.Textbox(
         label="Consent: who asks, what for, and whom to write to",
@@ -84,6 +112,15 @@ def build() -> FormFields:
         )
         approval = gr.Textbox(label="Approval of an ethics committee", max_lines=1)
         raters = optional_number("Raters wanted", "any number", min_width=150)
+    typed = [design, title, question, trials, consent, agree]
+    gr.on(
+        [each.change for each in typed],
+        _reworded,
+        typed,
+        [sounds, questions, people],
+        **HIDDEN,
+        **LAST,
+    )
     return FormFields(
         design, title, question, trials, instructions, consent, agree, approval, raters
     )

@@ -14,11 +14,10 @@ from earshot.study.imports.toolkits import CLIPS, read_ratings
 from earshot.study.library import ANYBODY, EXAMPLE, VOTE, Permission, TestLibrary
 from earshot.study.report_process import trial_process
 from earshot.study.web import server
-from earshot.tabs.listening_tests import form
+from earshot.tabs.listening_tests import api, form
 from earshot.tabs.listening_tests.events import (
     StudyComponents,
     StudyEvents,
-    check_listening_test,
     example,
 )
 from earshot.tabs.listening_tests.workspace import Workspace
@@ -32,7 +31,7 @@ from earshot.tabs.shared.events import (
     say,
     stoppable,
 )
-from earshot.tabs.shared.parts import Section, how_it_works, main_button
+from earshot.tabs.shared.parts import Section, how_it_works, main_button, when_opened
 from earshot.tabs.shared.services import DRAFTS_CSS, Drafts, Services
 from earshot.tabs.shared.sessions import SessionStore
 
@@ -48,7 +47,6 @@ figures that you can publish.</h2>
 that know that ratings of one person belong together. Raters come by a link; who they are is not
 stored.</p></header>
 """
-SOUNDS: Final = '<h3 class="step">1 · Sounds <span>a zip, or single ones</span></h3>'
 TEST: Final = '<h3 class="step">4 · Test <span>rehearsed, tried, and opened to raters</span></h3>'
 CHANGE: Final = """<p class="hint">Until somebody has begun it. Its sounds and questions come back
 here; change them, and open it again.</p>"""
@@ -137,13 +135,11 @@ def build(services: Services) -> gr.Blocks:
     """Build the tab, for a page that has tests and drafts."""
     assert services.tests and services.drafts
     with gr.Blocks(title="Listening tests") as tab:
-        _layout(tab, services.tests, services.drafts, services.publishing, services.host)
+        _layout(services.tests, services.drafts, services.publishing, services.host)
     return tab
 
 
-def _layout(
-    tab: gr.Blocks, tests: TestLibrary, drafts: Drafts, publishing: bool, host: str | None
-) -> None:
+def _layout(tests: TestLibrary, drafts: Drafts, publishing: bool, host: str | None) -> None:
     gr.HTML(INTRO)
     if os.environ.get("SPACE_ID"):
         has_database = tests.store.engine.dialect.name != "sqlite"
@@ -159,7 +155,7 @@ def _layout(
                 edit = gr.Button("Bring it back", size="sm")
             ImportSection(workspaces, workspace)
         with gr.Column(scale=2, min_width=320, elem_classes="room-result organiser"):
-            gr.HTML(SOUNDS)
+            sounds = gr.HTML()
             files = gr.File(
                 file_count="multiple",
                 file_types=[".zip", ".yaml", "audio", "video"],
@@ -172,7 +168,7 @@ def _layout(
             with gr.Accordion("Your draft", open=False):
                 drafts.listing.render()
                 use = gr.Button("Make a test of these", size="sm")
-            fields = form.build()
+            fields = form.build(sounds)
             gr.HTML(TEST)
             message = _panel()
             make, stop = main_button("Make a test", ready=False)
@@ -221,8 +217,8 @@ def _layout(
         **queued(rehearsal, LONG_QUEUE),
     }
 
-    _api()
-    tab.load(lambda: example(tests), None, example_links, **HIDDEN)
+    api.declare()
+    when_opened()(lambda: example(tests), None, example_links, **HIDDEN)
     files.change(
         lambda uploads: gr.Button(interactive=bool(uploads)), inputs=files, outputs=make, **HIDDEN
     )
@@ -259,10 +255,3 @@ def _layout(
 
 def _panel(content: str = "", **more: Any) -> gr.HTML:
     return gr.HTML(content, css_template=DRAFTS_CSS.read_text(), apply_default_css=False, **more)
-
-
-def _api() -> None:
-    """Declare the endpoint for programs, which says what is wrong with a test."""
-    with gr.Row(visible=False):
-        call, file, report = gr.Button(), gr.File(label="file"), gr.JSON(label="report")
-    call.click(check_listening_test, file, report, api_name="check_listening_test")

@@ -61,6 +61,12 @@ class Section:
         return on_model(trigger, reporting(handler, self.message), inputs, outputs, **how)
 
 
+def when_opened() -> Callable[..., Dependency]:
+    """Return what listens for the first time that the tab or fold, in which it is laid out, is
+    opened: only then Gradio makes what is in it, this part without a look included."""
+    return gr.HTML(visible="hidden", js_on_load="setTimeout(() => trigger('load'))").load
+
+
 def chips(labels: Iterable[str], intro: str = "Or try") -> list[gr.Button]:
     """Lay out a row of small buttons, each an example, after a word or two."""
     with gr.Row(elem_classes="chips"):

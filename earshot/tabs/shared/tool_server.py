@@ -56,6 +56,7 @@ TOOLS: Final = (
     "similar_sounds",
     "lip_to_speech",
     "check_listening_test",
+    "draft_listening_test",
     "detect",
 )
 # As browsers write it, a comma may stand in the parameters: video/webm;codecs=vp8,opus;base64,

@@ -18,6 +18,7 @@ from earshot.tabs.shared.parts import (
     missing_model,
     query_input,
     sound_input,
+    when_opened,
 )
 from earshot.tabs.shared.services import Services
 from earshot.tabs.shared.sessions import TIME_TO_LIVE, SessionStore
@@ -66,23 +67,18 @@ def build(
     server needs."""
     with gr.Blocks(title="Sound search") as tab:
         if offer:
-            _tab(tab, offer, demo, services)
+            _tab(offer, demo, services)
         else:
             missing_model("sound_search", MODELS[0], "sounds", OTHER_MODEL)
     return tab
 
 
-def _tab(
-    tab: gr.Blocks,
-    offer: "Offer[SoundSearch]",
-    demo: DemoLibrary,
-    services: Services,
-) -> None:
+def _tab(offer: "Offer[SoundSearch]", demo: DemoLibrary, services: Services) -> None:
     systems = Systems(offer, demo)
     sessions = SessionStore(lambda: VisitorLibrary(offer()))
     parts, ui = _layout(services, systems, demo, sessions)
     events = SoundEvents(systems, demo, ui)
-    jobs = _wire(tab, events, ui, parts)
+    jobs = _wire(events, ui, parts)
     parts.own.wire(events)
     parts.collections.wire(events)
     parts.systems.wire(events)
@@ -157,9 +153,7 @@ def _layout(
     return Controls(search, stop, examples, section, own, collections, compare), ui
 
 
-def _wire(
-    tab: gr.Blocks, events: SoundEvents, ui: SoundComponents, parts: Controls
-) -> list[Dependency]:
+def _wire(events: SoundEvents, ui: SoundComponents, parts: Controls) -> list[Dependency]:
     """Connect what searches, and give each run of a search."""
     result, outputs = ui.result, ui.outputs
     searched: list[Component] = [result.search, ui.own]
@@ -169,7 +163,7 @@ def _wire(
         "stop": parts.stop,
         "queue": QUICK_QUEUE,
     }
-    tab.load(events.first_look, outputs=outputs, **HIDDEN)
+    when_opened()(events.first_look, outputs=outputs, **HIDDEN)
     triggers: list[Callable] = [parts.search.click, ui.text.submit]
     for button, text in parts.examples:
         fresh = button.click(partial(_query_of, text), None, ui.query_inputs, **HIDDEN)

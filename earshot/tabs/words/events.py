@@ -100,13 +100,13 @@ class WordSection(Section):
         self.chart = sound_map("word-map")
         self.neighbours = _panel("word-near")
 
-    def wire(self, tab: gr.Blocks) -> None:
-        """Connect the components to their handlers."""
+    def wire(self, opened: Callable) -> None:
+        """Connect the components to their handlers. opened: listens for the tab's first opening."""
         result = [self.query, self.heading, self.chart, self.neighbours]
         outputs = [self.message, *result, self.cut, self.recorded, self.text, self.recording]
         job: dict[str, Any] = {"progress_on": self.heading, "start": self.find, "stop": self.stop}
         job["queue"] = QUICK_QUEUE
-        self.on(tab.load, self.first_look, None, [self.message, *result])
+        self.on(opened, self.first_look, None, [self.message, *result])
         recordings: list[Callable] = recorded_or_uploaded(self.recording)
         for chip, path in self.recordings:
             recordings.append(chip.click(path.read_bytes, None, self.recording, **HIDDEN).then)

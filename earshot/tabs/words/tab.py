@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import gradio as gr
 
 from earshot.core.loading import once
-from earshot.tabs.shared.parts import how_it_works, missing_model
+from earshot.tabs.shared.parts import how_it_works, missing_model, when_opened
 from earshot.tabs.shared.services import Services
 from earshot.tabs.words.collection import CollectionSection
 from earshot.tabs.words.compare import CompareSection, ThresholdSection
@@ -39,7 +39,7 @@ def build(offer: "Offer[Words]", index: Path, services: Services) -> gr.Blocks:
     with gr.Blocks(title="Words") as tab:
         if offer:
             library = library_getter(offer, index)
-            _layout(tab, offer, library, sounds, services)
+            _layout(offer, library, sounds, services)
         else:
             missing_model("words", MODEL, "words")
     return tab
@@ -60,7 +60,6 @@ def library_getter(pipeline: Callable[[], "Words"], index: Path) -> Callable[[],
 
 
 def _layout(
-    tab: gr.Blocks,
     offer: "Offer[Words]",
     library: Callable[[], "WordLibrary"],
     sounds: Path,
@@ -76,4 +75,4 @@ def _layout(
     SideBySideSection(offer, library, services)
     how_it_works(__file__)
     WordAPI(offer, library).declare(words.recording, words.text)
-    words.wire(tab)
+    words.wire(when_opened())

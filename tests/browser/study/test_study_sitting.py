@@ -16,7 +16,10 @@ from tests.browser.study.test_study import in_order
 def tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TestLibrary]:
     folder = tmp_path_factory.mktemp("tests")
     sitting = {"environment": {"pairs": 2, "right": 2}, "break_every": 2, "disclosure": "after"}
-    write_test(folder / "sitting", "acr", trials=4, demographics=True, **sitting)
+    headphones = {"test": "either", "short": True}
+    write_test(
+        folder / "sitting", "acr", trials=4, demographics=True, headphones=headphones, **sitting
+    )
     yield library(folder)
 
 
@@ -36,9 +39,13 @@ def test_sitting_with_questions_room_and_breaks(
     page.get_by_role("radio", name="25–34").check()
     form.button(form.say("trial.next")).click()
     expect(form.heading).to_have_text(form.say("volume.title"))
-    tests.store.headphones(form.test, form.token, True)
-    page.reload()
     form.listen()
+    assert form.check_by_trial(right=False) == ["huggins"] * 2
+    expect(form.heading).to_have_text(form.say("check.failed.title"))
+    form.button(form.say("check.again")).click()
+    expect(page.get_by_text(form.say("check.short", n=1, of=7))).to_be_visible()
+    in_order(page)
+    assert form.check_by_trial(attempt=1) == ["antiphase"] * 4
     form.check_room(right=False)
     expect(form.heading).to_have_text(form.say("room.failed.title"))
     form.button(form.say("check.again")).click()

@@ -114,3 +114,28 @@ def test_letters_of_other_keyboards_are_the_same(usual: str, other: str) -> None
     """meilisearch/charabia#382, fastfinge/eloquence_64#98: nothing, or something else, came."""
     assert translate(other) == translate(usual)
     assert translate(usual).english.isascii()
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("un cane che abbaia", "Italian"),
+        ("um cachorro latindo", "Portuguese"),
+        ("een hond blaft", "Dutch"),
+        ("köpek havlıyor", "Turkish"),
+        ("собака лает", "Cyrillic"),
+        ("犬が吠える", "Japanese"),
+        ("개가 짖는다", "Korean"),
+    ],
+)
+def test_language_that_is_not_known_is_named(text: str, language: str) -> None:
+    translation = translate(text)
+    assert translation.english == text and not translation.language
+    assert language in translation.notice and "Spanish" in translation.notice
+
+
+@pytest.mark.parametrize(
+    "text", ["a dog barks", "el perro del vecino", "con", "come", "α wave", "a Russian says привет"]
+)
+def test_language_that_is_known_is_not_taken_for_another(text: str) -> None:
+    assert not translate(text).other

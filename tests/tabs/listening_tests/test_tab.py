@@ -40,7 +40,7 @@ def tests(tmp_path: Path) -> TestLibrary:
 def handlers(tests: TestLibrary) -> Iterator[StudyEvents]:
     with gr.Blocks():
         components = (gr.State(), gr.HTML(), gr.Code(), gr.HTML(), gr.HTML(), gr.DownloadButton())
-        parts = StudyComponents(*components, gr.File(), form.build(), gr.Textbox())
+        parts = StudyComponents(*components, gr.File(), form.build(gr.HTML()), gr.Textbox())
         yield StudyEvents(tests, Drafts(), SessionStore(Workspace.new), parts)
 
 

@@ -23,6 +23,12 @@ from earshot.study.design import Scale, Test
 from earshot.study.design.folder import VIDEOS
 from earshot.study.design.statements import STATEMENTS
 
+HEADPHONE_TESTS: Final = {
+    "huggins": "by Huggins' pitch",
+    "antiphase": "by tones in antiphase",
+    "either": "by Huggins' pitch, or by tones in antiphase at the second attempt",
+    "both": "by Huggins' pitch and by tones in antiphase",
+}
 CALL_RATE: Final = 24_000  # Hz of the output, up to which headphones play as in a call
 MAX_SOUNDS: Final = 1000  # whose heads are read for a report
 UNKNOWN: Final = "not known to Earshot: write it here"
@@ -77,7 +83,7 @@ def _facts_of_test(results: Results) -> Iterator[tuple[str, str]]:
     if test.environment and results.started:
         yield "Room", _passed(answers, "environment")
     if results.started:
-        yield "Headphones", _passed(answers, "headphones")
+        yield "Headphones", _headphones(test, answers)
     if seen := _pictures(answers):
         yield "Videos", seen
     if played := _playback(results.everyone.answers):
@@ -367,6 +373,14 @@ def _passed(answers: Table, check: str) -> str:
     return passed + (f", {skipped} did not do it" if skipped else "")
 
 
+def _headphones(test: Test, answers: Table) -> str:
+    """Return how many raters passed the check of their headphones, and which one it was, where it
+    is not the usual one."""
+    check = test.headphones
+    about = f", {HEADPHONE_TESTS[check.test]}" if check else ""
+    return _passed(answers, "headphones") + about + ", the short form" * bool(check and check.short)
+
+
 def _pictures(answers: Table) -> str:
     """Return how well browsers showed the pictures of videos; nothing where there are none."""
     trials = answers.drop_duplicates(["rater", "order"])
@@ -417,7 +431,7 @@ def _checked(answers: Table) -> Iterator[str]:
 
 
 def _listening(test: Test, answers: Table) -> str:
-    checked = [f"headphones: {_passed(answers, 'headphones')}"]
+    checked = [f"headphones: {_headphones(test, answers)}"]
     if test.environment:
         checked.append(f"room: {_passed(answers, 'environment')}")
     return UNKNOWN if test.source else "; ".join(checked)

@@ -10,7 +10,7 @@ const WINDOW = 400; // ms over which the clock of the sound is held against the 
 const MIN_LOOKS = 8; // at both clocks in a window, else it is longer
 const MIN_GAP = 20; // ms that the clock of the sound falls behind, from which on it skipped
 const CALL_RATE = 24_000; // Hz, up to which headphones sound as in a call
-const NONE = { dropouts: 0, lost: 0, stalls: 0, hidden: 0, changes: 0 };
+const FIGURES = ["dropouts", "lost", "stalls", "hidden", "changes"];
 // What the server takes, as in earshot.study.web.rater_routes.
 const MAX_COUNT = 10_000;
 const MAX_LOST = 3_600_000; // ms
@@ -34,9 +34,9 @@ export class Device {
     });
   }
 
-  // A trial begins, or goes on with the figures that it had.
+  // A trial begins, or goes on with the figures that the browser's memory has of it.
   begin(figures) {
-    this.figures = { ...NONE, ...figures };
+    this.figures = Object.fromEntries(FIGURES.map((name) => [name, Number(figures?.[name]) || 0]));
     this.sounding = false;
     this.sounded = this.skipped = -Infinity;
   }

@@ -164,7 +164,9 @@ async function checks() {
 }
 
 async function run_check(kind, trials, attempt, loudspeakers) {
-  const step = check(player, rater, kind, trials, attempt, loudspeakers, ({ passed, again, ...after }) => {
+  const next_trial = kind === HEADPHONES ? test.check : null;
+  const step = check(player, rater, kind, trials, attempt, loudspeakers, next_trial, ({ passed, again, ...after }) => {
+    if (kind === HEADPHONES) test.check = after.check;
     if (again) {
       return show(page(t(`${kind.texts}.failed.title`), prose(t(`${kind.texts}.failed.text`)), actions(
         button(t("check.again"), () => go(() => run_check(kind, trials, attempt + 1, loudspeakers))))));

@@ -2,7 +2,7 @@
 
 import { card, draw as drawCard, press } from "./card.js";
 import { advise } from "./device.js";
-import { h, paragraphs } from "./dom.js";
+import { h, paragraphs, say } from "./dom.js";
 import { Deck } from "./player.js";
 import { address, store } from "./server.js";
 import { number, t } from "./text.js";
@@ -84,16 +84,20 @@ export function volume(player, sound, back, done) {
 // Sounds before the trials, of each of which one says which part of it is the one that is asked for.
 // What hides in the noises only headphones let through; what hisses only a quiet room.
 // trials: how many there are; begins: of their addresses; sends: where the answers go; loudspeakers:
-// whether who has them may say so.
+// whether who has them may say so. next: the next trial where the server says which it is, answer by
+// answer: { kind, trial, answers, most, short }.
 export const HEADPHONES = { texts: "check", begins: "check/", sends: "headphones" };
 export const ROOM = { texts: "room", begins: "room/", sends: "environment" };
 
 // done: gets the server's word on the answers; run: what explains an error.
-export function check(player, rater, { texts, begins, sends }, trials, attempt, loudspeakers, done, run) {
-  const answers = [];
-  const addresses = Array.from({ length: trials },
-    (_, i) => address(`${begins}${attempt * trials + i}?rater=${encodeURIComponent(rater)}`));
+export function check(player, rater, { texts, begins, sends }, trials, attempt, loudspeakers, next, done, run) {
+  const answers = [...(next?.answers ?? [])];
+  const token = encodeURIComponent(rater);
+  const addresses = () => (next ? [address(`${begins}${next.trial}?kind=${next.kind}&rater=${token}`)]
+    : Array.from({ length: trials }, (_, i) => address(`${begins}${attempt * trials + i}?rater=${token}`))
+      .slice(answers.length));
   const play = card(t(`${texts}.play`), null, () => press(step.deck, 0));
+  const text = h("p");
   const buttons = t(`${texts}.names`).map((name, i) => h(
     "button", { type: "button", class: "answer", onclick: () => run(() => choose(i + 1)) },
     h("b", {}, number(i + 1)), h("span", {}, name),
@@ -102,18 +106,26 @@ export function check(player, rater, { texts, begins, sends }, trials, attempt, 
 
   async function choose(chosen) {
     answers.push(chosen);
-    const last = answers.length === trials;
-    await (last ? done(await store(sends, { rater, attempt, answers })) : begin());
+    if (!next && answers.length < trials) return begin();
+    const reply = await store(sends, { rater, attempt, answers });
+    if (!reply.more) return done(reply);
+    next = reply.check;
+    answers.splice(0, answers.length, ...next.answers);
+    return begin();
   }
 
   const say_so = async () => done(await store(sends,
-    { rater, attempt, answers: Array(trials).fill(0), loudspeakers: true }));
+    { rater, attempt, answers: Array(next ? 1 : trials).fill(0), loudspeakers: true }));
 
   async function begin() {
     step.deck?.silence();
     step.deck = null;
-    const [now, ...later] = addresses.slice(answers.length);
-    count.textContent = t("count", { n: answers.length + 1, of: trials });
+    const [now, ...later] = addresses();
+    const of = next ? next.most : trials;
+    count.textContent = t(next?.short ? "check.short" : "count", { n: answers.length + 1, of });
+    const kind = next?.kind === "antiphase" ? "antiphase" : texts;
+    say(text, t(`${kind}.text`));
+    play.setAttribute("aria-label", t(`${kind}.play`));
     const buffers = await player.load([now]);
     step.deck = new Deck(player, buffers, false, () => null);
     player.load(later.slice(0, 1)).catch(() => null);
@@ -126,7 +138,8 @@ export function check(player, rater, { texts, begins, sends }, trials, attempt, 
       play.disabled = !step.deck;
       step.deck?.watch(performance.now());
       if (step.deck) drawCard(play, step.deck, 0);
-      for (const button of buttons) button.disabled = !step.deck?.heard(0) || answers.length === trials;
+      const all = !next && answers.length === trials;
+      for (const button of buttons) button.disabled = !step.deck?.heard(0) || all;
     },
     key(key) {
       if (key === " " && step.deck) press(step.deck, 0);
@@ -137,7 +150,7 @@ export function check(player, rater, { texts, begins, sends }, trials, attempt, 
     element: h(
       "section", { class: "page" },
       h("h1", {}, t(`${texts}.title`)),
-      h("div", { class: "prose" }, h("p", {}, t(`${texts}.text`))),
+      h("div", { class: "prose" }, text),
       h("div", { class: "cards" }, play),
       h("div", { class: "answer-row thirds" }, buttons), count,
       loudspeakers && h("div", { class: "actions" }, h("button", { type: "button", class: "quiet",
