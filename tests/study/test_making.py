@@ -134,6 +134,7 @@ def test_every_design_is_told_in_raters_words(design: str) -> None:
     form = Form(design, title="<b>Hi</b>", question="<script>", consent="x" * 9999)
     hears, asks, agrees = form.raters_words()
     assert hears.startswith("They hear ") and "<script>" in asks and len(agrees) < 400
+    assert "from ." not in asks and "”  " not in asks
     assert all("<script>" not in each and "<b>" not in each for each in headings(form))
     assert Form("nothing").raters_words() == ("", "", "")
 

@@ -22,9 +22,9 @@ SOUNDS_OF_TRIAL: Final = {
     ("reference", "sound"): "a reference and a recording",
     ("A", "B"): "two recordings, A and B",
     ("A", "B", "X"): "A, B, and X, which is one of them",
-    (): "all systems of a sentence, and switch between them as they play",
+    (): "all systems of a sentence",
 }
-MAX_CONSENT: Final = 160  # characters of the consent that are repeated
+MAX_CONSENT: Final = 60  # characters of the consent that are repeated
 UNPRINTABLE: Final = re.compile(r"[^\n\x20-\x7e\u00a0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 HEAD: Final = """\
@@ -149,18 +149,22 @@ class Form:
         number = f"{self.trials} trials" if self.trials else "20 trials, or as many as fit"
         minutes = f"about {max(1, round((self.trials or 20) / 2))} minutes"
         answers = " / ".join(word for _, word in design.scale.answers if word)
-        if design.together:
+        sounds = SOUNDS_OF_TRIAL.get(design.cards, "recordings")
+        if design.together and design.switched:
+            sounds = f"{sounds}, and switch between them as they play"
             answers = f"a slider each, from {answers}"
+        elif design.together:
+            answers = "It is taken out, again and again, until the best is left"
         title = self.title.strip() or TITLE
-        consent = " ".join((self.consent.strip() or PLACEHOLDER).split())
-        if len(consent) > MAX_CONSENT:
-            consent = f"{consent[:MAX_CONSENT]}…"
+        consent = " ".join(self.consent.split())
+        start = consent[:MAX_CONSENT] + "…" * (len(consent) > MAX_CONSENT)
+        agreement = f"to “{start}”" if consent else "to a consent that is still to be written"
         ticks = sum(bool(line.strip()) for line in self.agree.splitlines())
         boxes = f", tick {ticks} box{'es' * (ticks > 1)}" if ticks else ""
         return (
-            f"They hear {SOUNDS_OF_TRIAL[design.cards]}.",
-            f"“{question}” {answers}. {number}, {minutes}.",
-            f"“{title}” They agree to: “{consent}”{boxes}, set the volume, check their headphones, "
+            f"They hear {sounds}.",
+            f"“{question}” {answers}{'. ' * bool(answers)}{number}, {minutes}.",
+            f"“{title}” They agree {agreement}{boxes}, set the volume, check their headphones, "
             "practise once, and answer.",
         )
 

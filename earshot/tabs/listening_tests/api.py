@@ -79,7 +79,7 @@ def draft_listening_test(
     Args:
         file: a zip with a folder of sounds for each system, the same file names in each, and a
             folder called reference for the originals, where the design has them.
-        design: what raters do: acr, ccr, dcr, ab, abx, mushra, similarity or smos.
+        design: what raters do: one of the choices, as ab (which of two is better) or acr (MOS).
         title: what raters read first; empty for a usual one.
         question: what they are asked; empty for the standard's question of the design.
         instructions: what they read before they begin; empty for the usual ones.

@@ -71,16 +71,15 @@ def _reworded(
     """Write the headings anew, of what is typed so far."""
     digits = (trials or "").strip()
     number = int(digits) if digits.isdecimal() and len(digits) <= MAX_DIGITS else None
-    texts = [(text or "")[:MAX_TEXT] for text in (title, question)]
-    return headings(
-        Form(
-            design,
-            *texts,
-            number,
-            consent=(consent or "")[:MAX_TEXT],
-            agree=(agree or "")[:MAX_TEXT],
-        )
+    form = Form(
+        design=design,
+        title=(title or "")[:MAX_TEXT],
+        question=(question or "")[:MAX_TEXT],
+        trials=number,
+        consent=(consent or "")[:MAX_TEXT],
+        agree=(agree or "")[:MAX_TEXT],
     )
+    return headings(form)
 
 
 def build(sounds: gr.HTML) -> FormFields:

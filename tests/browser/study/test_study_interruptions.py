@@ -1,5 +1,7 @@
 """What a call, a sleep or a pulled plug does to the sounds of a rater's page."""
 
+from typing import Any
+
 import pytest
 from playwright.sync_api import Page, expect
 from sqlalchemy import select
@@ -145,7 +147,7 @@ CLOCKS = """
 """
 
 
-def measure(page: Page, address: str, steps: str) -> dict[str, object]:
+def measure(page: Page, address: str, steps: str) -> dict[str, Any]:
     page.goto(f"{address}/listen/ab")
     return page.evaluate(f"async () => {{ {CLOCKS} {steps} }}")
 

@@ -182,7 +182,7 @@ def test_check_is_described_where_it_is_not_the_usual_one(tmp_path: Path) -> Non
     assert described(test)["headphones"] == {"test": "both", "short": True}
     store = Store(f"sqlite:///{tmp_path / 'answers.db'}")
     simulate(test, store, raters=6)
-    facts = dict(paper.facts_of_test(analyse(test, store.ratings(test))).rows)
+    facts = {row[0]: row[1] for row in paper.facts_of_test(analyse(test, store.ratings(test))).rows}
     assert facts["Headphones"].endswith(
         "by Huggins' pitch and by tones in antiphase, the short form"
     )

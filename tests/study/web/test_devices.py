@@ -51,7 +51,7 @@ def test_figures_are_in_every_table(tests: TestLibrary) -> None:
     assert items[0]["playback"] == BAD and "playback" not in items[2]
     assert dataset.raters(test, everything)["dropouts"].tolist() == [2]
     assert dataset.ratings(test, store.ratings(test))["latency"].dropna().tolist() == [210]
-    facts = dict(paper.facts_of_test(analyse(test, store.ratings(test))).rows)
+    facts = {row[0]: row[1] for row in paper.facts_of_test(analyse(test, store.ratings(test))).rows}
     assert "skipped in 1 answer of 1 rater, with 0.2 s of sound lost" in facts["Devices"]
     assert "in a call (24 kHz or less) in 1 answer" in facts["Devices"]
     assert facts["Devices"].endswith("measured in 2 of 4 answers")
@@ -103,7 +103,7 @@ def test_rules_leave_out_answers_and_raters(tmp_path: Path) -> None:
     own = results.included.answers.groupby("rater").size()
     usual = bare.included.answers.groupby("rater").size()
     assert own[raters[0]] == usual[raters[0]] - 1 and own[raters[2]] == usual[raters[2]]
-    flow = dict(paper.flow(results).rows)
+    flow = {row[0]: row[1] for row in paper.flow(results).rows}
     assert flow["Left out by rule: dropouts"] == "1"
     assert flow["Ratings of these left out for dropouts"] == "1"
     assert "skipped 6 times or more in all" in page(results)

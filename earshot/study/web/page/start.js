@@ -126,6 +126,7 @@ export function check(player, rater, { texts, begins, sends }, trials, attempt, 
     const kind = next?.kind === "antiphase" ? "antiphase" : texts;
     say(text, t(`${kind}.text`));
     play.setAttribute("aria-label", t(`${kind}.play`));
+    t(`${kind}.names`).forEach((name, i) => say(buttons[i].lastElementChild, name));
     const buffers = await player.load([now]);
     step.deck = new Deck(player, buffers, false, () => null);
     player.load(later.slice(0, 1)).catch(() => null);
