@@ -3,10 +3,10 @@
 import argparse
 import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Final
 
 from earshot.core.connections import network
+from earshot.core.console import typed_path
 from earshot.sound_index import BACKENDS
 
 ON = ("1", "true", "yes", "on")
@@ -33,7 +33,7 @@ def options(arguments: Sequence[str], environment: Mapping[str, str]) -> argpars
     parser.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto")
     parser.add_argument(
         "--pipelines",
-        type=Path,
+        type=typed_path,
         metavar="FOLDER",
         help="files of systems of one's own, to be offered with ours",
     )

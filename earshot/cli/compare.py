@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from earshot.cli import files
 from earshot.cli.systems import CALLS, ENDINGS
-from earshot.core.console import explained
+from earshot.core.console import explained, typed_path
 from earshot.core.errors import InputError
 from earshot.core.files import files_below
 from earshot.core.paths import CHECKPOINTS, PIPELINES, as_stored
@@ -44,14 +44,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("task", choices=CALLS)
     parser.add_argument("--systems", required=True, metavar="NAME,…")
-    parser.add_argument("--inputs", required=True, nargs="+", type=Path, metavar="FOLDER")
+    parser.add_argument("--inputs", required=True, nargs="+", type=typed_path, metavar="FOLDER")
     parser.add_argument("--targets", default="", metavar="VOICE,CLIP,…")
-    parser.add_argument("-o", "--out", required=True, type=Path, metavar="OUT", help="a folder")
+    parser.add_argument(
+        "-o", "--out", required=True, type=typed_path, metavar="OUT", help="a folder"
+    )
     parser.add_argument(
         "--no-judges", action="store_true", help="measure nothing but the time that it takes"
     )
     parser.add_argument(
-        "--pipelines", type=Path, metavar="FOLDER", help="files of systems of one's own"
+        "--pipelines", type=typed_path, metavar="FOLDER", help="files of systems of one's own"
     )
     files.add_device(parser)
     options = parser.parse_args(arguments)

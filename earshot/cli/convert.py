@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from earshot.cli import files
 from earshot.cli.files import Job
-from earshot.core.console import explained, text_of
+from earshot.core.console import explained, text_of, typed_path
 from earshot.core.errors import InputError
 from earshot.core.files import write
 from earshot.core.paths import CHECKPOINTS
@@ -48,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     target.add_argument(
         "--reference",
-        type=Path,
+        type=typed_path,
         metavar="CLIP",
         help="10 to 30 s of a speaker who agreed to be spoken as, in place of --to",
     )
@@ -67,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument(
         "--speecht5",
-        type=Path,
+        type=typed_path,
         metavar="VOICE.npy",
         help="convert by microsoft/speecht5_vc (600 MB) instead, to this x-vector of 512 numbers",
     )

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from earshot.core.console import text_of
+from earshot.core.console import text_of, typed_name, typed_path
 from earshot.core.errors import InputError
 from earshot.core.files import check_new, files_below
 from earshot.core.paths import as_stored
@@ -64,7 +64,7 @@ def parser_of(
     parser.add_argument(
         "inputs",
         nargs="+",
-        type=Path,
+        type=typed_path,
         metavar="INPUT",
         help=f"{what}, or folders of them; - is standard input",
     )
@@ -87,7 +87,9 @@ def stem(name: str) -> str:
 def add_output(parser: argparse.ArgumentParser, what: str, required: bool) -> None:
     """Add the options of a command that writes files. what: the results, with their endings."""
     # Text, for a path does not remember the slash that makes it a folder.
-    parser.add_argument("-o", "--out", metavar="OUT", required=required, help=f"{what}; a folder")
+    parser.add_argument(
+        "-o", "--out", type=typed_name, metavar="OUT", required=required, help=f"{what}; a folder"
+    )
     parser.add_argument("--overwrite", action="store_true", help="replace results that are there")
 
 

@@ -17,14 +17,13 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
 from earshot.cli import files
 from earshot.cli.convert import target_of, voice_of_clip
-from earshot.core.console import explained
+from earshot.core.console import explained, typed_path
 from earshot.core.errors import InputError
 from earshot.core.paths import CHECKPOINTS
 from earshot.media.workers.processes import WorkerError
@@ -106,7 +105,7 @@ def _parser() -> argparse.ArgumentParser:
     to.add_argument("--to", choices=voices, default=settings.DEFAULT_VOICE)
     to.add_argument(
         "--reference",
-        type=Path,
+        type=typed_path,
         metavar="CLIP",
         help="10 to 30 s of a speaker who agreed to be spoken as, in place of --to",
     )

@@ -15,7 +15,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Any, Final
 
-from earshot.core.console import explained
+from earshot.core.console import explained, typed_path
 from earshot.core.errors import InputError
 from earshot.core.paths import ASSETS, CHECKPOINTS, PIPELINES
 from earshot.systems.plug_in import PlugIn
@@ -30,7 +30,7 @@ def new(arguments: Sequence[str] | None = None) -> None:
     """Write the file that the command line names."""
     parser = _parser("earshot new-system")
     parser.add_argument("task", choices=TASKS)
-    parser.add_argument("file", type=Path, metavar="FILE.py")
+    parser.add_argument("file", type=typed_path, metavar="FILE.py")
     options = parser.parse_args(arguments)
     with explained():
         file: Path = options.file
@@ -52,7 +52,7 @@ def new(arguments: Sequence[str] | None = None) -> None:
 def check(arguments: Sequence[str] | None = None) -> None:
     """Run the systems of the file that the command line names, and print what they return."""
     parser = _parser("earshot check-system")
-    parser.add_argument("file", type=Path, metavar="FILE.py")
+    parser.add_argument("file", type=typed_path, metavar="FILE.py")
     parser.add_argument("--device", choices=["auto", "cpu", "cuda"], default="auto")
     options = parser.parse_args(arguments)
     with explained():

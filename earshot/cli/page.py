@@ -11,10 +11,9 @@ are on the page.
 import argparse
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 from earshot.cli.files import Bar
-from earshot.core.console import explained
+from earshot.core.console import explained, typed_path
 from earshot.core.paths import as_stored
 
 
@@ -25,8 +24,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("folder", type=Path, metavar="OUT", help="a folder with one a system")
-    parser.add_argument("-o", "--out", type=Path, required=True, metavar="SITE", help="a folder")
+    parser.add_argument("folder", type=typed_path, metavar="OUT", help="a folder with one a system")
+    parser.add_argument(
+        "-o", "--out", type=typed_path, required=True, metavar="SITE", help="a folder"
+    )
     parser.add_argument(
         "--anonymous", action="store_true", help="without authors, links and names of files"
     )

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final
 
 from earshot.cli import files
 from earshot.cli.files import Job
-from earshot.core.console import count, explained, text_of
+from earshot.core.console import count, explained, text_of, typed_path
 from earshot.core.errors import InputError
 from earshot.core.files import check_new, write
 from earshot.core.paths import ASSETS, CHECKPOINTS
@@ -50,7 +50,7 @@ def _neighbours(arguments: Sequence[str]) -> None:
     parser.add_argument("--view", choices=["written", "spoken"], default="written")
     _add_model(parser)
     parser.add_argument(
-        "--library", type=Path, default=LIBRARY, help="made by the model (default: ours)"
+        "--library", type=typed_path, default=LIBRARY, help="made by the model (default: ours)"
     )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print a JSON document a recording")
@@ -119,8 +119,10 @@ def _document(file: Path, spoken: "Spoken", neighbours: Sequence["Neighbour"]) -
 def _index(arguments: Sequence[str]) -> None:
     """Make or update the index of a folder of recordings."""
     parser = _parser_of("index", "make or update the index of a folder of recordings and videos")
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("-o", "--out", type=Path, required=True, metavar="INDEX", help="a folder")
+    parser.add_argument("folder", type=typed_path)
+    parser.add_argument(
+        "-o", "--out", type=typed_path, required=True, metavar="INDEX", help="a folder"
+    )
     parser.add_argument("--watch", action="store_true", help="update it whenever FOLDER changes")
     files.add_device(parser)
     options = parser.parse_args(arguments)
@@ -143,8 +145,10 @@ def _find(arguments: Sequence[str]) -> None:
     """Find a word in an index."""
     parser = _parser_of("find", "find where a word is said in the recordings of an index")
     parser.add_argument("word", nargs="?", default="", help="as in the Words tab; or --said")
-    parser.add_argument("--said", type=Path, metavar="FILE", help="a recording of the word")
-    parser.add_argument("--index", type=Path, required=True, help="made by earshot words index")
+    parser.add_argument("--said", type=typed_path, metavar="FILE", help="a recording of the word")
+    parser.add_argument(
+        "--index", type=typed_path, required=True, help="made by earshot words index"
+    )
     parser.add_argument("-n", type=count, default=50, help="how many places (default: 50)")
     parser.add_argument("--json", action="store_true", help="print a JSON document a place")
     files.add_output(parser, "a CSV; or a zip with TextGrids, Audacity labels and clips", False)
@@ -199,7 +203,7 @@ def _check(arguments: Sequence[str]) -> None:
     """Check which sounds of a text were wrong, in each recording of it."""
     parser = _parser_of("check", "list the sounds of a text that recordings of it have wrong")
     parser.add_argument("text", help="an English word or sentence")
-    parser.add_argument("inputs", nargs="+", type=Path, metavar="RECORDING")
+    parser.add_argument("inputs", nargs="+", type=typed_path, metavar="RECORDING")
     parser.add_argument("--json", action="store_true", help="print a JSON document a recording")
     files.add_device(parser)
     options = parser.parse_args(arguments)

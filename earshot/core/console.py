@@ -1,6 +1,7 @@
 """What goes to the console: errors as sentences, and not the notes of native libraries."""
 
 import argparse
+import errno
 import io
 import os
 import re
@@ -9,6 +10,7 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Final
 
 from earshot.core.errors import InputError
@@ -26,6 +28,19 @@ def count(text: str) -> int:
     if number < 1:
         raise argparse.ArgumentTypeError(f"{text} is no count: 1 is the least")
     return number
+
+
+def typed_name(text: str) -> str:
+    """Read the name of a file or folder that was typed: an empty one would be the current folder,
+    with all that is in it."""
+    if not text:
+        raise argparse.ArgumentTypeError("a name is empty: a variable that is not set, perhaps.")
+    return text
+
+
+def typed_path(text: str) -> Path:
+    """Read the path of a file or folder that was typed."""
+    return Path(typed_name(text))
 
 
 def open_streams() -> None:
@@ -66,7 +81,9 @@ def without_native_notes() -> Iterator[None]:
 
 def text_of(error: InputError | OSError) -> str:
     """Return what is wrong, for someone at a command line, who has no microphone to try again."""
-    return error.message if isinstance(error, InputError) else str(error)
+    if isinstance(error, InputError):
+        return error.message
+    return f"{error.strerror}." if error.errno == errno.ENAMETOOLONG else str(error)
 
 
 @contextmanager

@@ -3,11 +3,13 @@
 import csv
 import json
 import wave
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from earshot.__main__ import COMMANDS
 from earshot.cli import convert as voice_conversion
 from earshot.cli import lips as lip_to_speech
 from earshot.cli import sounds as sound_search
@@ -202,3 +204,25 @@ def test_lip_to_speech_prints_and_writes(
     with pytest.raises(SystemExit, match="no voice Nobody"):
         other = other.with_name("nobody.wav")
         lip_to_speech.main([str(video), "-o", str(other), "--model", model, "--voice", "Nobody"])
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["convert", ""],
+        ["convert", "a.wav", "-o", ""],
+        ["convert", "a.wav", "--reference", ""],
+        ["lips", ""],
+        ["detect", ""],
+        ["words", "index", "", "-o", "index"],
+        ["words", "check", "hello", ""],
+        ["sounds", "search", "dog", "--index", ""],
+    ],
+)
+def test_empty_name_is_not_the_current_folder(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    command, *rest = arguments
+    with pytest.raises(SystemExit, match="2"):
+        import_module(COMMANDS[command]).main(rest)
+    assert "a name is empty" in capsys.readouterr().err
