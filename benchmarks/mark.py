@@ -10,25 +10,30 @@ import argparse
 import math
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import librosa
 import numpy as np
 import soxr
+from rapidfuzz.distance import Levenshtein
 from scipy.signal import butter, fftconvolve, firwin2, sosfilt
 from scipy.stats import binomtest
 
 import earshot
+from earshot.core.paths import ASSETS
 from earshot.media.audio.load import load
 from earshot.media.constants import SAMPLE_RATE
 from earshot.media.encode import encode_audio
-from earshot.pretrained.judges import dnsmos, has_dnsmos
+from earshot.pretrained.judges import dnsmos, embed, has_dnsmos, has_resemblyzer
+from earshot.pretrained.recogniser import Transcriber
 from earshot.provenance import mark
 from earshot.provenance.mark import MarkReport, find_mark, mark_speech
 from training.common.corpora import data_root, speech_items, waveforms
 from training.common.sounds import sound_files
+from training.judges import whisper_base
 
 CLIP: Final = 5 * SAMPLE_RATE
 SYSTEMS: Final = (  # tag, model, voice, vocoder, and every nth recording
@@ -46,6 +51,15 @@ SILENT: Final = 1e-4
 Change = Callable[[np.ndarray, np.random.Generator], np.ndarray]
 
 
+@dataclass(frozen=True, eq=False)
+class Conversion:
+    """A conversion (T,) without a mark, the words that are said in it, and its voice."""
+
+    waveform: np.ndarray
+    words: list[str]
+    voice: str
+
+
 def main() -> None:
     """Measure, and print the tables."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.mark")
@@ -56,15 +70,17 @@ def main() -> None:
     arguments = parser.parse_args()
     os.environ[mark.NO_MARK] = "1"  # what is converted here is marked here
     data = data_root(arguments.data)
-    clips = list(conversions(data, arguments.cache, arguments.quick))
+    whole = list(conversions(data, arguments.cache, arguments.quick))
+    clips = [conversion.waveform[:CLIP] for conversion in whole]
     if not arguments.false_alarms:
-        print(cost(clips[:: 1 if arguments.quick else 4]))
+        print(cost(clips))
+        print(words_and_voice(whole))
         print(detection(clips))
     print(false_alarms(unmarked(data, clips), QUICK * 10 if arguments.quick else UNMARKED))
 
 
-def conversions(data: Path, cache: Path | None, quick: bool) -> Iterator[np.ndarray]:
-    """Convert held-out recordings, and cut a clip of each (CLIP,)."""
+def conversions(data: Path, cache: Path | None, quick: bool) -> Iterator[Conversion]:
+    """Convert held-out recordings of CLIP and longer."""
     items = [i for i in speech_items(data) if i.corpus == "librispeech_251" and i.split == "test"]
     for tag, model, voice, vocoder, every in SYSTEMS:
         count, converter = 0, None
@@ -78,7 +94,7 @@ def conversions(data: Path, cache: Path | None, quick: bool) -> Iterator[np.ndar
                 if file:
                     np.save(file, waveform.astype(np.float16))
             if len(waveform) >= CLIP:
-                yield waveform[:CLIP]
+                yield Conversion(waveform, whisper_base.plain_words(item.text), voice)
                 count += 1
             if quick and count == QUICK // 4:
                 break
@@ -299,6 +315,60 @@ def cost(clips: list[np.ndarray]) -> str:
         error = 1.96 * np.std(gains) / math.sqrt(len(gains))
         rows.append(f"DNSMOS changes by {np.mean(gains):+.3f} ± {error:.3f} ({len(gains)} clips).")
     return "\n".join(rows)
+
+
+def words_and_voice(conversions: Sequence[Conversion]) -> str:
+    """Count the words that recognisers get wrong without and with the mark, and compare the voice
+    with its own recordings, by the judges that are installed."""
+    marked = [mark_speech(c.waveform, SAMPLE_RATE, 1) for c in conversions]
+    transcribe = Transcriber.from_pretrained()
+    recognisers: dict[str, Callable[[np.ndarray], list[str]]] = {
+        "Moonshine tiny": lambda x: whisper_base.plain_words(transcribe((SAMPLE_RATE, x)).text)
+    }
+    if whisper_base.available():
+        recognisers["Whisper base"] = whisper_base.words
+    rows = []
+    for name, words in recognisers.items():
+        wrong = np.array(
+            [
+                [Levenshtein.distance(c.words, words(x)) for x in (c.waveform, y)]
+                for c, y in zip(conversions, marked, strict=True)
+            ]
+        )
+        total = sum(len(c.words) for c in conversions)
+        points = 100 * interval(wrong[:, 1] - wrong[:, 0], [len(c.words) for c in conversions])
+        rows.append(
+            f"{name} gets {wrong[:, 0].sum()} of {total} words wrong without, {wrong[:, 1].sum()} "
+            f"with the mark: {points[1]:+.1f} points ({points[0]:+.1f} to {points[2]:+.1f})."
+        )
+    if has_resemblyzer():
+        voices = {c.voice: load(ASSETS / "voices" / f"{c.voice}.ogg").waveform for c in conversions}
+        targets = dict(zip(voices, embed(list(voices.values())), strict=True))
+        vectors = embed(
+            [x for c, y in zip(conversions, marked, strict=True) for x in (c.waveform, y)]
+        )
+        near = np.array(
+            [v @ targets[c.voice] for c, v in zip(conversions, vectors[::2], strict=True)]
+        )
+        later = np.array(
+            [v @ targets[c.voice] for c, v in zip(conversions, vectors[1::2], strict=True)]
+        )
+        low, middle, high = interval(later - near, [1] * len(near))
+        rows.append(
+            f"SECS to the voice is {near.mean():.3f} without, and changes by {middle:+.4f} "
+            f"({low:+.4f} to {high:+.4f})."
+        )
+    return "\n".join(rows)
+
+
+def interval(differences: np.ndarray, weights: Sequence[int]) -> np.ndarray:
+    """Compute a ratio of sums, and its bootstrapped interval of 95 % over recordings (2,000 draws):
+    lowest, ratio, highest."""
+    totals = np.asarray(weights)
+    draws = np.random.default_rng(0).integers(len(totals), size=(2000, len(totals)))
+    ratios = differences[draws].sum(1) / totals[draws].sum(1)
+    low, high = np.percentile(ratios, [2.5, 97.5])
+    return np.array([low, differences.sum() / totals.sum(), high])
 
 
 if __name__ == "__main__":
