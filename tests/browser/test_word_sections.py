@@ -1,4 +1,4 @@
-"""Compare words, the threshold, and a visitor's own words, in a real browser."""
+"""Compare words, the threshold, own words, and which sound was wrong, in a real browser."""
 
 import re
 import time
@@ -11,9 +11,12 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from earshot.app import launch
+from earshot.core.paths import ASSETS
 from earshot.systems.words import Words
 from earshot.tabs.words.compare import CompareSection, ThresholdSection
 from earshot.tabs.words.find import FindSection
+from earshot.tabs.words.sounds import SoundsSection
+from earshot.tabs.words.tab import library_getter
 from earshot.tabs.words.vocabulary import VocabularySection
 from tests.browser.visit import SIZES, Visit
 from tests.support.fake_words import FakeLibrary, Spoken, write_word
@@ -45,7 +48,7 @@ class Patient(Measured):
 
 @pytest.fixture(scope="module")
 def address(tiny_checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A page with the four sections alone."""
+    """A page with the five sections alone; sounds are checked by the shipped networks."""
     words: Any = Patient(CURVE)
     network = Words.from_pretrained(tiny_checkpoints / "words", "cpu")
     library: Any = FakeLibrary(folder := tmp_path_factory.mktemp("library"))
@@ -54,6 +57,8 @@ def address(tiny_checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) ->
         for section in (CompareSection, ThresholdSection, VocabularySection):
             section(lambda: words, lambda: library)
         FindSection(lambda: network)
+        shipped = Words.from_pretrained("words", "cpu")
+        SoundsSection(lambda: shipped, library_getter(lambda: shipped, ASSETS / "words.index"))
     yield launch.launch(page, launch.options([], {}), block=False)
     close(page)
 
@@ -139,6 +144,22 @@ def test_word_in_long_recording_is_exported(visit: Visit, page: Page, speech: Pa
         page.get_by_role("link", name="TextGrid").click()
     assert 'class = "IntervalTier"' in download.value.path().read_text()
     visit.look("found")
+
+
+def test_wrong_sound_is_shown_and_another_text_is_not(visit: Visit, page: Page) -> None:
+    fold(page, "Which sound was wrong").click()
+    page.get_by_role("button", name="“think”, said as “sink”").click()
+    wrong = page.locator("#checked-sounds .tl-wrong")
+    expect(wrong).to_have_attribute("aria-label", re.compile("/θ/ heard as /s/"))
+    expect(page.locator("#checked-sounds .tl-expected")).to_have_count(7)  # the voice's too
+    expect(page.locator(".sound-report.prose")).to_contain_text("between the teeth")
+    page.locator("#checked-sounds .tl-play").nth(1).click()
+    page.wait_for_function("() => [...window.sounds].some((sound) => sound.currentTime > 0)")
+    visit.look("sounds")
+    # The microphone hears no speech: nothing is called wrong.
+    say(page, 0)
+    expect(page.get_by_role("alert")).to_contain_text(re.compile("no speech|does not sound like"))
+    expect(wrong).to_have_count(0)
 
 
 def test_threshold_moves_with_the_keyboard(visit: Visit, page: Page) -> None:

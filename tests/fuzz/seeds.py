@@ -186,6 +186,7 @@ CALLS: Final[dict[str, list[Any]]] = {
     "api/embed_audio": [NOWHERE],
     "api/embed_words": [[NOWHERE]],
     "api/compare_words": [[NOWHERE, NOWHERE], "butterfly"],
+    "api/check_pronunciation": [NOWHERE, "butterfly"],
     "api/find_word": [NOWHERE, "butterfly", None],
     "api/respeak": [120, 0.5, "neural", "set"],
 }

@@ -30,7 +30,6 @@ from earshot.systems.words.phoneme_lattice import (
     NUMBERS,
     Evidence,
     ExpectedPhoneme,
-    align,
     align_english,
 )
 from earshot.systems.words.pronunciation import Pronouncer, pronunciations
@@ -40,11 +39,12 @@ from earshot.systems.words.pronunciation_check import (
     Calibration,
     CheckedPhoneme,
     expected_phonemes,
+    is_another_text,
     judge,
     wrong_odds,
 )
 from training.common.corpora import speech_items, waveforms
-from training.common.report import markdown, publish_text
+from training.common.report import publish_text
 from training.words.mispronunciations import FIT, KINDS, TEST, Utterance, utterances
 
 WORDS, SENTENCES = 400, 60  # of the test set, and as many to fit on
@@ -91,11 +91,12 @@ HAMA: Final = {
 @dataclass(frozen=True, eq=False)
 class Example:
     """What each model heard of a recording, and what was said in it: utterance; expected: the
-    phonemes of its text."""
+    phonemes of its text; unlike: the evidence for another text."""
 
     utterance: Utterance
     expected: tuple[ExpectedPhoneme, ...]
     evidence: tuple[Evidence, ...]
+    unlike: "Example | None" = None
 
 
 @dataclass(frozen=True)
@@ -125,6 +126,19 @@ def evaluate_pronunciation(data: Path, publish: bool, quick: bool = False) -> No
             rows.append({"posteriors": name, **measure(test, models, calibration)})
             if models == SHIPPED:
                 shipped = calibration
+    refused = [
+        {
+            "said": name,
+            "refused as something else": str(
+                Share(sum(is_another_text(_judged(e, SHIPPED, shipped)) for e in some), len(some))
+            ),
+        }
+        for name, some in (
+            ("the text", [e for e in test if e.utterance.kind == "right"]),
+            ("with one phoneme wrong", [e for e in test if e.utterance.kind != "right"]),
+            ("another text", [e.unlike for e in test if e.unlike]),
+        )
+    ]
     of_people = [
         {"people": PEOPLE_OF[corpus], **called_wrong(examples, SHIPPED, shipped)}
         for corpus in PEOPLE_OF
@@ -136,10 +150,7 @@ def evaluate_pronunciation(data: Path, publish: bool, quick: bool = False) -> No
         for wrong in (shipped.wrong * factor for factor in (0.25, 0.5, 1, 2, 4))
         if wrong < 1
     ]
-    tables = [
-        markdown(table, {column: (column, "") for column in table[0]})
-        for table in (rows, of_people, curve)
-    ]
+    tables = [_markdown(table) for table in (rows, curve, of_people, refused)]
     print(*tables, sep="\n\n")
     if publish:
         path = CHECKPOINTS / "words" / "config.json"
@@ -148,6 +159,12 @@ def evaluate_pronunciation(data: Path, publish: bool, quick: bool = False) -> No
         path.write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
         page = CHECKPOINTS.parent / "docs" / "words.md"
         publish_text("\n\n".join(tables), page, "pronunciation")
+
+
+def _markdown(rows: Sequence[dict[str, str]]) -> str:
+    """Write rows of the same columns as a Markdown table."""
+    lines = [list(rows[0]), ["---"] * len(rows[0]), *(list(row.values()) for row in rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def fit_calibration(examples: Sequence[Example], models: Sequence[int]) -> Calibration:
@@ -197,7 +214,7 @@ def _features(odds: np.ndarray, symbols: np.ndarray) -> np.ndarray:
 
 def measure(
     examples: Iterable[Example], models: Sequence[int], calibration: Calibration
-) -> dict[str, Any]:
+) -> dict[str, str]:
     """Measure the share of wrong phonemes that are called wrong within NEAR of where they are said,
     in all and by kind, and the share of right ones that are called so."""
     results: dict[str, list[bool]] = defaultdict(list)
@@ -239,29 +256,42 @@ def _judged(
     return judge([example.evidence[model] for model in models], example.expected, calibration)
 
 
-Listener = Callable[[Utterance, Sequence[ExpectedPhoneme]], Example]
+Expected = Sequence[ExpectedPhoneme]
+Listener = Callable[[Utterance, Expected, Expected], Example]
 
 
 def _listener() -> Listener:
     """Load the models; return what encodes an utterance by each of them."""
     words = Words.from_pretrained(CHECKPOINTS / "words", "cpu")
 
-    def listen(utterance: Utterance, expected: Sequence[ExpectedPhoneme]) -> Example:
+    def listen(utterance: Utterance, expected: Expected, another: Expected) -> Example:
         waveform = utterance.waveform
-        seconds = len(waveform) / SAMPLE_RATE
-        evidence = [align(each, expected, seconds) for each in words.log_posteriors(waveform)]
+        posteriors = [np.exp(each[:, COLUMNS]) for each in words.log_posteriors(waveform)]
         if find_spec("hama"):
-            evidence.append(align_english(_hama_posteriors(waveform), expected, seconds))
-        return Example(replace(utterance, waveform=SILENCE), tuple(expected), tuple(evidence))
+            posteriors.append(_hama_posteriors(waveform))
+        utterance = replace(utterance, waveform=SILENCE)
+        seconds = len(waveform) / SAMPLE_RATE
+        texts = [text for text in (expected, another) if text]
+        examples = [
+            Example(
+                utterance,
+                tuple(text),
+                tuple(align_english(each, text, seconds) for each in posteriors),
+            )
+            for text in texts
+        ]
+        return replace(examples[0], unlike=examples[1]) if another else examples[0]
 
     return listen
 
 
 def _synthetic(listen: Listener, voices: Sequence[str], seed: int, part: int) -> Iterator[Example]:
     """Yield what was heard of synthetic voices, of one in ``part`` of the texts."""
+    before: tuple[ExpectedPhoneme, ...] = ()
     for utterance in utterances(voices, WORDS // part, SENTENCES // part, seed):
-        expected = [ExpectedPhoneme(p, frozenset(), 0) for p in utterance.phonemes]
-        yield listen(utterance, expected)
+        expected = tuple(ExpectedPhoneme(p, frozenset(), 0) for p in utterance.phonemes)
+        yield listen(utterance, expected, () if expected == before else before)
+        before = expected
 
 
 def _people(
@@ -280,7 +310,7 @@ def _people(
             padded = np.pad(waveform, SAMPLE_RATE // 10)
             if len(padded) > MAX_SECONDS * SAMPLE_RATE:
                 continue
-            yield listen(Utterance(item.text, phonemes, corpus, padded), expected)
+            yield listen(Utterance(item.text, phonemes, corpus, padded), expected, ())
 
 
 def _is_readable(text: str) -> bool:

@@ -150,13 +150,18 @@ def check_pronunciation(words: Words, audio: Audio, text: str) -> PronunciationC
         evidence.append(align(log_posteriors, expected, end - start))
     calibration = Calibration(**words.config["pronunciation_check"])
     phonemes = judge(evidence, expected, calibration, start)
-    wrong = sum(phoneme.verdict == "wrong" for phoneme in phonemes)
-    if wrong > MAX_WRONG * len(expected):
+    if is_another_text(phonemes):
         raise InputError(
             f"This does not sound like “{' '.join(spellings)}”: most of its sounds were not heard.",
             "Check the text, and say just that, close to the microphone.",
         )
     return PronunciationCheck(spellings, phonemes, waveform, notices)
+
+
+def is_another_text(phonemes: Sequence[CheckedPhoneme]) -> bool:
+    """Whether so many phonemes are wrong that something else was said."""
+    wrong = sum(phoneme.verdict == "wrong" for phoneme in phonemes)
+    return wrong > MAX_WRONG * sum(bool(phoneme.phoneme) for phoneme in phonemes)
 
 
 def expected_phonemes(

@@ -52,6 +52,7 @@ TOOLS: Final = (
     "embed_text",
     "nearest",
     "compare_words",
+    "check_pronunciation",
     "search_sounds",
     "similar_sounds",
     "lip_to_speech",

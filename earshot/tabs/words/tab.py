@@ -14,6 +14,7 @@ from earshot.tabs.words.compare import CompareSection, ThresholdSection
 from earshot.tabs.words.events import WordAPI, WordSection
 from earshot.tabs.words.find import FindSection
 from earshot.tabs.words.side_by_side import SideBySideSection
+from earshot.tabs.words.sounds import SoundsSection
 from earshot.tabs.words.vocabulary import VocabularySection
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ def _layout(
     FindSection(offer)
     words.lay_out_neighbours()
     CollectionSection(offer)
-    for section in (CompareSection, ThresholdSection, VocabularySection):
+    for section in (SoundsSection, CompareSection, ThresholdSection, VocabularySection):
         section(offer, library)
     SideBySideSection(offer, library, services)
     how_it_works(__file__)

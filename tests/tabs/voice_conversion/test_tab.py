@@ -61,7 +61,7 @@ def test_api_has_these_public_endpoints_only(client: Client) -> None:
     voices = {"/convert", "/speak_as_nobody", "/encode", "/decode"}
     sounds = {"/search_sounds", "/similar_sounds"}
     words = {"/embed_audio", "/embed_text", "/nearest", "/compare_words"}
-    words |= {"/find_word", "/embed_words"}
+    words |= {"/find_word", "/embed_words", "/check_pronunciation"}
     lips = {"/lip_to_speech", "/respeak"}
     provenance = {"/detect"}
     assert set(api["named_endpoints"]) == voices | words | sounds | lips | provenance
