@@ -25,7 +25,7 @@ from earshot.study.__main__ import main
 from earshot.study.analysis import analyse, publication
 from earshot.study.design import Test
 from earshot.study.design.designs import TRANSCRIPTION
-from earshot.study.design.raters import Panel, Question, RoomTest, Rules
+from earshot.study.design.raters import HeadphoneCheck, Panel, Question, RoomTest, Rules
 from earshot.study.design.scales import NATURALNESS, Texts
 from earshot.study.reproduction import reproduce
 from earshot.study.simulation import simulate
@@ -53,8 +53,9 @@ def whole_test() -> tuple[Test, Store]:
             Question({"": "Tired?"}, "between", 3, {"": ("no", "yes")}),
         ),
         environment=RoomTest(4, 3),
+        headphones=HeadphoneCheck("both", True),
         texts={"de": Texts(title="Ein Test", faults=("Brummen", "falsche Stimme"))},
-        rules=replace(Rules(), most_seconds=60.0),
+        rules=replace(Rules(), most_seconds=60.0, dropouts={"answer": 2}),
         closes=datetime(2030, 1, 1, tzinfo=UTC),
         panel=Panel(link=("PID",)),
         loudness=-23.0,
@@ -65,7 +66,8 @@ def whole_test() -> tuple[Test, Store]:
     rater = enrol(store, test, panel={"PID": "0" * 32}, language="de", device="phone, Firefox")
     first, second, *_ = rater.items
     words = {"naturalness": 3, "transcription": "=cmd", "faults": [1], "comment": "<b>\r\nhm</b>"}
-    store.answer(test, rater.token, first.order, words, [1], 900)
+    figures = {"dropouts": 1, "lost": 20, "stalls": 0, "hidden": 0, "changes": 0, "rate": 48_000}
+    store.answer(test, rater.token, first.order, words, [1], 900, playback=figures)
     store.answer(test, rater.token, first.order, words | {"faults": [2]}, [2], 950, version=1)
     store.skip(test, rater.token, second.order, 0, there=False)
     store.reply(test, rater.token, 0, 0, 1)

@@ -25,7 +25,7 @@ TRIALS = 2
 
 @pytest.fixture(scope="module", autouse=True)
 def ranking(tests: TestLibrary) -> None:
-    folder = tests.folders[0] / "ranking"
+    folder = tests.folders[0] / "elimination"
     write_test(
         folder,
         "ranking",
@@ -50,7 +50,7 @@ def test_two_raters_take_out_the_worst(
     browser: Browser, address: str, tests: TestLibrary, complaints: list[str], tmp_path: Path
 ) -> None:
     with rater_page(browser, "desktop", "light", complaints) as page:
-        form = RaterForm(page, address, "ranking", tests)
+        form = RaterForm(page, address, "elimination", tests)
         form.begin()
         for _ in range(TRIALS):
             systems = form.item().systems
@@ -69,7 +69,7 @@ def test_two_raters_take_out_the_worst(
         expect(page.locator(".among")).to_have_count(0)  # nobody else has finished
     simulate(form.test, tests.store, MIN_OTHERS)
     with rater_page(browser, "phone", "dark", complaints) as page:
-        form = RaterForm(page, address, "ranking", tests)
+        form = RaterForm(page, address, "elimination", tests)
         form.begin()
         for trial in range(TRIALS):
             systems = form.item().systems

@@ -20,7 +20,8 @@ def make_test(
     if kind.paired:
         sounds = list(combinations(systems, 2))
     elif kind.together:
-        sounds = [(*systems, REFERENCE, *ANCHORS)]
+        hidden = (REFERENCE, *ANCHORS) if kind.referenced else ()
+        sounds = [(*systems, *hidden)]
     else:
         sounds = [(system,) for system in systems]
     reference = NOWHERE if kind.referenced else None

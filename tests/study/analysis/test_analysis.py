@@ -15,7 +15,7 @@ from earshot.study.analysis.report.pdf import document
 from earshot.study.analysis.report.prose import number, p_value, verdict
 from earshot.study.design import DESIGNS, REFERENCE
 from earshot.study.design.designs import AB, ACR, MUSHRA
-from tests.study.analysis.made import make_test, rate
+from tests.study.analysis.made import SYSTEMS, make_test, rate
 
 pytestmark = pytest.mark.slow
 
@@ -36,6 +36,8 @@ def _answers(design: str, seed: int = 0) -> Callable[[int, str, str, str], float
             return float(quality[one] - quality[other] + 1.2 * noise > 0)
         if design == "ccr":
             return float(np.clip(round(quality[one] - quality[other] + noise), -3, 3))
+        if design == "ranking":  # the lower the place, the better
+            return -float(quality[one] + 0.5 * noise)
         if design == "similarity":
             return float(np.clip(round(3.5 - quality[one] + noise), 1, 4))
         return float(np.clip(round(2.5 + quality[one] + noise), 1, 5))
@@ -109,9 +111,12 @@ def test_analyse_of_one_stimulus_says_so(design: str) -> None:
 def test_analyse_of_identical_answers_says_so(design: str) -> None:
     test = make_test(design)
     same = {"ab": 0.5, "abx": 1.0, "mushra": 95.0, "ccr": 0.0}.get(design, 3.0)
-    result = analyse(test, rate(test, 6, lambda *_: same))
+    ranked = design == "ranking"  # all have the same order
+    places = {name: float(place) for place, name in enumerate(SYSTEMS, 1)}
+    result = analyse(test, rate(test, 6, lambda _, name, *__: places[name] if ranked else same))
     html = page(result)
-    assert "All answers are the same" in html
+    sentence = "no scale of strengths yet" if ranked else "All answers are the same"
+    assert sentence in html
     assert "nan" not in html
 
 

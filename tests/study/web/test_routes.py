@@ -43,7 +43,9 @@ def test_session_ends_with_completion_code(
     assert trials[0]["practice"] and not any(trial["practice"] for trial in trials[1:])
     assert session["count"] == len(trials) - 1 and session["code"] is None
     for trial in trials:
-        value = [50] * (trial["sounds"] - 1) if design == "mushra" else trial["words"][0]["value"]
+        places = [*range(1, trial["sounds"] + 1)]
+        together = {"mushra": [50] * (trial["sounds"] - 1), "ranking": places}
+        value = together.get(design) or trial["words"][0]["value"]
         done = rater.answer(trial, value)
         assert done.status_code == 200, done.text
     assert len(done.json()["code"]) == 8
