@@ -52,7 +52,7 @@ def test_two_raters_take_out_the_worst(
     with rater_page(browser, "desktop", "light", complaints) as page:
         form = RaterForm(page, address, "elimination", tests)
         form.begin()
-        for _ in range(TRIALS):
+        for trial in range(TRIALS):
             systems = form.item().systems
             hear_all(page, form)
             for system in BEST_FIRST[:0:-1]:
@@ -62,7 +62,7 @@ def test_two_raters_take_out_the_worst(
             page.keyboard.press("Backspace")  # the last one is put back, and taken out again
             expect(form.button("Next")).to_be_disabled()
             page.keyboard.press("x")
-            shoot(page, tmp_path / "ranking.png")
+            shoot(page, tmp_path / f"ranking-{trial}.png")
             in_order(page)
             form.next()
         form.finish()
