@@ -7,10 +7,9 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from earshot.core.errors import InputError
-from earshot.study import preregistration
+from earshot.study import preregistration, rater_links
 from earshot.study.design import spec
 from earshot.study.design.folder import describe, gather
 from earshot.study.design.form import Form
@@ -30,7 +29,6 @@ OTHER: Final = (
     "{folder} is there already, and is another test ({difference}): choose another folder, or "
     "delete that one."
 )
-NO_ADDRESS: Final = "{address} is no address of a server: write it as https://example.org."
 APART: Final = "{folder} and {source} lie in each other: choose a folder for the test elsewhere."
 
 
@@ -46,9 +44,9 @@ def make(
     database: the URL of the answers, else they lie in the folder. Raises SpecError with all that is
     wrong, and InputError for another test there.
     """
-    source, folder, url = source.resolve(), folder.resolve(), urlsplit(address)
-    if url.scheme not in ("http", "https") or not url.hostname:
-        raise InputError(NO_ADDRESS.format(address=address))
+    source, folder = source.resolve(), folder.resolve()
+    address = rater_links.server_address(address)
+    elsewhere = Store(database) if database else None  # first, in case there is no such database
     if folder.is_relative_to(source) or source.is_relative_to(folder):
         raise InputError(APART.format(folder=folder, source=source))
     if not spec.NAME.fullmatch(folder.name):
@@ -72,14 +70,14 @@ def make(
     test = spec.load(folder)
     # Where the folder of all tests is served, answers are there.
     served = folder.parent if (folder.parent / ANSWERS).is_file() else folder
-    store = Store(database or f"sqlite:///{served / ANSWERS}")
+    store = elsewhere or Store(f"sqlite:///{served / ANSWERS}")
     if not preregistration.frozen(test) and not store.raters(test.name):
         preregistration.freeze(test)
     key = store.open(test)
     store.dispose()
     command = ["python", "-m", "earshot", "study", "serve", str(served)]
     return {
-        **_described(test, key, address.rstrip("/")),
+        **_described(test, key, address),
         "new": new,
         "serve": command + (["--database", database] if database else []),
         "to_do": [*([] if form.consent.strip() else [NAMELESS]), *reviewer_gaps(test)],

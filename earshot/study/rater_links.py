@@ -11,12 +11,14 @@ import re
 import secrets
 from collections.abc import Mapping
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 import jwt
 
 from earshot.core.errors import InputError
 from earshot.study.design.raters import Panel
 
+NO_ADDRESS: Final = "{address} is no address of a server: write it as https://example.org."
 INVITED_ONLY: Final = "This test is for invited raters. Open it by the link that was sent to you."
 MAX_INVITED: Final = 10_000
 SIGNATURE_BYTES: Final = 18  # of a signature, 24 characters
@@ -57,9 +59,22 @@ def is_invited(key: str, token: str | None) -> bool:
     )
 
 
+def server_address(address: str) -> str:
+    """Return the address of a server as links begin with it. Raises InputError for what is none, or
+    holds more than a path."""
+    try:
+        url = urlsplit(address)
+        fits = url.scheme in ("http", "https") and url.hostname and url.port != 0
+    except ValueError:  # of a port, or brackets
+        fits = False
+    if not fits or any(mark in address for mark in "?# ") or not address.isprintable():
+        raise InputError(NO_ADDRESS.format(address=address))
+    return address.rstrip("/")
+
+
 def invitation_links(address: str, name: str, key: str, number: int) -> list[str]:
     """Write the links of so many raters of the test of that name, served at the address."""
-    base = f"{address.rstrip('/')}/listen/{name}?rater="
+    base = f"{server_address(address)}/listen/{name}?rater="
     return [base + invitation_token(key, each) for each in range(1, number + 1)]
 
 

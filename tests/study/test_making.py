@@ -107,6 +107,9 @@ def spoil(folder: Path) -> None:
         (lambda folder: None, {"name": "sounds/inside"}, "lie in each other"),
         (lambda folder: None, {"address": "lab.example.org"}, "no address of a server"),
         (lambda folder: None, {"address": "javascript://x"}, "no address of a server"),
+        (lambda folder: None, {"address": "http://x:99999"}, "no address of a server"),
+        (lambda folder: None, {"address": "http://x/?a=b"}, "no address of a server"),
+        (lambda folder: None, {"database": "nonsense"}, "no URL of a database"),
         (lambda folder: None, {"form": Form("ab", trials=10**6)}, "trials"),
     ],
 )
@@ -117,7 +120,7 @@ def test_what_is_wrong_leaves_nothing(
     before = {*tmp_path.iterdir()}
     folder, form = tmp_path / options.get("name", "t"), options.get("form", Form("ab"))
     with pytest.raises((InputError, SpecError), match=sentence):
-        make(sounds, folder, form, options.get("address", ADDRESS))
+        make(sounds, folder, form, options.get("address", ADDRESS), options.get("database"))
     assert {*tmp_path.iterdir()} == before
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 from alembic import command
 from alembic.config import Config
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
-from sqlalchemy.exc import DBAPIError, TimeoutError
+from sqlalchemy.exc import ArgumentError, DBAPIError, TimeoutError
 from sqlalchemy.pool import QueuePool
 
 from earshot.core.errors import InputError
@@ -38,6 +38,10 @@ EMPTY: Final = (
     "Copy both, or write one file with python -m earshot study backup. If there were no answers, "
     "delete it."
 )
+NO_DATABASE: Final = (
+    "This is no URL of a database: write sqlite:///FILE, or "
+    "postgresql+pg8000://USER:PASSWORD@HOST/NAME."
+)
 ELSEWHERE: Final = "The answers are not in a file of SQLite: copy them with pg_dump."
 UPGRADE_LOCK = 0x57D7  # any number that is nobody else's
 
@@ -49,7 +53,10 @@ def connect(url: str, upgrade: bool = True) -> Engine:
     With the execution option write=True, SQLite's lock is taken when a transaction begins: one that
     reads first and then writes could fail otherwise.
     """
-    url = _from_anywhere(url)
+    try:
+        url = _from_anywhere(url)
+    except ArgumentError as error:
+        raise InputError(NO_DATABASE) from error
     file = _file_of(url)
     has_content = file is not None and file.exists() and file.stat().st_size > 0
     if file and not has_content:
