@@ -53,7 +53,7 @@ COLUMNS: Final[dict[str, dict[str, str]]] = {
         "lost_sound": "how much was left out, in ms",
         "stalls": "how often playing stood still: a call, a sleep, or another output",
         "hidden": "how often the page was hidden while a sound played",
-        "device_changes": "how often a sound device came or went",
+        "device_changes": "how often a sound device came or went; empty where no browser says so",
         "rate": "of the output, in Hz: 24,000 and less is that of headphones in a call",
         "latency": "of the output, in ms, by its own account",
     },

@@ -428,7 +428,7 @@ class PlaybackFigures(Body):
     lost: Annotated[int, Field(ge=0, le=3_600_000)]
     stalls: Counted
     hidden: Counted
-    changes: Counted
+    changes: Counted | None
     rate: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
     latency: Annotated[int, Field(ge=0, le=60_000)] | None = None
 

@@ -100,6 +100,8 @@ export class Device {
     const { sampleRate, outputLatency, baseLatency } = this.context ?? {};
     return {
       ...Object.fromEntries(Object.keys(counts).map((name) => [name, whole(counts[name], MAX_COUNT)])),
+      // Over plain HTTP nobody says when a device comes or goes.
+      ...(!navigator.mediaDevices && { changes: null }),
       lost: whole(lost, MAX_LOST),
       rate: whole(sampleRate, MAX_RATE) || null,
       latency: whole(1000 * (outputLatency || baseLatency), MAX_LATENCY) || null,
