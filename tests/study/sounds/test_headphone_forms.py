@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
-from benchmarks.headphone_check import pass_rate
+from benchmarks.headphone_check import FORMS, SHARES, pass_rate
 from benchmarks.support.listening import Rater, write_test
+from earshot.core.paths import ROOT
 from earshot.study.analysis import analyse
 from earshot.study.analysis.report import paper
 from earshot.study.design.raters import HeadphoneCheck, HeadphoneTest
@@ -80,6 +81,15 @@ def test_error_rates_are_those_of_all_ways(share: float) -> None:
         share**4 + 4 * (1 - share) * share**6
     )
     assert pass_rate(share, "huggins", False) == (pytest.approx(share**6), pytest.approx(6))
+
+
+def test_manual_prints_these_rates() -> None:
+    manual = (ROOT / "docs" / "listening_tests.md").read_text(encoding="utf-8")
+    for share in SHARES:
+        rates = [pass_rate(share, kind, short)[0] for _, kind, short in FORMS]
+        cells = [f"{100 * rate:.1f} ({100 * (1 - (1 - rate) ** 2):.1f})" for rate in rates]
+        trials = pass_rate(share, "huggins", True)[1]
+        assert f"| {100 * share:.0f} | {' | '.join(cells)} | {trials:.1f} |" in manual
 
 
 @pytest.fixture
