@@ -2,7 +2,7 @@
 on people, whose phonemes count as right.
 
 The logistic regression is fitted on the voices and words of mispronunciations.FIT and on people of
-the validation splits, and measured on those of mispronunciations.TEST and on people of the test
+the training splits, and measured on those of mispronunciations.TEST and on people of the test
 splits. Where the package hama is installed (pip install hama==1.7.0; its training data is not
 named), its posteriors are measured as well.
 """
@@ -116,7 +116,7 @@ def evaluate_pronunciation(data: Path, publish: bool, quick: bool = False) -> No
     calibration into the checkpoint's config, and the tables into the page."""
     part = QUICK if quick else 1
     listen = _listener()
-    fit = [*_synthetic(listen, FIT, 0, part), *_people(listen, data, FITTED, "val", part)]
+    fit = [*_synthetic(listen, FIT, 0, part), *_people(listen, data, FITTED, "train", part)]
     test = list(_synthetic(listen, TEST, 1, part))
     people = list(_people(listen, data, tuple(PEOPLE_OF), "test", part))
     rows = []
@@ -128,7 +128,7 @@ def evaluate_pronunciation(data: Path, publish: bool, quick: bool = False) -> No
                 shipped = calibration
     refused = [
         {
-            "said": name,
+            "what was said": name,
             "refused as something else": str(
                 Share(sum(is_another_text(_judged(e, SHIPPED, shipped)) for e in some), len(some))
             ),

@@ -1,6 +1,7 @@
 """Compare words: a few spoken words against each other, by their vectors and by DTW; and all spoken
 words at a threshold on the cosine, from which two count as the same word."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from earshot.systems.words.library import WordLibrary
 
 MIN_WORDS: Final = 2
+COMMAS: Final = re.compile("[,，、،]")  # of any keyboard
 MAX_WORDS: Final = 8
 OWN: Final = "your word"
 OWN_ID: Final = "mine-"  # prefix of the ids of a visitor's recordings
@@ -244,7 +246,7 @@ class CompareSection(Section):
         return gr.Dropdown(choices=choices, value=picked, multiselect=True)
 
     def _written(self, text: str) -> "tuple[Written, ...]":
-        names = [name.strip() for name in text.split(",") if name.strip()]
+        names = [name.strip() for name in COMMAS.split(text) if name.strip()]
         if len(names) > MAX_WORDS:
             raise InputError(f"Type {MAX_WORDS} written words at most, with commas between them.")
         return tuple(self.pipeline().embed_text(name) for name in names)
