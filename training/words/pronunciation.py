@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
@@ -325,11 +326,10 @@ def _is_readable(text: str) -> bool:
 @cache
 def _hama() -> tuple[Any, dict[int, list[int]]]:
     """Load hama's recogniser; return it with which of its symbols stand for each of COLUMNS."""
-    from hama.asr import ASRModel  # not a dependency: measured where it is installed
-
-    model = ASRModel()
+    model = import_module("hama.asr").ASRModel()  # not a dependency of the app
     columns: dict[int, list[int]] = defaultdict(list)
-    for number, symbol in enumerate(model.decoder_tokens):
+    symbols: Sequence[str] = model.decoder_tokens
+    for number, symbol in enumerate(symbols):
         phoneme = HAMA.get(symbol, symbol)
         if phoneme in NUMBERS or symbol in ("<blank>", "<wb>"):
             columns[NUMBERS.get(phoneme, 0)].append(number)

@@ -204,9 +204,9 @@ def _with_variants(
         if entry is None:
             break
         other = from_arpabet(entry)
-        for kind, place, there in Levenshtein.editops(phonemes, other):
-            if kind != "insert":
-                others[place].add(other[there] if kind == "replace" else "")
+        for edit in Levenshtein.editops(phonemes, other):
+            if edit.tag != "insert":
+                others[edit.src_pos].add(other[edit.dest_pos] if edit.tag == "replace" else "")
     if phonemes and phonemes[0] == before:
         others[0].add("")  # "hot tea" may have one t
     for phoneme, alike in zip(phonemes, others, strict=True):

@@ -141,9 +141,10 @@ class SoundsSection(Section):
             check = self._check(recording, text)
         except InputError as error:
             return {self.message: say(str(error), "error"), **cleared}
-        offset = max(check.phonemes[0].start - LEAD, 0.0)
-        mine = check.waveform[round(offset * SAMPLE_RATE) :]
-        phonemes = _earlier(check.phonemes, offset)
+        # The first phoneme begins LEAD after the beginning, also where the recording is cut short.
+        first = check.phonemes[0].start
+        mine = np.pad(check.waveform, (round(LEAD * SAMPLE_RATE), 0))[round(first * SAMPLE_RATE) :]
+        phonemes = _earlier(check.phonemes, first - LEAD)
         lanes = [
             Waveform.of("You", mine, SAMPLE_RATE),
             PhonemeLane("Your sounds", phonemes, len(mine) / SAMPLE_RATE),
