@@ -1,4 +1,4 @@
-"""python -m benchmarks.live_quality [HOP/AHEAD …]: what is lost when speech is converted live.
+"""python -m benchmarks.live_quality [HOP/AHEAD/ANEW/INVERTED …]: what is lost live.
 
 Recordings of $EARSHOT_DATA, converted whole and as a stream, both through the neural vocoder.
 
@@ -9,12 +9,15 @@ Recordings of $EARSHOT_DATA, converted whole and as a stream, both through the n
 - Open vocabulary, the recordings that conversion was developed with: word errors of both groups of
   training.judges.sphinx.
 
-HOP/AHEAD: milliseconds of a hop and of what is seen ahead, by default those of Live. Each stream
-has heard another recording before, as after the first seconds. Writes live_quality.md.
+HOP/AHEAD/ANEW/INVERTED: milliseconds of a hop, of what is seen ahead, of what the encoder computes
+anew every hop, and of what the inverter sees; by default the timings of Live. Each stream has heard
+the end of another recording before, as after the first seconds. Processor time is that of this
+process, for a second of sound. Writes live_quality.md.
 """
 
 import argparse
 import os
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
@@ -27,9 +30,14 @@ from earshot.media.constants import FRAME_SECONDS, HOP_LENGTH, SAMPLE_RATE
 from earshot.media.text.grammar import GRID
 from earshot.pretrained.judges import dnsmos
 from earshot.systems.voice_conversion import Converter, VoiceConversion, settings
-from earshot.systems.voice_conversion.live.networks import LiveNetworks, load_networks
+from earshot.systems.voice_conversion.live.networks import (
+    TIMINGS,
+    LiveNetworks,
+    Timing,
+    load_networks,
+)
 from earshot.systems.voice_conversion.live.process import Choice
-from earshot.systems.voice_conversion.live.session import TIMING, LiveConversion, Timing
+from earshot.systems.voice_conversion.live.session import LiveConversion
 from earshot.systems.voice_conversion.settings import MUTED
 from training.judges.evaluator import EvaluationModels
 from training.judges.metrics import word_error_rate
@@ -39,7 +47,8 @@ from training.voice_conversion.test_set import Budget, choose
 
 TARGET: Final = settings.DEFAULT_VOICE
 JUDGED: Final = 6  # sentences, by DNSMOS
-MEASURES: Final = ("DNSMOS", "nearer", "units as in the whole", "seams")
+MEASURES: Final = ("DNSMOS", "nearer", "units as in the whole", "seams", "processor ms a second")
+BEFORE: Final = 4.0  # seconds that a stream has heard
 NONE: Final = np.zeros(0, int)  # units of what has none
 
 Spoken = tuple[np.ndarray, np.ndarray]  # a waveform (T,) and its units (U,)
@@ -49,32 +58,35 @@ System = Callable[[Sequence[np.ndarray]], list[Spoken]]
 def main() -> None:
     """Measure, print, and write the table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.live_quality", description=__doc__)
-    parser.add_argument("timings", nargs="*", metavar="HOP/AHEAD")
+    parser.add_argument("timings", nargs="*", metavar="HOP/AHEAD/ANEW/INVERTED")
     parser.add_argument("--most", type=int, default=20, help="recordings of each kind")
+    parser.add_argument("--out", type=Path, default=Path(__file__).with_suffix(".md"))
     chosen = parser.parse_args()
     checkpoint = settings.live_checkpoint(CHECKPOINTS)
     name = next(n for n, its in settings.MODELS.items() if its == checkpoint.name)
     pipeline, networks = VoiceConversion.from_pretrained(name, "cpu"), load_networks(checkpoint)
     judges = Judges(Path(os.environ["EARSHOT_DATA"]), chosen.most)
     arguments = " ".join([*chosen.timings, f"--most {chosen.most}"])
+    load = os.getloadavg()[0]
     lines = [
         f"`python -m benchmarks.live_quality {arguments}`: {judges}, by {name} to {TARGET}.",
         "",
     ]
     lines += [f"| system | {' | '.join(judges.columns)} |", f"|---|{'---:|' * len(judges.columns)}"]
 
-    def row(system: str, convert: System, hop: int = TIMING.hop) -> None:
+    def row(system: str, convert: System, hop: int = TIMINGS[0].hop) -> None:
         lines.append(f"| {system} | {' | '.join(judges.measure(convert, hop))} |")
         print(lines[-1], flush=True)
 
     row("original", lambda waveforms: [(waveform, NONE) for waveform in waveforms])
     row("whole", lambda waveforms: [whole(pipeline, waveform) for waveform in waveforms])
-    for timing in [timing_of(text) for text in chosen.timings] or [TIMING]:
+    for timing in [timing_of(text) for text in chosen.timings] or networks.timings:
         label = f"live, {1000 * timing.latency:.0f} ms: {describe(timing)}"
         row(label, lambda waveforms, timing=timing: lives(networks, timing, waveforms), timing.hop)
+    lines += ["", f"Load average {load:.1f} before and {os.getloadavg()[0]:.1f} after."]
     text = "\n".join(lines) + "\n"
     print(text)
-    Path(__file__).with_suffix(".md").write_text(text)
+    chosen.out.write_text(text)
 
 
 class Judges:
@@ -113,18 +125,27 @@ class Judges:
         """Measure a figure for each column. The first system that has units is that of whole
         recordings.
         """
-        waveforms, units = zip(*convert(self._waveforms), strict=True)
+        self._seconds = self._processor = 0.0
+        waveforms, units = zip(*self._timed(convert, self._waveforms), strict=True)
         transcripts = [self._sphinx.words(waveform, GRID) for waveform in waveforms]
         errors = [word_error_rate(self._words, transcripts)]
         for some, judge in self._open.values():
-            spoken = convert([recording.waveform for recording in some])
+            spoken = self._timed(convert, [recording.waveform for recording in some])
             words = [recording.words for recording in some]
             errors.append(word_error_rate(words, [judge.words(w) for w, _ in spoken]))
         score = dnsmos(waveforms[:JUDGED])["dnsmos"]
         target = np.tile(self._target, (len(waveforms), 1))
         near = nearer_to_target(self._embed(list(waveforms)), self._embed(self._waveforms), target)
         figures = [*(f"{error:.1f}" for error in errors), f"{score:.2f}", f"{near.mean():.2f}"]
-        return [*figures, self._alike(units), f"{seam(waveforms, hop):.2f}"]
+        processor = f"{1000 * self._processor / self._seconds:.0f}"
+        return [*figures, self._alike(units), f"{seam(waveforms, hop):.2f}", processor]
+
+    def _timed(self, convert: System, waveforms: Sequence[np.ndarray]) -> list[Spoken]:
+        began = time.process_time()
+        spoken = convert(waveforms)
+        self._processor += time.process_time() - began
+        self._seconds += sum(map(len, waveforms)) / SAMPLE_RATE
+        return spoken
 
     def _alike(self, units: Sequence[np.ndarray]) -> str:
         if not len(units[0]):
@@ -147,14 +168,16 @@ def seam(waveforms: Sequence[np.ndarray], hop: int) -> float:
 
 
 def timing_of(text: str) -> Timing:
-    """Read a timing from "80/140", in ms."""
-    hop, ahead = (round(float(part) / 1000 / FRAME_SECONDS) for part in text.split("/"))
-    return Timing(hop, ahead)
+    """Read a timing from "40/60/600/1200", in ms."""
+    return Timing(*(round(float(part) / 1000 / FRAME_SECONDS) for part in text.split("/")))
 
 
 def describe(timing: Timing) -> str:
     ms = 1000 * FRAME_SECONDS
-    return f"{timing.ahead * ms:.0f} ahead, hops of {timing.hop * ms:.0f}"
+    return (
+        f"{timing.ahead * ms:.0f} ahead, hops of {timing.hop * ms:.0f}, "
+        f"{timing.anew * ms:.0f} anew, {timing.inverted * ms:.0f} inverted"
+    )
 
 
 def whole(pipeline: Converter, waveform: np.ndarray) -> Spoken:
@@ -176,6 +199,7 @@ def live(
 ) -> Spoken:
     """Convert a recording (T,) as a stream that has heard another one before."""
     step = networks.stride * HOP_LENGTH  # samples of a unit
+    before = before[-round(BEFORE * SAMPLE_RATE) :]
     before = before[len(before) % (timing.hop * HOP_LENGTH) :]  # whole hops
     rest = np.zeros(round((timing.latency + 1) * SAMPLE_RATE), np.float32)
     conversion = LiveConversion(networks, Choice(TARGET), timing)

@@ -312,7 +312,8 @@ def _convert(bridge: Bridge, process: LiveProcess, choice: Choice, until: float)
             continue
         about, spoken = process.push(samples, choice)
         bridge.play(spoken)
-        show(samples, spoken, bridge.delay(about["behind"]), bridge.left_out / bridge.rate)
+        left_out, busy = bridge.left_out / bridge.rate, about["economy"] > 0
+        show(samples, spoken, bridge.delay(about["behind"]), left_out, busy)
         if echo(samples, spoken):
             _tell(ECHO)
 
@@ -328,9 +329,16 @@ class Meters:
         self._levels = [FLOOR, FLOOR]
 
     def __call__(
-        self, recorded: np.ndarray, spoken: np.ndarray, delay: float, left_out: float
+        self,
+        recorded: np.ndarray,
+        spoken: np.ndarray,
+        delay: float,
+        left_out: float,
+        busy: bool = False,
     ) -> None:
-        """Take in what was recorded and spoken; delay, left_out: in seconds."""
+        """Take in what was recorded and spoken; delay, left_out: in seconds; busy: whether the
+        machine is, so that less is computed.
+        """
         self._levels = [
             max(level, _decibels(samples))
             for level, samples in zip(self._levels, (recorded, spoken), strict=True)
@@ -340,7 +348,8 @@ class Meters:
         self._drawn = time.monotonic()
         bars = [f"{_bar(level)} {level:4.0f} dB" for level in self._levels]
         line = f"in {bars[0]}   out {bars[1]}   delay {1000 * delay:.0f} ms"
-        self._write(line + (f"   left out {left_out:.1f} s" if left_out else ""))
+        line += f"   left out {left_out:.1f} s" if left_out else ""
+        self._write(line + ("   busy: words may be less clear" if busy else ""))
         self._levels = [FLOOR, FLOOR]
 
 

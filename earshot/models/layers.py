@@ -18,10 +18,10 @@ def sinusoidal_positions(
     return torch.cat([angles.sin(), angles.cos()], dim=-1)
 
 
-def rotate(x: Tensor) -> Tensor:
-    """Rotate queries or keys by their positions: (…, S, D / H) → the same (Su et al.
-    2021)."""
-    angles = _angles(x.shape[-2], x.shape[-1], x.device)
+def rotate(x: Tensor, first: int = 0) -> Tensor:
+    """Rotate queries or keys by their positions, from ``first`` on: (…, S, D / H) → the same (Su
+    et al. 2021)."""
+    angles = _angles(first + x.shape[-2], x.shape[-1], x.device)[first:]
     cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
     a, b = x.chunk(2, dim=-1)
     return torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1)
@@ -33,19 +33,53 @@ def _angles(frames: int, width: int, device: torch.device, base: float = 10_000.
     return torch.arange(frames, device=device)[:, None] * rates
 
 
+class Memory:
+    """Keys and values (B, H, S, D / H) of the steps of a stream before those of the next pass, so
+    that attention sees steps that are not computed again.
+    """
+
+    def __init__(self) -> None:
+        self._keys = self._values = torch.zeros(0)
+        self._past = 0  # of their steps, before those of the last pass
+
+    def move(self, steps: int, most: int) -> None:
+        """Begin a pass whose first step is so many steps after that of the last; at most ``most``
+        before it stay.
+        """
+        end = self._past + steps
+        kept_steps = slice(max(0, end - most), end)
+        if end:
+            self._keys, self._values = self._keys[:, :, kept_steps], self._values[:, :, kept_steps]
+        self._past = end - kept_steps.start
+
+    def join(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+        """Put those of a pass after those before it, and keep both."""
+        if self._past:
+            keys = torch.cat([self._keys, keys], dim=2)
+            values = torch.cat([self._values, values], dim=2)
+        self._keys, self._values = keys, values
+        return keys, values
+
+
 def attend(
-    projected: Tensor, heads: int, rotary: bool = True, mask: Tensor | None = None
+    projected: Tensor,
+    heads: int,
+    rotary: bool = True,
+    mask: Tensor | None = None,
+    memory: Memory | None = None,
 ) -> Tensor:
     """Attend with H heads: queries, keys and values (B, S, 3 * D) → (B, S, D).
 
     rotary: rotate queries and keys by their positions (Su et al. 2021), which makes attention
-    relative. mask (B, S): false for padding, which is not attended to.
+    relative. mask (B, S): false for padding, which is not attended to. memory: of the steps before.
     """
     batch, steps, width = projected.shape
     split = projected.view(batch, steps, 3, heads, -1)
     query, key, value = split.permute(2, 0, 3, 1, 4)  # each (B, H, S, D / H)
+    if memory is not None:
+        key, value = memory.join(key, value)
     if rotary:
-        query, key = rotate(query), rotate(key)
+        query, key = rotate(query, key.shape[2] - steps), rotate(key)
     if mask is None:
         attended = F.scaled_dot_product_attention(query, key, value)
     else:
@@ -75,10 +109,11 @@ class TransformerLayer(nn.Module):
         self.inner = nn.Sequential(nn.Linear(width, inner), nn.ReLU(), nn.Linear(inner, width))
         self.dropout = nn.Dropout(dropout)
 
-    def forward(self, x: Tensor) -> Tensor:
-        """Transform x (B, S, D) → (B, S, D)."""
+    def forward(self, x: Tensor, memory: Memory | None = None) -> Tensor:
+        """Transform x (B, S, D) → (B, S, D). memory: of the steps before."""
         projected = self.query_key_value(self.attention_norm(x))
-        x = x + self.dropout(self.attention_out(attend(projected, self.heads, self.rotary)))
+        attended = attend(projected, self.heads, self.rotary, memory=memory)
+        x = x + self.dropout(self.attention_out(attended))
         return x + self.dropout(self.inner(self.inner_norm(x)))
 
 

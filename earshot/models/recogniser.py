@@ -9,13 +9,16 @@ Shapes: B batch, T samples, N = T / 384 states, U = T / 320 steps of 20 ms, D wi
 H heads, L layers taken.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Final
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+
+from earshot.models.layers import Memory
 
 STEP: Final = 320  # samples of a step
 STATE: Final = 384  # samples of a state
@@ -49,15 +52,23 @@ class Encoder(nn.Module):
         self.layers = nn.ModuleList(EncoderLayer(config) for _ in range(config.layers))
         self.layer_norm = nn.LayerNorm(width, bias=False)
 
-    def forward(self, waveform: Tensor) -> list[Tensor]:
+    def forward(
+        self,
+        waveform: Tensor,
+        norm: Callable[[Tensor], Tensor] | None = None,
+        memories: Sequence[Memory | None] = (),
+    ) -> list[Tensor]:
         """Map waveforms (B, T) to the outputs of the layers, each (B, N, D), the last one after the
         final norm.
+
+        Where they are the latest of a stream: norm, in place of the group norm, whose statistics
+        are of the whole; memories: of each layer.
         """
-        x = self.groupnorm(self.conv1(waveform[:, None]).tanh())
+        x = (norm or self.groupnorm)(self.conv1(waveform[:, None]).tanh())
         x = F.gelu(self.conv3(F.gelu(self.conv2(x)))).transpose(1, 2)
         states = []
-        for layer in self.layers:
-            x = layer(x)
+        for layer, memory in zip_longest(self.layers, memories):
+            x = layer(x, memory)
             states.append(x)
         return [*states[:-1], self.layer_norm(x)]
 
@@ -72,9 +83,9 @@ class EncoderLayer(nn.Module):
         self.post_attention_layernorm = nn.LayerNorm(config.width, bias=False)
         self.mlp = FeedForward(config)
 
-    def forward(self, x: Tensor) -> Tensor:
-        """Transform x (B, N, D) → (B, N, D)."""
-        x = x + self.self_attn(self.input_layernorm(x))
+    def forward(self, x: Tensor, memory: Memory | None = None) -> Tensor:
+        """Transform x (B, N, D) → (B, N, D). memory: of the states before."""
+        x = x + self.self_attn(self.input_layernorm(x), memory)
         return x + self.mlp(self.post_attention_layernorm(x))
 
 
@@ -88,22 +99,26 @@ class SelfAttention(nn.Module):
         projections = (nn.Linear(config.width, config.width, bias=False) for _ in range(4))
         self.q_proj, self.k_proj, self.v_proj, self.o_proj = projections
 
-    def forward(self, x: Tensor) -> Tensor:
-        """Attend (B, N, D) → (B, N, D)."""
+    def forward(self, x: Tensor, memory: Memory | None = None) -> Tensor:
+        """Attend (B, N, D) → (B, N, D), and to the states before, of which memory is."""
         query, key, value = (
             projection(x).unflatten(-1, (self.heads, -1)).transpose(1, 2)
             for projection in (self.q_proj, self.k_proj, self.v_proj)
         )
-        angles = self._angles(x)
+        if memory is not None:
+            key, value = memory.join(key, value)
+        angles = self._angles(key)
         attended = F.scaled_dot_product_attention(
-            self._rotate(query, angles), self._rotate(key, angles), value
+            self._rotate(query, angles[-x.shape[1] :]), self._rotate(key, angles), value
         )
         return self.o_proj(attended.transpose(1, 2).flatten(2))
 
-    def _angles(self, x: Tensor) -> Tensor:
-        """Compute the angle of every state at every frequency, in radians: (N, rotated / 2)."""
-        even = torch.arange(0, self.rotated, 2, device=x.device)
-        places = torch.arange(x.shape[1], device=x.device)
+    def _angles(self, key: Tensor) -> Tensor:
+        """Compute the angle of the state of every key (B, H, N, D / H) at every frequency, in
+        radians: (N, rotated / 2).
+        """
+        even = torch.arange(0, self.rotated, 2, device=key.device)
+        places = torch.arange(key.shape[2], device=key.device)
         return places[:, None] * ROTARY_BASE ** (-even / self.rotated)
 
     def _rotate(self, x: Tensor, angles: Tensor) -> Tensor:
@@ -148,15 +163,24 @@ class RecogniserStates(nn.Module):
         return at_steps(states, steps or round(waveform.shape[1] * rate / STEP), rate)
 
     @torch.no_grad()
-    def own(self, waveform: Tensor) -> Tensor:
-        """Compute the encoder's own states (B, N, L * D) of waveforms (B, T), one every 24 ms."""
-        outputs = self.encoder(waveform)
+    def own(
+        self,
+        waveform: Tensor,
+        norm: Callable[[Tensor], Tensor] | None = None,
+        memories: Sequence[Memory | None] = (),
+    ) -> Tensor:
+        """Compute the encoder's own states (B, N, L * D) of waveforms (B, T), one every 24 ms; of a
+        stream by what the encoder takes of one.
+        """
+        outputs = self.encoder(waveform, norm, memories)
         return torch.cat([outputs[layer - 1].float() for layer in self.layers], dim=-1)
 
 
-def at_steps(states: Tensor, steps: int, rate: float = 1.0) -> Tensor:
-    """Interpolate states (B, N, D), one every 24 ms, at steps of 20 ms: (B, steps, D)."""
-    place = (torch.arange(steps, device=states.device) * STEP + CENTRE) / (rate * STATE)
+def at_steps(states: Tensor, steps: int, rate: float = 1.0, after: int = 0) -> Tensor:
+    """Interpolate states (B, N, D), one every 24 ms, at steps of 20 ms: (B, steps, D). after:
+    samples from the first state to where the first step begins.
+    """
+    place = (torch.arange(steps, device=states.device) * STEP + CENTRE + after) / (rate * STATE)
     place = place.clamp(max=states.shape[1] - 1.001)
     left = place.floor().long()
     weight = (place - left)[None, :, None]

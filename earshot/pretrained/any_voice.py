@@ -109,9 +109,17 @@ class Networks:
 
         return in_windows(encode, samples, ENCODER_WINDOW, ENCODER_OVERLAP)
 
-    def invert(self, content: Tensor, contour: Tensor, voice: Voice, bottleneck: str) -> Tensor:
+    def invert(
+        self,
+        content: Tensor,
+        contour: Tensor,
+        voice: Voice,
+        bottleneck: str,
+        last: int | None = None,
+    ) -> Tensor:
         """Map content (U, C) that passed a bottleneck and contour (S, 2) to a log-mel spectrogram
-        (S, M), with the corrections of the voice.
+        (S, M), with the corrections of the voice. last: how many frames of it are wanted, the last
+        of all, where it is short; of those, the first few err by what is before them.
         """
         width, number = content.shape[1], self.bottleneck.config.names.index(bottleneck)
         choice, voices = torch.tensor([number], device=self.device), self._voices(voice)
@@ -119,11 +127,12 @@ class Networks:
         def invert(batch: Tensor) -> Tensor:
             rows = torch.zeros(len(batch), dtype=torch.long, device=self.device)
             contours = batch[..., width:].reshape(len(batch), -1, 2)
-            mel = self.inverter(batch[..., :width], contours, voices[rows], choice[rows])
+            mel = self.inverter(batch[..., :width], contours, voices[rows], choice[rows], last)
             return self.inverter.denormalize(mel)
 
         inputs = torch.cat([content, contour.reshape(len(content), -1)], dim=1)
         mel = in_windows(invert, inputs, WINDOW // STRIDE, OVERLAP // STRIDE, STRIDE)
+        content = content[-len(mel) // STRIDE :]
         return mel + sum(share * missing(part, content, mel) for share, part in voice.corrections)
 
     def predict_contour(self, content: Tensor, voice: Voice) -> Tensor:

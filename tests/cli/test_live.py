@@ -100,9 +100,10 @@ def test_meters_show_levels_and_delay() -> None:
     lines: list[str] = []
     show = live.Meters(lines.append)
     show._drawn = -100.0
-    show(np.full(100, 0.1, np.float32), np.zeros(100, np.float32), 0.18, 0.5)
+    show(np.full(100, 0.1, np.float32), np.zeros(100, np.float32), 0.18, 0.5, busy=True)
     (line,) = lines
     assert "-20 dB" in line and "-60 dB" in line and "180 ms" in line and "0.5 s" in line
+    assert "words may be less clear" in line
 
 
 class Pulse:

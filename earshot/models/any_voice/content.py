@@ -4,7 +4,9 @@ bottleneck passes it on as it is, or as units of one or more codebooks.
 Shapes: B batch, U steps of 20 ms, L layers, D width of a layer's states, or of the content.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from math import log2
 from typing import Final
 
@@ -13,7 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from earshot.models.any_voice import CONTINUOUS
-from earshot.models.layers import Codebook, TransformerLayer
+from earshot.models.layers import Codebook, Memory, TransformerLayer
 
 STRIDE: Final = 2  # frames of 10 ms in a step
 
@@ -47,14 +49,16 @@ class Adapter(nn.Module):
         self.norm = nn.LayerNorm(config.width)
         self.output = nn.Linear(config.width, config.content_width)
 
-    def forward(self, states: Tensor) -> Tensor:
+    def forward(self, states: Tensor, memories: Sequence[Memory | None] = ()) -> Tensor:
         """Map states (B, U, L * D) to content (B, U, content_width), each step of mean 0 and
-        variance 1.
+        variance 1. memories: of each layer, where the states are some of a stream's.
         """
         parts = states.split(self.config.state_width, dim=-1)
         normed = torch.cat([n(x) for n, x in zip(self.norm_in, parts, strict=True)], dim=-1)
         x = F.gelu(self.input(normed.transpose(1, 2))).transpose(1, 2)
-        content = self.output(self.norm(self.layers(x)))
+        for layer, memory in zip_longest(self.layers, memories):
+            x = layer(x, memory)
+        content = self.output(self.norm(x))
         return F.layer_norm(content.float(), content.shape[-1:])
 
 

@@ -74,11 +74,19 @@ class Inverter(nn.Module):
         self.fine_norm = ConditionedNorm(config.fine_width, condition)
         self.output = nn.Linear(config.fine_width, config.n_mels)
 
-    def forward(self, content: Tensor, contour: Tensor, voices: Voices, chosen: Tensor) -> Tensor:
+    def forward(
+        self,
+        content: Tensor,
+        contour: Tensor,
+        voices: Voices,
+        chosen: Tensor,
+        last: int | None = None,
+    ) -> Tensor:
         """Predict the normalised log-mel spectrogram (B, S, M); denormalize gives nepers.
 
         content: (B, U, content_width); contour: (B, S, 2), voicing (0 or 1) and log-F0 relative
-        to the voice's mean, 0 where unvoiced; chosen: (B,) indices of the bottlenecks.
+        to the voice's mean, 0 where unvoiced; chosen: (B,) indices of the bottlenecks; last: how
+        many frames are wanted, the last of all, where not all are.
         """
         condition = self._condition(voices, chosen)
         inputs = _contour_inputs(contour, voices)
@@ -88,6 +96,8 @@ class Inverter(nn.Module):
         for layer in self.layers:
             x = layer(x, condition)
         x = self.upsampling(self.norm(x, condition)).reshape(len(x), contour.shape[1], -1)
+        if last is not None:
+            x, contour, inputs = (part[:, -last:] for part in (x, contour, inputs))
         pitch = contour[..., 0] * (contour[..., 1] + voices.pitch_mean[:, None]).exp()
         x = x + self.contour(torch.cat([self.harmonics(pitch), inputs], dim=-1))
         for block in self.fine:

@@ -45,7 +45,8 @@ def main(checkpoint: str) -> None:
         began = time.perf_counter()
         spoken = session.push(samples)
         seconds = time.perf_counter() - began
-        header = {"units": spoken.units, "behind": spoken.behind, "seconds": seconds}
+        header = {"units": spoken.units, "behind": spoken.behind, "economy": spoken.economy}
+        header["seconds"] = seconds
         send_array(sink, header, spoken.samples.astype(np.float32))
 
 

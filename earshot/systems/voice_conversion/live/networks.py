@@ -4,7 +4,7 @@ Shapes: S frames of 10 ms, U units, C content width, M mel bands.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -14,7 +14,7 @@ from torch import Tensor
 
 from earshot.core.errors import InputError
 from earshot.media.audio import features
-from earshot.media.constants import HOP_LENGTH, SAMPLE_RATE
+from earshot.media.constants import FRAME_SECONDS, HOP_LENGTH, SAMPLE_RATE
 from earshot.models.any_voice.content import STRIDE
 from earshot.models.vocoder import Vocoder
 from earshot.models.vqvae import VQVAE, VQVAEConfig
@@ -22,37 +22,76 @@ from earshot.pretrained.voice import Nobody, Voice
 from earshot.systems.voice_conversion import settings
 from earshot.systems.voice_conversion.any_voice import AnyVoiceConversion
 from earshot.systems.voice_conversion.live.process import Choice
-from earshot.systems.voice_conversion.live.streams import RunningMean
+from earshot.systems.voice_conversion.live.streams import (
+    BEHIND,
+    CONTEXT,
+    RunningMean,
+    StreamContent,
+)
 from earshot.systems.voice_conversion.system import VoiceConversion
 from earshot.systems.voice_conversion.units import Intonation
 from earshot.systems.voice_conversion.vqvae import VQVAEConversion
 
-# A window of the stream (T,), how many of its last frames are of the stream and not the silence
-# before, and how many are about to leave it → the content of those frames (U, C).
-StreamEncoder = Callable[[np.ndarray, int, int], Tensor]
+# The next samples of the stream (T,), by a timing → the content of the last units so far (U, C).
+StreamEncoder = Callable[[np.ndarray, "Timing"], Tensor]
 
 VQVAE_WINDOW: Final = 100  # frames
-ANY_VOICE_WINDOW: Final = 150  # frames: what shorter ones cost in words, in benchmarks/live_quality
+
+
+@dataclass(frozen=True)
+class Timing:
+    """The timing of a stream, and what is computed for it every hop. hop: frames that are spoken at
+    once, whole points of the intonation; ahead: frames after them that the networks see; anew:
+    frames that the encoder computes anew; inverted: frames that the inverter sees; cost: processor
+    time, in terms of the first. delay: seconds between a sound and its conversion; latency: the
+    same, with the wait until a hop is full.
+    """
+
+    hop: int = 8
+    ahead: int = 2
+    anew: int = 60
+    inverted: int = 60
+    cost: float = 1.0
+
+    @property
+    def delay(self) -> float:
+        return (self.ahead + BEHIND) * FRAME_SECONDS
+
+    @property
+    def latency(self) -> float:
+        return self.delay + self.hop * FRAME_SECONDS
+
+
+# What keeps the most words first. A hop costs about the same whatever is computed for it, for the
+# weights must be read. The delay of the first three is the same: what they see further ahead,
+# their hops are shorter by. The last ones are late rather than leave words out.
+TIMINGS: Final = (
+    Timing(4, 6, 40, 120, 1.0),
+    Timing(6, 4, 40, 120, 0.67),
+    Timing(8, 2, 40, 120, 0.48),
+    Timing(16, 2, 30, 60, 0.21),
+    Timing(40, 2, 60, 120, 0.1),
+)
 
 
 class LiveNetworks(Protocol):
     """The interface of networks that are shared by all streams: nothing of theirs stays.
 
-    models: what a Choice may name, the default first; keeps_intonation: whether invert takes the
-    source's; stride: frames of a unit; window: frames that the encoder sees; silence: content of
-    silence (C,).
+    models: what a Choice may name, the default first; timings: in which they can speak, the best
+    first; keeps_intonation: whether invert takes the source's; stride: frames of a unit; silence:
+    content of silence (C,).
     """
 
     @property
     def models(self) -> Sequence[str]: ...
+    @property
+    def timings(self) -> Sequence[Timing]: ...
     @property
     def keeps_intonation(self) -> bool: ...
     @property
     def stride(self) -> int: ...
     @property
     def vocoder(self) -> Vocoder: ...
-    @property
-    def window(self) -> int: ...
     @property
     def silence(self) -> Tensor: ...
 
@@ -81,10 +120,10 @@ class LiveNetworks(Protocol):
         ...
 
     def invert(
-        self, content: Tensor, intonation: Intonation | None, choice: Choice
+        self, content: Tensor, intonation: Intonation | None, choice: Choice, last: int
     ) -> tuple[Tensor, Tensor]:
         """Map content (U, C), and the intonation to keep, to a log-mel spectrogram (S, M) and F0 in
-        Hz (S,), 0 where unvoiced.
+        Hz (S,), 0 where unvoiced: the last frames, as many as are wanted or more.
         """
         ...
 
@@ -102,7 +141,7 @@ class AnyVoiceNetworks:
         }
         self._networks = converter.networks
         self.vocoder = converter.networks.vocoder
-        self.window = ANY_VOICE_WINDOW
+        self.timings = TIMINGS
         with torch.inference_mode():
             silence = converter.networks.encode(np.zeros(SAMPLE_RATE, np.float32))
         self.silence = silence[len(silence) // 2]
@@ -125,7 +164,8 @@ class AnyVoiceNetworks:
         return replace(choice, voice=self._converter(choice).nobody(choice.voice, own))
 
     def stream_encoder(self) -> StreamEncoder:
-        return lambda window, frames, _: self._networks.encode(window[-frames * HOP_LENGTH :])
+        content = StreamContent(self._networks)
+        return lambda samples, timing: content(samples, timing.anew)
 
     def units(self, content: Tensor, choice: Choice) -> np.ndarray:
         return self._converter(choice).nearest(content).numpy()
@@ -134,12 +174,14 @@ class AnyVoiceNetworks:
         return self._converter(choice).colors
 
     def invert(
-        self, content: Tensor, intonation: Intonation | None, choice: Choice
+        self, content: Tensor, intonation: Intonation | None, choice: Choice, last: int
     ) -> tuple[Tensor, Tensor]:
         converter, voice = self._converter(choice), self._voice(choice)
         passed = converter.passed(content)
         contour = converter.contour(passed, intonation, voice)
-        mel = self._networks.invert(passed, contour, voice, converter.name)
+        last = min(last + CONTEXT, len(contour)) // STRIDE * STRIDE
+        mel = self._networks.invert(passed, contour, voice, converter.name, last)
+        contour = contour[-last:]
         return mel, contour[:, 0] * (contour[:, 1] + voice.pitch_mean).exp()
 
     def _converter(self, choice: Choice) -> AnyVoiceConversion:
@@ -168,7 +210,7 @@ class VQVAENetworks:
         self.models = [converter.name]
         self.stride = network.config.stride
         self.vocoder = converter.vocoder
-        self.window = VQVAE_WINDOW
+        self.timings = (Timing(),)
         self.silence = converter.vqvae.codebook.vectors[converter.silence]
 
     def check(self, choice: Choice) -> None:
@@ -188,11 +230,17 @@ class VQVAENetworks:
     def stream_encoder(self) -> StreamEncoder:
         network = self._converter.vqvae
         assert isinstance(network, VQVAE)
+        window, frames = np.zeros(VQVAE_WINDOW * HOP_LENGTH, np.float32), 0
         mean = RunningMean(network)
 
-        def encode(window: np.ndarray, frames: int, leaving: int) -> Tensor:
+        def encode(samples: np.ndarray, timing: Timing) -> Tensor:
+            nonlocal window, frames
+            window = np.append(window[len(samples) :], samples)
+            frames += len(samples) // HOP_LENGTH
+            leaving = max(frames + timing.hop - VQVAE_WINDOW, 0)
+            frames = min(frames, VQVAE_WINDOW)
             mfcc = torch.from_numpy(features.mfcc(window)[-frames:])
-            return network.encoder(mean(mfcc, leaving)[None])[0]
+            return network.encoder(mean(mfcc, min(leaving, timing.hop))[None])[0]
 
         return encode
 
@@ -203,7 +251,7 @@ class VQVAENetworks:
         return self._converter.colors
 
     def invert(
-        self, content: Tensor, intonation: Intonation | None, choice: Choice
+        self, content: Tensor, intonation: Intonation | None, choice: Choice, last: int
     ) -> tuple[Tensor, Tensor]:
         assert isinstance(choice.voice, str)
         vectors = self._converter.vqvae.codebook.vectors[self._nearest(content)]

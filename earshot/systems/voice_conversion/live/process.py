@@ -118,7 +118,8 @@ class LiveProcess(WorkerProcess):
 
     def push(self, samples: np.ndarray, choice: Choice) -> tuple[dict, np.ndarray]:
         """Convert float32 samples (T,) → those to be played, (T',), and about them: their units by
-        colour, how many samples they are behind, and how many seconds they took.
+        colour, how many samples they are behind, how far they are below the best where the
+        machine is busy (0: not), and how many seconds they took.
 
         Raises InputError for a choice that does not exist.
         """

@@ -1,24 +1,28 @@
 """Voice conversion of a stream, a hop at a time, by the networks that convert recordings.
 
-Each hop passes a window through the encoder and the inverter: what came before, the frames to
-speak, and some frames that they are spoken in the light of. Only the vocoder carries on from hop to
-hop. Networks that are causal can take the place of the windows; ``push`` stays.
+Each hop passes what came before, the frames to speak, and some frames that they are spoken in the
+light of, through the encoder and the inverter. The encoder remembers what it does not compute anew,
+and the vocoder carries on from hop to hop. How much is computed is the timing's, which may change
+at any time.
 """
 
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 import torch
 
-from earshot.media.constants import FRAME_SECONDS, HOP_LENGTH, SAMPLE_RATE
+from earshot.media.constants import HOP_LENGTH, SAMPLE_RATE
 from earshot.pretrained.voice import Nobody, Voice
 from earshot.provenance import mark
 from earshot.systems.voice_conversion.converter import GATE, LEVEL
-from earshot.systems.voice_conversion.live.networks import LiveNetworks
+from earshot.systems.voice_conversion.live.networks import LiveNetworks, Timing
 from earshot.systems.voice_conversion.live.process import Choice, check_rate
 from earshot.systems.voice_conversion.live.streams import (
     BEHIND,
+    CONTEXT,
     Resampler,
     RunningIntonation,
     RunningLevel,
@@ -27,58 +31,45 @@ from earshot.systems.voice_conversion.live.streams import (
 from earshot.systems.voice_conversion.settings import MUTED
 from earshot.systems.voice_conversion.units import Intonation
 
-INVERTED: Final = 60  # frames that the inverter sees, the last of the window
-TRACKED: Final = 40  # frames in which the pitch is tracked, the last of the window
+REMEMBERED: Final = 120  # frames of content and of samples that are behind the last to speak
+TRACKED: Final = 40  # frames in which the pitch is tracked, at least
+MARGIN: Final = 10  # of them, before those that are new
 OWN_HOPS: Final = 60  # after which the voice of the speaker is looked for: some 5 s
+MAX_BEHIND: Final = 0.1  # seconds, after which less is computed
+PERIOD: Final = 0.5  # seconds of sound after which the time taken is looked at
+MAX_SHARE: Final = 0.75  # of the time, that a hop may take
+EASY_SHARE: Final = 0.6  # of the time, that a better timing would take
+PATIENCE: Final = 4.0  # seconds of that until it is tried, at first and at most
+MAX_PATIENCE: Final = 64.0
+TRIAL: Final = 8.0  # seconds in which it must not be too much
 FADE: Final = round(0.005 * SAMPLE_RATE)  # samples, at the edges of silence
-
-
-@dataclass(frozen=True)
-class Timing:
-    """The timing of a stream. hop: frames that are spoken at once, whole points of the intonation;
-    ahead: frames after them that the networks see. delay: seconds between a sound and its
-    conversion; latency: the same, with the wait until a hop is full.
-    """
-
-    hop: int = 8
-    ahead: int = 2
-
-    @property
-    def delay(self) -> float:
-        return (self.ahead + BEHIND) * FRAME_SECONDS
-
-    @property
-    def latency(self) -> float:
-        return self.delay + self.hop * FRAME_SECONDS
-
-
-TIMING: Final = Timing()
 
 
 class LiveConversion:
     """The state of one stream; the networks are shared. Knows no clock, and does no I/O.
 
-    choice: how to speak, which may change at any time; units: those spoken in the last push,
-    MUTED for silence.
+    choice: how to speak, and timing, which both may change at any time; units: those spoken in the
+    last push, MUTED for silence.
     """
 
     def __init__(
-        self, networks: LiveNetworks, choice: Choice | None = None, timing: Timing = TIMING
+        self, networks: LiveNetworks, choice: Choice | None = None, timing: Timing | None = None
     ) -> None:
-        """Begin a stream; the choice must be one that the networks have."""
+        """Begin a stream; the choice must be one that the networks have. timing: by default the
+        best of theirs.
+        """
         self.choice = choice or Choice()
-        self.timing = timing
+        self.timing = timing or networks.timings[0]
         self.units: list[int] = []
         self._networks = networks
-        self._hop_samples = timing.hop * HOP_LENGTH
         self._vocoder = StreamingVocoder(networks.vocoder)
         self._level = RunningLevel(LEVEL)
         self._encoder = networks.stream_encoder()
         self._waiting = np.zeros(0, np.float32)
-        self._window = np.zeros(networks.window * HOP_LENGTH, np.float32)
-        self._frames = 0  # of the window that are of the stream, and not the silence before
-        past = (INVERTED - timing.ahead) // networks.stride
+        self._window = np.zeros(REMEMBERED * HOP_LENGTH, np.float32)
+        past = REMEMBERED // networks.stride
         self._content = networks.silence.expand(past, -1)  # up to the last unit to speak
+        self._ahead = self.timing.ahead  # frames that came after that
         self._intonation = RunningIntonation(past) if networks.keeps_intonation else None
         self._gains = np.zeros(BEHIND * HOP_LENGTH + FADE)
         self._own: Voice | None = None  # voice of the speaker, once it is needed and known
@@ -91,32 +82,40 @@ class LiveConversion:
         """Convert the next samples (T,), at SAMPLE_RATE and of any number → those to be played.
 
         As many come back as have gone in, in whole hops; each is of what went in ``timing.delay``
-        before.
+        before. Where another timing sees further ahead, fewer come back once, and more where it
+        sees less far.
         """
         self.units = []
         self._waiting = np.append(self._waiting, samples.astype(np.float32, copy=False))
         spoken = [np.zeros(0, np.float32)]
-        while len(self._waiting) >= self._hop_samples:
-            spoken.append(self._step(self._waiting[: self._hop_samples]))
-            self._waiting = self._waiting[self._hop_samples :]
+        while len(self._waiting) >= (size := self.timing.hop * HOP_LENGTH):
+            spoken.append(self._step(self._waiting[:size]))
+            self._waiting = self._waiting[size:]
         return np.concatenate(spoken)
 
     def _step(self, samples: np.ndarray) -> np.ndarray:
-        """Convert the samples of a hop → as many spoken."""
-        networks, timing = self._networks, self.timing
-        self._window = np.append(self._window[self._hop_samples :], self._level(samples))
-        self._frames = min(self._frames + timing.hop, networks.window)
-        content, choice = self._encode(), self._drawn_choice()
-        new = timing.hop // networks.stride
+        """Convert the samples of a hop → those spoken."""
+        networks, timing, stride = self._networks, self.timing, self._networks.stride
+        levelled = self._level(samples)
+        self._window = np.append(self._window, levelled)[-REMEMBERED * HOP_LENGTH :]
+        frames = max(self._ahead + timing.hop - timing.ahead, 0)  # to speak
+        self._ahead += timing.hop - frames
+        new, ahead = frames // stride, self._ahead // stride
+        content, choice = self._encode(levelled, new + ahead), self._drawn_choice()
         self._content = torch.cat([self._content[new:], content[:new]])
-        muted = self._muted()
+        intonation = self._intonation_of(new, ahead)
+        if not new:
+            return np.zeros(0, np.float32)
+        muted = self._muted(new, ahead)
         units = networks.units(content[:new], choice)
         self.units += np.where(muted, MUTED, units).tolist()
-        visible = torch.cat([self._content, content[new:]])
-        intonation = self._intonation_of(new, len(content) - new)
-        log_mel, pitch = networks.invert(visible, intonation, choice)
-        start = INVERTED - timing.ahead - timing.hop
-        spoken = self._vocoder.speak(log_mel, pitch, start, timing.hop)
+        seen = timing.inverted // stride
+        visible = torch.cat([self._content, content[new:]])[-seen:]
+        intonation = intonation and intonation.at(slice(-seen, None))
+        last = CONTEXT + frames + self._ahead
+        log_mel, pitch = networks.invert(visible, intonation, choice, last)
+        start = len(log_mel) - self._ahead - frames
+        spoken = self._vocoder.speak(log_mel, pitch, start, frames)
         result = spoken.numpy() * self._gate(muted)
         if self._number is not None:
             result, self._mark = mark.mark_hop(self._mark, result, self._number)
@@ -136,13 +135,10 @@ class LiveConversion:
             self._drawn = self.choice, self._networks.drawn(self.choice, self._own)
         return self._drawn[1]
 
-    def _encode(self) -> torch.Tensor:
-        """Encode the content of the frames to speak and of those ahead: (U, C)."""
-        timing, networks = self.timing, self._networks
-        leaving = max(self._frames + timing.hop - networks.window, 0)
-        content = self._encoder(self._window, self._frames, leaving)
-        count = (timing.hop + timing.ahead) // networks.stride
-        silence = networks.silence.expand(count, -1)
+    def _encode(self, samples: np.ndarray, count: int) -> torch.Tensor:
+        """Encode the content of the last units, of which the last samples are: (count, C)."""
+        content = self._encoder(samples, self.timing)
+        silence = self._networks.silence.expand(count, -1)
         return torch.cat([silence, content])[-count:]
 
     def _intonation_of(self, new: int, ahead: int) -> Intonation | None:
@@ -151,15 +147,15 @@ class LiveConversion:
         """
         if self._intonation is None:
             return None
-        intonation = self._intonation(self._window[-TRACKED * HOP_LENGTH :], new, ahead)
+        frames = max(TRACKED, (new + ahead) * self._networks.stride + MARGIN)
+        intonation = self._intonation(self._window[-frames * HOP_LENGTH :], new, ahead)
         return intonation if self.choice.intonation == "keep" else None
 
-    def _muted(self) -> np.ndarray:
-        """Whether each unit to speak and its neighbours are under the gate: (hop / stride,)."""
-        stride, timing = self._networks.stride, self.timing
-        power = np.square(self._window.reshape(-1, stride * HOP_LENGTH)).mean(axis=1)
-        first = (self._networks.window - timing.ahead - timing.hop) // stride
-        around = [power[first + k :][: timing.hop // stride] for k in (-1, 0, 1)]
+    def _muted(self, new: int, ahead: int) -> np.ndarray:
+        """Whether each unit to speak and its neighbours are under the gate: (new,)."""
+        power = np.square(self._window.reshape(-1, self._networks.stride * HOP_LENGTH)).mean(axis=1)
+        first = len(power) - ahead - new
+        around = [power[first + k :][:new] for k in (-1, 0, 1)]
         return np.max(around, axis=0) < 10 ** (GATE / 10)
 
     def _gate(self, muted: np.ndarray) -> np.ndarray:
@@ -168,34 +164,96 @@ class LiveConversion:
         """
         gains = np.repeat(1 - muted, self._networks.stride * HOP_LENGTH)
         steps = np.append(self._gains, gains)
-        self._gains = steps[self._hop_samples :]
+        self._gains = steps[len(gains) :]
         smooth = np.convolve(steps, np.full(FADE, 1 / FADE), mode="valid")
-        return smooth[: self._hop_samples].astype(np.float32)
+        return smooth[: len(gains)].astype(np.float32)
+
+
+class Pace:
+    """A choice among timings: the best that a machine keeps up with. It gives way at once; it comes
+    back after some seconds in which a better one would have done, and after twice as many where it
+    had to give way again.
+
+    level: the timing that is chosen, 0 the best.
+    """
+
+    def __init__(self, timings: Sequence[Timing]) -> None:
+        self.level = 0
+        self._costs = [timing.cost for timing in timings]
+        self._patience = PATIENCE  # seconds
+        self._trial = 0.0  # seconds that a better one is still on trial
+        self._start()
+
+    def _start(self) -> None:
+        self._behind = self._calm = 0.0  # seconds by which the speaker is ahead; without need
+        self._taken = self._seconds = 0.0  # of this period
+
+    def __call__(self, taken: float, seconds: float) -> None:
+        """Choose, where so many seconds were taken by some seconds of sound."""
+        self._behind = max(0.0, self._behind + taken - seconds)
+        self._taken += taken
+        self._seconds += seconds
+        self._trial -= seconds
+        share = self._taken / self._seconds if self._seconds else 0.0
+        if self._behind > MAX_BEHIND:
+            self._give_way(share)
+        elif self._seconds >= PERIOD:
+            self._taken = self._seconds = 0.0
+            if share > MAX_SHARE:
+                self._give_way(share)
+            elif self.level:
+                self._come_back(share)
+
+    def _give_way(self, share: float) -> None:
+        """Choose the next that would take little enough, for this one takes a share of the time."""
+        if self._trial > 0:
+            self._patience = min(2 * self._patience, MAX_PATIENCE)
+        most = MAX_SHARE * self._costs[self.level] / share
+        below = range(self.level + 1, len(self._costs))
+        fitting = (level for level in below if self._costs[level] <= most)
+        self.level = next(fitting, len(self._costs) - 1)
+        self._start()
+
+    def _come_back(self, share: float) -> None:
+        better = share * self._costs[self.level - 1] / self._costs[self.level]
+        self._calm = self._calm + PERIOD if better < EASY_SHARE else 0.0
+        if self._calm >= self._patience:
+            self.level -= 1
+            self._trial = TRIAL
+            self._start()
 
 
 @dataclass(frozen=True, eq=False)
 class Spoken:
     """The result of a push: samples (T,) at the rate of the device; the units spoken, by their
     colours, None for silence; behind: how many samples the last of them is behind the last that
-    went in.
+    went in; economy: how far the timing is below the best, 0 for the best.
     """
 
     samples: np.ndarray
     units: list[str | None]
     behind: int
+    economy: int
 
 
 class LiveSession:
     """A LiveConversion at the sampling rate of a device, between two resamplers."""
 
-    def __init__(self, networks: LiveNetworks, rate: int, choice: Choice) -> None:
-        """Begin a session. rate: in Hz. Raises InputError for a rate that no device has, and as
-        change does.
+    def __init__(
+        self,
+        networks: LiveNetworks,
+        rate: int,
+        choice: Choice,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        """Begin a session. rate: in Hz; clock: in seconds, by which the timing is chosen. Raises
+        InputError for a rate that no device has, and as change does.
         """
         check_rate(rate)
         networks.check(choice)
         self.rate = rate
         self._networks = networks
+        self._clock, self._pace = clock, Pace(networks.timings)
         self._conversion = LiveConversion(networks, choice)
         self._down, self._up = Resampler(rate, SAMPLE_RATE), Resampler(SAMPLE_RATE, rate)
         self._delay = self._down.delay + self._conversion.timing.delay + self._up.delay  # seconds
@@ -211,10 +269,14 @@ class LiveSession:
 
     def push(self, samples: np.ndarray) -> Spoken:
         """Convert the next samples (T,) → those to be played."""
+        began = self._clock()
+        self._conversion.timing = self._networks.timings[self._pace.level]
+        economy = self._pace.level
         self._received += len(samples)
         spoken = self._up(self._conversion.push(self._down(samples)))
         self._played += len(spoken)
         palette = self._networks.colors(self._conversion.choice)
         colors = [None if unit == MUTED else palette[unit] for unit in self._conversion.units]
         behind = self._received - self._played + round(self._delay * self.rate)
-        return Spoken(spoken, colors, behind)
+        self._pace(self._clock() - began, len(samples) / self.rate)
+        return Spoken(spoken, colors, behind, economy)

@@ -1,5 +1,5 @@
-"""Parts of a live conversion that carry state from hop to hop: resampling, level, mean and pitch of
-the stream so far, and the vocoder.
+"""Parts of a live conversion that carry state from hop to hop: resampling, level, content, mean and
+pitch of the stream so far, and the vocoder.
 """
 
 import math
@@ -8,14 +8,17 @@ from typing import Final
 import av
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional as F
 
 from earshot.media.audio.load import loudness
 from earshot.media.audio.pitch import track_pitch
-from earshot.media.constants import FRAMES_PER_SECOND, SAMPLE_RATE
+from earshot.media.constants import FRAMES_PER_SECOND, HOP_LENGTH, SAMPLE_RATE
+from earshot.models.layers import Memory
+from earshot.models.recogniser import BEFORE, CENTRE, STATE, STEP, at_steps
 from earshot.models.vocoder import Vocoder, harmonic_sum, steady_pitch
 from earshot.models.vqvae import VQVAE
+from earshot.pretrained.any_voice import Networks
 from earshot.pretrained.voice import pitch_statistics
 from earshot.systems.voice_conversion.units import FRAMES_PER_STEP, Intonation
 
@@ -23,6 +26,10 @@ HALF_FILTER: Final = 16  # samples of the lower rate: half of libswresample's fi
 
 MEMORY: Final = 6.0  # seconds of the stream that stand for the utterance
 MEMORY_FRAMES: Final = round(MEMORY * FRAMES_PER_SECOND)
+MAX_STATES: Final = round(MEMORY * SAMPLE_RATE / STATE)  # that attention sees
+MAX_STEPS: Final = round(MEMORY * SAMPLE_RATE / STEP)
+REACH: Final = 895  # samples that a state is computed from, by the convolutions
+LONGEST: Final = 2.0  # seconds of samples that are remembered for it
 LEVEL_INTERVAL: Final = 0.5  # seconds between two measurements of the loudness
 QUIET: Final = -50.0  # LUFS: what is quieter is no speech to measure
 MAX_GAIN: Final = 10.0  # 20 dB either way
@@ -91,6 +98,75 @@ class RunningLevel:
                 self._gain = float(np.clip(gain, 1 / MAX_GAIN, MAX_GAIN))
         gains = np.linspace(before, self._gain, len(samples), dtype=np.float32)
         return samples * gains
+
+
+class StreamContent:
+    """The content of one stream, by networks that others use as well.
+
+    A window that is encoded anew every hop costs as much as it is long. Here what is computed anew
+    is short: what came before it is seen by attention, as keys and values that stay.
+    """
+
+    def __init__(self, networks: Networks) -> None:
+        self._recogniser, self._adapter = networks.recogniser, networks.adapter
+        encoder = networks.recogniser.encoder
+        self._norm = RunningNorm(encoder.groupnorm)
+        self._of_states = [Memory() for _ in encoder.layers]
+        self._of_steps = [Memory() for _ in networks.adapter.layers]
+        self._samples = np.zeros(BEFORE, np.float32)  # the last
+        self._count = 0  # of all samples
+        self._state = self._step = 0  # where the last pass began
+
+    def __call__(self, samples: np.ndarray, anew: int) -> Tensor:
+        """Take in the next samples (T,), whole steps, and compute so many frames anew → the content
+        of the last steps (U, C).
+        """
+        self._samples = np.append(self._samples, samples)[-round(LONGEST * SAMPLE_RATE) :]
+        self._count += len(samples)
+        steps = self._count // STEP
+        states = ((steps - 1) * STEP + CENTRE) // STATE + 2  # between two of which the last step is
+        first = max(0, states - anew * HOP_LENGTH // STATE)
+        first_step = math.ceil(max(0, first * STATE - CENTRE) / STEP)
+        _move(self._of_states, first - self._state, MAX_STATES)
+        _move(self._of_steps, first_step - self._step, MAX_STEPS)
+        self._norm.weight = len(samples) / SAMPLE_RATE / MEMORY
+        window = self._window(first * STATE, (states - first - 1) * STATE + REACH)
+        latest = self._recogniser.own(window[None], self._norm, self._of_states)
+        after = first_step * STEP - first * STATE
+        self._state, self._step = first, first_step
+        return self._adapter(at_steps(latest, steps - first_step, after=after), self._of_steps)[0]
+
+    def _window(self, start: int, length: int) -> Tensor:
+        """Cut out samples; start counts the silence before the stream. Silence follows the last."""
+        begin = start - (self._count + BEFORE - len(self._samples))
+        assert begin >= 0, "these samples are forgotten"
+        window = self._samples[begin : begin + length]
+        return torch.from_numpy(np.pad(window, (0, length - len(window))))
+
+
+class RunningNorm:
+    """A group norm of one group by the statistics of a stream so far, what is older weighing less.
+    weight: of what comes now."""
+
+    def __init__(self, norm: nn.GroupNorm) -> None:
+        self.weight = 1.0
+        self._norm = norm
+        self._moments = torch.zeros(2)  # mean, mean square
+        self._passes = 0
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """Normalise x (1, D, N) → the same shape."""
+        self._passes += 1
+        latest = torch.stack([x.mean(), x.square().mean()])
+        self._moments = self._moments.lerp(latest, max(self.weight, 1 / self._passes))
+        mean, square = self._moments
+        scale = torch.rsqrt(square - mean.square() + self._norm.eps)
+        return (x - mean) * scale * self._norm.weight[:, None] + self._norm.bias[:, None]
+
+
+def _move(memories: list[Memory], steps: int, most: int) -> None:
+    for memory in memories:
+        memory.move(steps, most)
 
 
 class RunningMean:

@@ -291,9 +291,12 @@ async def _convert(
         samples, end = visitor.take()
         if len(samples):
             answer, spoken = await asyncio.to_thread(process.push, samples, visitor.choice)
+            economy = answer.get("economy", 0)
+            visitor.allow_backlog(busy=economy > 0)
             about = {
                 "end": end - answer["behind"],  # of what was recorded, up to the last that is said
                 "units": answer["units"],
+                "economy": economy,
                 "ms": round(1000 * answer["seconds"], 1),
                 "dropped": visitor.dropped,
             }

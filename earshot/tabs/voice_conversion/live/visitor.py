@@ -15,6 +15,7 @@ from earshot.tabs.voice_conversion.speaking import NO_OWN, Speaking
 
 MAX_MESSAGE_BYTES: Final = 65_536  # a third of a second at 96 kHz
 MAX_BACKLOG: Final = 0.2  # seconds of input that may wait
+BUSY_BACKLOG: Final = 0.8  # where the machine is busy, which then takes more at once
 FULL_SCALE: Final = 32_768  # of samples of 16 bits
 POSITION: Final = 4  # bytes, before the samples: how many were recorded before them
 # The fields of Speaking that a message has, but for the ticket, which stands for the visit.
@@ -62,8 +63,8 @@ class Visitor:
     """A visitor at one socket. Nothing of what comes is kept but what waits to be converted.
 
     rate: of the microphone in Hz; dropped: samples that were left out because the conversion was
-    behind; came: set when there is sound, or they are gone; gone: whether the visitor has left, or
-    pressed stop.
+    behind; backlog: seconds of input that may wait; came: set when there is sound, or they are
+    gone; gone: whether the visitor has left, or pressed stop.
     """
 
     def __init__(self, socket: WebSocket, rate: int, speaking: Speaking, tickets: Tickets) -> None:
@@ -71,6 +72,7 @@ class Visitor:
         self._tickets = tickets
         self._speaking = speaking
         self.dropped = 0
+        self.backlog = MAX_BACKLOG
         self.gone = False
         self.came = asyncio.Event()
         self._socket = socket
@@ -109,11 +111,15 @@ class Visitor:
             self.gone = True
             self.came.set()
 
+    def allow_backlog(self, busy: bool) -> None:
+        """Let more input wait where the machine is busy."""
+        self.backlog = max(MAX_BACKLOG, BUSY_BACKLOG) if busy else MAX_BACKLOG
+
     def take(self) -> tuple[np.ndarray, int]:
         """Take the float32 samples (T,) that have come and were not taken, but for those that are
-        more than MAX_BACKLOG old; and how many samples had been recorded up to the last of them.
+        more than ``backlog`` old; and how many samples had been recorded up to the last of them.
         """
-        most = round(MAX_BACKLOG * self.rate)
+        most = round(self.backlog * self.rate)
         samples = np.concatenate([*self._waiting, np.zeros(0, np.int16)])
         self._waiting.clear()
         self._samples = 0
@@ -130,7 +136,7 @@ class Visitor:
             self._samples += len(samples)
             self.came.set()
             # take() leaves out more
-            while self._samples > 5 * MAX_BACKLOG * self.rate:
+            while self._samples > 5 * self.backlog * self.rate:
                 oldest = len(self._waiting.popleft())
                 self._samples -= oldest
                 self.dropped += oldest

@@ -90,7 +90,8 @@ function play(data) {
   remember(said, sound);
   const samples = Float32Array.from(sound, (sample) => sample / 32768);
   playback.postMessage({ samples, end: about.end }, [samples.buffer]);
-  postMessage({ units: about.units, ms: about.ms, dropped: about.dropped });
+  const { units, ms, dropped, economy } = about;
+  postMessage({ units, ms, dropped, economy });
 }
 
 function send({ samples, position, peak: loudest }) {
