@@ -16,7 +16,7 @@ from pathlib import Path
 import pandas as pd
 
 from earshot.core.connections import network
-from earshot.core.console import count, open_streams
+from earshot.core.console import count, open_streams, typed_path
 from earshot.core.errors import InputError
 from earshot.core.files import check_new, replacing
 from earshot.core.files import write as write_file
@@ -279,12 +279,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="earshot study", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     command = commands.add_parser("new", help="write an example test.yaml, or make a whole test")
-    command.add_argument("folder", type=Path, nargs="?", help="default with --from: DIR-test")
+    command.add_argument("folder", type=typed_path, nargs="?", help="default with --from: DIR-test")
     command.add_argument("--design", choices=DESIGNS, default="acr")
     command.add_argument(
         "--from",
         dest="sounds",
-        type=Path,
+        type=typed_path,
         metavar="DIR",
         help="a folder of sounds for each system: write, check, freeze and open a test of them, "
         "and print its links as JSON",
@@ -297,20 +297,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
     command.add_argument("--database", metavar="URL", help=f"default: FOLDER/{ANSWERS}")
     command.set_defaults(run=new)
     command = commands.add_parser("check", help="say what is wrong in a test and its sounds")
-    command.add_argument("test", type=Path)
+    command.add_argument("test", type=typed_path)
     command.set_defaults(run=check)
     command = commands.add_parser("freeze", help="write down the test before anybody rates")
-    command.add_argument("test", type=Path)
+    command.add_argument("test", type=typed_path)
     command.add_argument("--database", metavar="URL", help=f"default: TEST/{ANSWERS}")
     command.set_defaults(run=freeze)
     command = commands.add_parser("simulate", help="rehearse with simulated raters")
-    command.add_argument("test", type=Path)
+    command.add_argument("test", type=typed_path)
     command.add_argument("--raters", type=count, help="default: those of the YAML, else 20")
     command.add_argument("--seed", type=int, default=0)
-    command.add_argument("--out", type=Path, help=f"folder, default: TEST/{REHEARSAL}")
+    command.add_argument("--out", type=typed_path, help=f"folder, default: TEST/{REHEARSAL}")
     command.set_defaults(run=simulate)
     command = commands.add_parser("serve", help="let raters take the tests of a folder")
-    command.add_argument("folder", type=Path)
+    command.add_argument("folder", type=typed_path)
     command.add_argument("--database", metavar="URL", help=f"default: FOLDER/{ANSWERS}")
     command.add_argument("--host", default="127.0.0.1")
     command.add_argument("--port", type=int, default=8000)
@@ -324,7 +324,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     command.set_defaults(run=serve)
     command = commands.add_parser("invite", help="print links that let one rater in each")
-    command.add_argument("test", type=Path)
+    command.add_argument("test", type=typed_path)
     command.add_argument("--raters", type=count, required=True, metavar="N")
     command.add_argument("--address", default="http://127.0.0.1:8000", help="where it is served")
     command.add_argument("--database", metavar="URL", help=f"default: TEST/{ANSWERS}")
@@ -332,8 +332,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     command = commands.add_parser(
         "backup", help="copy the answers into one file, also while served"
     )
-    command.add_argument("test", type=Path)
-    command.add_argument("file", type=Path, help=f"of SQLite's, as {ANSWERS} is")
+    command.add_argument("test", type=typed_path)
+    command.add_argument("file", type=typed_path, help=f"of SQLite's, as {ANSWERS} is")
     command.add_argument("--database", metavar="URL", help=f"default: TEST/{ANSWERS}")
     command.set_defaults(run=back_up)
     for name, what in [
@@ -341,25 +341,27 @@ def main(arguments: Sequence[str] | None = None) -> None:
         ("analyse", "the report"),
     ]:
         command = commands.add_parser(name, help=f"write {what}")
-        command.add_argument("test", type=Path)
+        command.add_argument("test", type=typed_path)
         command.add_argument("--database", metavar="URL", help=f"default: TEST/{ANSWERS}")
-        command.add_argument("--out", type=Path, help="folder, default: TEST/results")
+        command.add_argument("--out", type=typed_path, help="folder, default: TEST/results")
         command.set_defaults(run=results)
     command = commands.add_parser("compare", help="write a page of two tests side by side")
-    command.add_argument("test", type=Path)
-    command.add_argument("other", type=Path, help="a test of the same design")
+    command.add_argument("test", type=typed_path)
+    command.add_argument("other", type=typed_path, help="a test of the same design")
     command.add_argument("--database", metavar="URL", help=f"default: TEST/{ANSWERS}")
-    command.add_argument("--out", type=Path, default=Path("comparison.html"), help="file")
+    command.add_argument("--out", type=typed_path, default=Path("comparison.html"), help="file")
     command.set_defaults(run=compare)
     command = commands.add_parser("reproduce", help="compute a published data set anew")
-    command.add_argument("file", type=Path, help="the zip that export writes")
-    command.add_argument("--out", type=Path, help="folder for what is computed; none without it")
+    command.add_argument("file", type=typed_path, help="the zip that export writes")
+    command.add_argument(
+        "--out", type=typed_path, help="folder for what is computed; none without it"
+    )
     command.set_defaults(run=reproduce)
     command = commands.add_parser("import", help="analyse a CSV of webMUSHRA or the P.808 toolkit")
-    command.add_argument("file", type=Path)
+    command.add_argument("file", type=typed_path)
     command.add_argument("--clips", default=CLIPS, help="how P.808 clips are called: %(default)s")
     command.add_argument("--scale", choices=SCALES, default=SCALES[0], help="of P.835: %(default)s")
-    command.add_argument("--out", type=Path, help="folder, default: FILE-results")
+    command.add_argument("--out", type=typed_path, help="folder, default: FILE-results")
     command.set_defaults(run=analyse_ratings)
     for name in ("backup", "simulate", "export", "analyse", "compare", "reproduce", "import"):
         command = commands.choices[name]

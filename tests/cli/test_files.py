@@ -217,6 +217,11 @@ def test_lip_to_speech_prints_and_writes(
         ["words", "index", "", "-o", "index"],
         ["words", "check", "hello", ""],
         ["sounds", "search", "dog", "--index", ""],
+        ["study", "new", "--from", ""],
+        ["study", "check", ""],
+        ["study", "serve", ""],
+        ["study", "export", "a", "--out", ""],
+        ["study", "reproduce", "a.zip", "--out", ""],
     ],
 )
 def test_empty_name_is_not_the_current_folder(
