@@ -12,7 +12,6 @@ import json
 import re
 import stat
 import zipfile
-import zlib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,6 +31,7 @@ from earshot.study.analysis import publication
 from earshot.study.analysis.publication import Circumstances
 from earshot.study.design import DESIGNS, Test, Trial, spec
 from earshot.study.design.designs import MAX_SYSTEMS
+from earshot.study.design.folder import UNREADABLE
 from earshot.study.design.model import MAX_TRIALS, UNDRAWN
 from earshot.study.design.scales import MAX_FAULTS, MAX_SCALES
 from earshot.study.storage import answers, dataset, tables
@@ -59,13 +59,14 @@ MALFORMED: Final = (
 # The names that a line of the export has for columns of the store.
 COLUMNS: Final = {"order": "place", "shown": "systems"}
 VERSIONS: Final = re.compile(r"\b(Earshot|statsmodels|SciPy) \d[\w.+]*")
-NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
+# With what turns its meaning over: a sign, and whether it is a limit.
+NUMBER: Final = re.compile(r"(?:[<>≤≥] ?)?[−+-]?\d+(?:[.,]\d+)*")
 SKIPPED: Final = ("svg", "style", "script", "title")  # which print no figures
 BLOCKS: Final = ("p", "li", "h1", "h2", "h3", "caption", "th", "td", "summary")
 NOT_COMPUTED: Final = (
     "Taken as published, since no answer holds it: how many opened the page, how often results "
     "were looked at before the end, lengths, rates and hashes of sounds, and the note of a test "
-    "that was frozen. Drawings are not compared."
+    "that was frozen. Not compared: drawings, README.md, and what is said of columns."
 )
 
 
@@ -153,7 +154,9 @@ def _read(path: Path) -> dict[str, bytes]:
             }
     except zipfile.BadZipFile as error:
         raise InputError(f"{path.name} is no zip, or damaged: {error}.") from error
-    except (NotImplementedError, RuntimeError, EOFError, zlib.error) as error:
+    except UNREADABLE as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # of the file itself, not of what is in it
         raise InputError(f"{path.name} cannot be unpacked: {error}.") from error
 
 
@@ -355,6 +358,8 @@ def _compare_tables(name: str, before: bytes, after: bytes, different: list[str]
         different.append(f"{name} is no table: {error}.")
         return 0
     (head, *before_rows), (now_head, *after_rows) = (table or [[]] for table in both)
+    if (len({*head}) < len(head) and head != now_head) or {*map(len, before_rows)} - {len(head)}:
+        different.append(f"{name} has two columns of one name, or rows of other lengths.")
     cells = 0
     for number, (was, now) in enumerate(zip_longest(before_rows, after_rows, fillvalue=()), 1):
         one, two = dict(zip(head, was, strict=False)), dict(zip(now_head, now, strict=False))
@@ -412,7 +417,7 @@ class _Texts(HTMLParser):
         if tag in SKIPPED:
             self._skipped += 1
         if tag in BLOCKS:
-            self._text = ""
+            self._add_rest()
         if tag == "tr":
             self._row, self._names = [], 0
         if tag == "td" and ("class", "name") in attrs:
@@ -438,6 +443,19 @@ class _Texts(HTMLParser):
             self._add_row(self._row)
         elif tag in BLOCKS:
             self.texts[self._heading].append(text)
+        if tag in BLOCKS:
+            self._text = ""
+
+    def close(self) -> None:
+        """Take what stands after the last element, too."""
+        super().close()
+        self._add_rest()
+
+    def _add_rest(self) -> None:
+        """Add text that stands in none of the elements that a report has for it."""
+        if text := " ".join(self._text.split()):
+            self.texts[self._heading].append(text)
+        self._text = ""
 
     def _add_row(self, row: Sequence[str]) -> None:
         names = max(self._names, 1)

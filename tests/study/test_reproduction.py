@@ -167,9 +167,26 @@ def test_altered_files_are_named(contents: dict[str, bytes], tmp_path: Path) -> 
     ):
         assert line in listed
     raw(altered, other_answer)
+    head, first, *rows = contents[RATINGS].decode().splitlines(True)
+    for twice in (f"answer,{head}5,{first}", f"{head}{first.rstrip()},5\n"):
+        altered[RATINGS] = (twice + "".join(f"5,{row}" for row in rows)).encode()
+        listed = "\n".join(reproduce(packed(tmp_path / "set.zip", altered)).different)
+        assert "ratings_data.csv has two columns of one name, or rows of other lengths" in listed
     altered[publication.REPORT] = b"<p>Ours is best, p = 0.001.</p>"
     listed = "\n".join(reproduce(packed(tmp_path / "set.zip", altered)).different)
     assert "ratings_data.csv, row" in listed and "here" in listed and "0.001" in listed
+
+
+@pytest.mark.parametrize(
+    "more", ["<div>{}</div>", "{}", "<pre>{}</pre>", "<dl><dt>{}</dt></dl>", "<p>{}</p>"]
+)
+def test_nothing_is_added_to_a_report(contents: dict[str, bytes], more: str) -> None:
+    report = contents[publication.REPORT]
+    for place in (b"</main>", b"<h2", b"<p>"):
+        added = report.replace(place, more.format("Ours leads by 99 %.").encode() + place, 1)
+        assert added != report
+        _, numbers, _ = reproduction._compare_reports(added, report)
+        assert "Ours leads by 99 %." in "".join(numbers), place
 
 
 def circumstances(contents: dict[str, bytes], **values: object) -> None:
@@ -286,6 +303,14 @@ def test_bombs_and_damaged_zips_are_refused(
     path.write_bytes(whole[:at] + b"X" + whole[at + 1 :])
     with pytest.raises(InputError, match="damaged"):
         reproduce(path)
+    for method in (zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2):
+        with zipfile.ZipFile(path, "w", method) as archive:
+            archive.writestr(dataset.DESCRIPTION, contents[dataset.DESCRIPTION])
+        other = path.read_bytes()
+        for at in range(30, 200):
+            path.write_bytes(other[:at] + bytes([other[at] ^ 0x55]) + other[at + 1 :])
+            with pytest.raises(InputError):
+                reproduce(path)
     path.write_bytes(whole[:5000])
     with pytest.raises(InputError, match="no zip"):
         reproduce(path)
@@ -310,6 +335,11 @@ def test_another_version_may_use_other_words_and_no_other_numbers(
     altered[publication.REPORT] = report.replace(b"Earshot 0.9.0", b"Earshot 0.8.0")
     second = reproduce(packed(tmp_path / "set.zip", altered))
     assert second.maker == "0.8.0" and second.worded and not second.different
+    for was, now in (("[−0", "[0"), (", +", ", −")):
+        text = contents[publication.REPORT].decode()
+        assert was in text
+        altered[publication.REPORT] = text.replace(was, now).encode()
+        assert reproduce(packed(tmp_path / "set.zip", altered)).different, was
 
 
 @pytest.mark.slow
