@@ -46,7 +46,7 @@ MAX_ALL_BYTES: Final = 300_000_000
 MAX_ENTRIES: Final = 1000
 MAX_RATERS: Final = 20_000
 MAX_LISTED: Final = 40  # differences
-MAX_WHY: Final = 600  # characters of why it is refused
+MAX_WHY: Final = 600  # characters of why it is refused, and of where something differs
 MAX_SHOWN: Final = 160  # characters of a text in one of them
 FOLDER: Final = Path("/nowhere")  # of a test whose sounds are not here
 LITTER: Final = ("__MACOSX", ".DS_Store", "Thumbs.db")  # which file managers add
@@ -470,7 +470,7 @@ def _difference(place: str, was: str | None, now: str | None) -> str:
         f"{'nothing' if text is None else f'“{_short(text)}”'} {when}"
         for text, when in ((was, "published"), (now, "here"))
     ]
-    return f"{place}: {', '.join(parts)}"
+    return f"{_printable(place)[:MAX_WHY]}: {', '.join(parts)}"
 
 
 def _few(texts: Sequence[str]) -> Iterator[str]:

@@ -189,6 +189,19 @@ def test_nothing_is_added_to_a_report(contents: dict[str, bytes], more: str) -> 
         assert "Ours leads by 99 %." in "".join(numbers), place
 
 
+def test_titles_in_a_report_do_nothing_to_a_terminal(contents: dict[str, bytes]) -> None:
+    report = contents[publication.REPORT]
+    bad = b"\x1b[2J\xc2\x9b" + b"long " * 999
+    row = b"<tr><td>a</td><td>0.01</td></tr></table>"
+    for more in (
+        b"<h2>" + bad + b"</h2><p>p = 0.01</p>",
+        b"<table><caption>" + bad + b"</caption>" + row,
+        b"<table>" + row.replace(b"a", bad, 1),
+    ):
+        _, numbers, _ = reproduction._compare_reports(report + more, report)
+        assert numbers and all(line.isprintable() and len(line) < 1000 for line in numbers)
+
+
 def circumstances(contents: dict[str, bytes], **values: object) -> None:
     before = json.loads(contents[publication.CIRCUMSTANCES])
     contents[publication.CIRCUMSTANCES] = json.dumps(before | values).encode()

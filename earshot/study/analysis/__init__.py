@@ -86,8 +86,8 @@ def analyse(
             exclusions=excluded,
             started=table["rater"].nunique(),
             finished=table.loc[table["finished"].eq(True).fillna(False), "rater"].nunique(),
-            untimely=int(late.sum()),
-            skipped=int((disturbed & ~late).sum()),
+            untimely=_number(scale, remaining[late]),
+            skipped=_number(scale, remaining[disturbed & ~late]),
             conduct=conduct,
             effects=effects(test, few.answers, scale),
             models=other_models(scale, few.answers, few.pairs),
@@ -100,6 +100,11 @@ def analyse(
 def _counted(scale: Scale, answers: Table) -> Table:
     """Return what is analysed: of places a vote for each two, else the answers as they are."""
     return rankings.as_votes(answers) if scale.ranked else answers
+
+
+def _number(scale: Scale, answers: Table) -> int:
+    """Count answers, of which a ranking is one, whatever the number of its places."""
+    return len(answers.drop_duplicates(rankings.RANKED) if scale.ranked else answers)
 
 
 def _noted(analysis: Analysis, notes: Sequence[str]) -> Analysis:

@@ -3,7 +3,9 @@ counted as votes for each two and as strengths of Plackett and Luce."""
 
 import math
 import shutil
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,6 +14,7 @@ from fastapi.testclient import TestClient
 
 from benchmarks.support.listening import Rater, write_test
 from earshot.study.analysis import analyse, rankings
+from earshot.study.analysis.report import paper
 from earshot.study.analysis.report.page import page
 from earshot.study.analysis.report.pdf import document
 from earshot.study.design.spec import SpecError, load
@@ -148,6 +151,14 @@ def test_report_counts_rankings_and_names_the_model() -> None:
     assert f"{rater_count * 4} rankings" in text and "Plackett–Luce strengths" in text
     assert "Bradley" not in text and "one of the conditions" not in text
     assert document(results).startswith(b"%PDF")
+    table: Any = store.ratings(test)
+    table["dropouts"] = table["dropouts"].mask(table["kind"] == "trial", 0)
+    first = table[table["kind"] == "trial"].iloc[0]
+    table.loc[
+        (table["rater"] == first["rater"]) & (table["order"] == first["order"]), "dropouts"
+    ] = 1
+    strict = analyse(test, table, replace(test.rules, dropouts={"answer": 1}))
+    assert ("Rankings of these left out for dropouts", "1") in paper.flow(strict).rows
     always = store.ratings(test)
     always["answer"] = always["system"].map({"y0": 1.0, "y1": 2.0, "y2": 3.0, "y3": 4.0})
     results = analyse(test, always)

@@ -204,10 +204,11 @@ def flow(results: Results) -> Sheet:
     if len(by_rule) > 1:
         rows.append(("Left out by any rule", str(len(results.exclusions))))
     rows.append(("Kept", str(results.included.raters)))
+    single = f"{results.scale.unit.capitalize()}s of these left out for"
     if in_time(results.rules):
-        rows.append(("Ratings of these left out for their time", str(results.untimely)))
+        rows.append((f"{single} their time", str(results.untimely)))
     if undisturbed(results.rules):
-        rows.append(("Ratings of these left out for dropouts", str(results.skipped)))
+        rows.append((f"{single} dropouts", str(results.skipped)))
     return Sheet("Who came, and who is kept", ["", "People"], rows, names=0)
 
 
