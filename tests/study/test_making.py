@@ -155,6 +155,11 @@ def test_draft_is_not_open(sounds: Path, tmp_path: Path) -> None:
     whole = draft_listening_test(str(zipped), "mushra", consent=CONSENT)
     assert whole["problems"] == [] and 'reference: "reference/*.wav"' in whole["yaml"]
     assert {*tmp_path.rglob("*")} == before
+    shutil.rmtree(sounds / "reference")
+    write_zip(sounds, zipped)
+    bare = draft_listening_test(str(zipped), "mushra", trials="1")
+    assert "the quality of each recording?”" in bare["asked"][1], "of no reference"
+    assert "1 trial, about 1 minute." in bare["asked"][1]
 
 
 @pytest.mark.parametrize(

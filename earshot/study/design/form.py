@@ -146,8 +146,9 @@ class Form:
         if design is None:
             return "", "", ""
         question = self.question.strip() or design.scale.question
-        number = f"{self.trials} trials" if self.trials else "20 trials, or as many as fit"
-        minutes = f"about {max(1, round((self.trials or 20) / 2))} minutes"
+        count = self.trials or 20
+        number = f"{count} trial{'s' * (count > 1)}" + ", or as many as fit" * (not self.trials)
+        minutes = f"about {max(1, round(count / 2))} minute{'s' * (count > 2)}"
         answers = " / ".join(word for _, word in design.scale.answers if word)
         sounds = SOUNDS_OF_TRIAL.get(design.cards, "recordings")
         if design.together and design.switched:

@@ -178,6 +178,8 @@ def expected_phonemes(
     if not spellings:
         pronounce(tidy)  # which says what is wrong with it
         raise InputError("There is no word in this. Type one in letters, such as “hello”.")
+    if len(spellings) > MAX_WORDS:
+        raise InputError(f"That is too long: {MAX_WORDS} words are the most. Type one sentence.")
     expected: list[ExpectedPhoneme] = []
     for number, spelling in enumerate(spellings):
         pronunciation = pronounce(spelling)

@@ -104,7 +104,9 @@ def draft_listening_test(
         workspace.write(yaml)
         test, problems = workspace.check()
         number = test.trials_per_rater if test else 0
-        words = replace(form, trials=form.trials or number or None).raters_words()
+        if test:  # whose question is another where it has no reference
+            form = replace(form, trials=number, question=test.question)
+        words = form.raters_words()
         return {
             "yaml": yaml,
             "problems": problems,

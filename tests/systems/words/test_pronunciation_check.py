@@ -103,6 +103,7 @@ def test_recording_is_checked_by_shipped_networks(words: Words) -> None:
     ("text", "message"),
     [
         ("", "Nothing is typed"),
+        ("a " * 31, "30 words are the most"),
         ("lighthouse " * 450, "200 letters are the most"),
         ("слово", "another script"),
         ("北京", "Only the sounds of English"),
