@@ -78,7 +78,7 @@ def algorithm() -> list[str]:
     sentence = speech(10)
     conversion = LiveConversion(networks)
     spoken = conversion.push(sentence)
-    session = LiveSession(networks, RATE, Choice())
+    session = LiveSession(networks, RATE, Choice(), clock=lambda: 0.0)
     chunk = np.zeros(round(CHUNK * RATE), np.float32)
     spoken_late = [session.push(chunk).behind for _ in range(100)]
     resampled = HOP + min(spoken_late) / RATE  # seconds

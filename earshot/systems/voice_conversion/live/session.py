@@ -182,11 +182,15 @@ class Pace:
         self._costs = [timing.cost for timing in timings]
         self._patience = PATIENCE  # seconds
         self._trial = 0.0  # seconds that a better one is still on trial
-        self._start()
-
-    def _start(self) -> None:
+        self._before = 0.0, 0.0  # seconds taken, and seconds, of the period before this one
         self._behind = self._calm = 0.0  # seconds by which the speaker is ahead; without need
         self._taken = self._seconds = 0.0  # of this period
+
+    def _change(self, level: int, share: float) -> None:
+        """Choose another, whose share of the time is expected by what this one takes."""
+        expected = share * self._costs[level] / self._costs[self.level]
+        self.level, self._before = level, (PERIOD * expected, PERIOD)
+        self._behind = self._calm = self._taken = self._seconds = 0.0
 
     def __call__(self, taken: float, seconds: float) -> None:
         """Choose, where so many seconds were taken by some seconds of sound."""
@@ -194,10 +198,12 @@ class Pace:
         self._taken += taken
         self._seconds += seconds
         self._trial -= seconds
-        share = self._taken / self._seconds if self._seconds else 0.0
+        # With the period before, so that one long hop does not stand for all.
+        share = (self._before[0] + self._taken) / max(self._before[1] + self._seconds, 1e-9)
         if self._behind > MAX_BEHIND:
             self._give_way(share)
         elif self._seconds >= PERIOD:
+            self._before = self._taken, self._seconds
             self._taken = self._seconds = 0.0
             if share > MAX_SHARE:
                 self._give_way(share)
@@ -208,26 +214,24 @@ class Pace:
         """Choose the next that would take little enough, for this one takes a share of the time."""
         if self._trial > 0:
             self._patience = min(2 * self._patience, MAX_PATIENCE)
-        most = MAX_SHARE * self._costs[self.level] / share
+        most = MAX_SHARE * self._costs[self.level] / max(share, 1e-9)
         below = range(self.level + 1, len(self._costs))
         fitting = (level for level in below if self._costs[level] <= most)
-        self.level = next(fitting, len(self._costs) - 1)
-        self._start()
+        self._change(next(fitting, len(self._costs) - 1), share)
 
     def _come_back(self, share: float) -> None:
         better = share * self._costs[self.level - 1] / self._costs[self.level]
         self._calm = self._calm + PERIOD if better < EASY_SHARE else 0.0
         if self._calm >= self._patience:
-            self.level -= 1
             self._trial = TRIAL
-            self._start()
+            self._change(self.level - 1, share)
 
 
 @dataclass(frozen=True, eq=False)
 class Spoken:
     """The result of a push: samples (T,) at the rate of the device; the units spoken, by their
     colours, None for silence; behind: how many samples the last of them is behind the last that
-    went in; economy: how far the timing is below the best, 0 for the best.
+    went in; economy: how far the next timing is below the best, 0 for the best.
     """
 
     samples: np.ndarray
@@ -271,7 +275,6 @@ class LiveSession:
         """Convert the next samples (T,) → those to be played."""
         began = self._clock()
         self._conversion.timing = self._networks.timings[self._pace.level]
-        economy = self._pace.level
         self._received += len(samples)
         spoken = self._up(self._conversion.push(self._down(samples)))
         self._played += len(spoken)
@@ -279,4 +282,4 @@ class LiveSession:
         colors = [None if unit == MUTED else palette[unit] for unit in self._conversion.units]
         behind = self._received - self._played + round(self._delay * self.rate)
         self._pace(self._clock() - began, len(samples) / self.rate)
-        return Spoken(spoken, colors, behind, economy)
+        return Spoken(spoken, colors, behind, self._pace.level)

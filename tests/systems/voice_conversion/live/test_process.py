@@ -46,7 +46,7 @@ def test_session_that_is_late_computes_less(networks: LiveNetworks) -> None:
     """By a clock that goes on by a second whenever it is asked; no sound is lost by it."""
     session = LiveSession(networks, 16_000, Choice(), clock=iter(range(1000)).__next__)
     spoken = [session.push(np.zeros(12_800, np.float32)) for _ in range(5)]
-    assert spoken[0].economy == 0 and spoken[-1].economy == len(TIMINGS) - 1
+    assert spoken[-1].economy == len(TIMINGS) - 1
     earlier = (TIMINGS[0].ahead - TIMINGS[-1].ahead) * 160
     assert sum(len(each.samples) for each in spoken) == 5 * 12_800 + earlier
     assert spoken[-1].behind == spoken[0].behind - earlier

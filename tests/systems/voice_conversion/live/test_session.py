@@ -234,3 +234,12 @@ def test_pace_does_not_swing() -> None:
         pace(0.08 * share, 0.08)
         changes += level != pace.level
     assert changes < 2 * 300 / MAX_PATIENCE + 10
+
+
+def test_one_long_hop_does_not_bring_the_last_timing() -> None:
+    pace = Pace(TIMINGS)
+    run(pace, 0.5, 3)
+    pace(0.4, 0.08)
+    assert 0 < pace.level < 3
+    run(pace, 0.5, 20)
+    assert pace.level == 0
