@@ -236,7 +236,7 @@ def among_others(ratings: pd.DataFrame, rater: str, scale: Scale) -> dict[str, A
     how much higher they are, on scales of scores. Both are the rater's own value, and the values of
     the others from the least on.
     """
-    table = ratings[(ratings["kind"] == "trial") & ratings["finished"]]
+    table: Any = ratings[(ratings["kind"] == "trial") & ratings["finished"]]
     table = table[(table["scale"] == scale.name) & table["answer"].notna()]
     units = table.groupby(["trial", "system"])["answer"]
     several = units.transform("size") > 1

@@ -292,7 +292,7 @@ def wrong_odds(evidence: Evidence, expected: Sequence[ExpectedPhoneme]) -> np.nd
     for ratios, phoneme in zip(evidence.in_place, expected, strict=True):
         right = _accepted(phoneme)
         wrong = np.delete(ratios + priors, right)
-        odds.append(logsumexp(wrong) - logsumexp(ratios[right]))
+        odds.append(np.logaddexp.reduce(wrong) - np.logaddexp.reduce(ratios[right]))
     added = logsumexp(evidence.before, axis=1) + np.log(ADDED / len(ENGLISH))
     return np.clip([*odds, *added], -MAX_EVIDENCE, MAX_EVIDENCE)
 

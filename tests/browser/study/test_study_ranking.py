@@ -3,6 +3,7 @@ closed in the middle; whose end shows how answers lie among others'."""
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -97,7 +98,7 @@ def test_two_raters_take_out_the_worst(
         expect(page.locator(".among .own")).to_have_count(1)
         in_order(page)
         shoot(page, tmp_path / "others-phone.png")
-    table = tests.store.ratings(form.test)
+    table: Any = tests.store.ratings(form.test)
     table = table[~table["rater"].str.startswith(SIMULATED)]
     places = table[table["scale"] == "ranking"].groupby("system")["answer"].unique()
     assert {name: list(each) for name, each in places.items()} == {

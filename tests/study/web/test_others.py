@@ -2,6 +2,7 @@
 so, and nobody else's single answers."""
 
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -68,7 +69,7 @@ def test_places_are_compared_by_the_sound_and_without_checks() -> None:
     table = pd.DataFrame(rows).assign(finished=True, scale=SCALE.name)
     lines = among_others(table, "r0", SCALE)
     assert lines and lines["apart"]["own"] == 1 and lines["higher"]["own"] == 1
-    alone = table[(table["rater"] == "r0") | (table["trial"] == 0)]
+    alone: Any = table[(table["rater"] == "r0") | (table["trial"] == 0)]
     assert among_others(alone[alone["trial"] == 1], "r0", SCALE) is None, "nobody else heard it"
     assert among_others(table, "nobody", SCALE) is None
     assert among_others(table.iloc[:0], "r0", SCALE) is None

@@ -159,7 +159,7 @@ def test_report_counts_rankings_and_names_the_model() -> None:
     ] = 1
     strict = analyse(test, table, replace(test.rules, dropouts={"answer": 1}))
     assert ("Rankings of these left out for dropouts", "1") in paper.flow(strict).rows
-    always = store.ratings(test)
+    always: Any = store.ratings(test)
     always["answer"] = always["system"].map({"y0": 1.0, "y1": 2.0, "y2": 3.0, "y3": 4.0})
     results = analyse(test, always)
     assert results.included.systems.empty, "of one order no strengths can be found"
