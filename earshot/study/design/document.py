@@ -164,7 +164,7 @@ class Value:
         return str(self.content) if type(self.content) is int else self.cast(str, name)
 
 
-def at_least(least: int) -> Callable[[int], bool]:
+def at_least(least: float) -> Callable[[float], bool]:
     """Return whether a number is so large or larger, as a function of it."""
     return lambda number: number >= least
 

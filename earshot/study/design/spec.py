@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from os.path import normpath
 from pathlib import Path
 from typing import Final, get_args
 
@@ -289,7 +290,7 @@ def _listed(value: Value, kind: Kind, design: Design, folder: Path) -> list[Tria
     sounds = value.at("sounds")
     files = sounds.content if isinstance(sounds.content, list) else [sounds]
     number = 2 if design.paired else 1
-    names = {str(each.content) for each in files}
+    names = {normpath(str(each.content)) for each in files}
     fits = bool(files) if design.switched else len(names) == len(files) == number
     noun = f"{number} file{'s' * (number > 1)}"
     if design.scale.ranked:
@@ -307,11 +308,8 @@ def _listed(value: Value, kind: Kind, design: Design, folder: Path) -> list[Tria
     if kind == "practice" and not value.has("expected") and not design.scale.chance:
         return [of_kind(kind, trial)]
     near = design.near if kind == "practice" else 0.0
-    return [
-        of_kind(
-            kind, trial, _expected(value, design, len(files)), value.take("tolerance", float, near)
-        )
-    ]
+    tolerance = value.take("tolerance", float, near, at_least(0), "0 or more")
+    return [of_kind(kind, trial, _expected(value, design, len(files)), tolerance)]
 
 
 def _expected(value: Value, design: Design, sounds: int) -> float:
@@ -337,7 +335,9 @@ def _words(document: Value, design: Design, no_preference: bool) -> tuple[str, .
     """Read the scale's words, those of the standard where there are none."""
     standard = [word for value, word in design.scale.answers if no_preference or value != SAME]
     words = document.texts("words")
-    if words and len(words) != len(standard):
+    if words and not standard:
+        document.at("words").problem(f"{design.name} has no words to answer by: leave them out.")
+    elif words and len(words) != len(standard):
         document.at("words").problem(
             f'"words" must be {len(standard)}, for: {"; ".join(standard)}.'
         )

@@ -109,6 +109,9 @@ def test_checks_expect_a_place_of_their_first_sound(tests: TestLibrary) -> None:
         ({"attention": [{"sounds": FILES[:1], "expected": 1}]}, "must name 2 to 12 files"),
         ({"attention": [{"sounds": [FILES[0]] * 2, "expected": 1}]}, "must name 2 to 12 files"),
         ({"attention": [{"sounds": FILES}]}, '"expected" is missing'),
+        ({"attention": [{"sounds": [FILES[0], f"./{FILES[0]}"], "expected": 1}]}, "must name 2"),
+        ({"gold": [{"sounds": FILES, "expected": 1, "tolerance": -1}]}, '"tolerance" must be 0 or'),
+        ({"words": ["best", "worst"]}, "ranking has no words"),
     ],
 )
 def test_what_no_ranking_can_be_is_refused(
