@@ -33,8 +33,6 @@ ALIVE: Final = tuple(  # voices, or as good as
 )
 EVERY: Final = 6  # nth of the other sounds
 
-Detector = Callable[[np.ndarray], Segments]
-
 
 @dataclass(frozen=True)
 class Speech:

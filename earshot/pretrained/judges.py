@@ -61,23 +61,6 @@ def embed(waveforms: Sequence[np.ndarray]) -> np.ndarray:
     return np.stack([_encoder().embed_utterance(w.astype(np.float32)) for w in waveforms])
 
 
-def centre(waveforms: Sequence[np.ndarray]) -> np.ndarray:
-    """Average the vectors of a speaker's recordings, and scale the mean to length 1: (256,)."""
-    mean = embed(waveforms).mean(axis=0)
-    return mean / np.linalg.norm(mean)
-
-
-def nearest_is_target(
-    conversions: np.ndarray, target: np.ndarray, others: np.ndarray
-) -> np.ndarray:
-    """Whether each vector is nearer to the target than to every other speaker.
-
-    conversions: (N, 256); target: (256,); others: (M, 256), the source among them.
-    Returns bool (N,).
-    """
-    return conversions @ target > (conversions @ others.T).max(axis=1)
-
-
 @cache
 def _encoder() -> Any:
     sys.modules.setdefault("webrtcvad", ModuleType("webrtcvad"))

@@ -33,7 +33,6 @@ from training.sound_search.batches import SoundDataset
 from training.sound_search.train import Stage, train_keys
 
 PHRASES: Final = Path(__file__).with_name("categories.json")
-MIN_STD: Final = 0.2  # added to that of logarithms of probabilities
 MIN_SHARE_STD: Final = 0.02  # added to that of shares of categories
 WIDTH: Final = 250  # D, at most
 SHRINKAGE: Final = 0.6  # of the covariance within groups, towards a multiple of the identity

@@ -7,7 +7,7 @@ Files in OUT:
                     pooled blocks, and the mean logarithms of its outputs
   real.json         for each clip: kind, fold, start and end in N, own captions
   unseen.json       kinds that are left out where kinds never trained on are measured
-  captions.npy, captions.json  sentence vectors (C, 384), and what each describes (captions.py)
+  captions.npy, captions.json  sentence vectors (C, 384), and what each describes
 """
 
 import json

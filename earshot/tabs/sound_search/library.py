@@ -108,7 +108,7 @@ class VisitorLibrary(IndexedCatalogue):
     def add(self, files: Sequence[str]) -> Iterator[tuple[int, list[Remark], list[Remark]]]:
         """Add uploaded files in small steps. Yields after each step the number of files done,
         (name, reason) of all that were skipped, and (name, notice) of what was added; that can be
-        searched by then. A captions.csv among them describes the others (see captions.py)."""
+        searched by then. A captions.csv among them describes the others (sound_index/scan.py)."""
         from earshot.sound_index.scan import (
             CAPTIONS,
             described,
