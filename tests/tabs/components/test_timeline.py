@@ -23,6 +23,7 @@ from earshot.tabs.components.lanes import (
 )
 from earshot.tabs.components.timeline import Action, File, TimelineSpec, time_ticks
 from earshot.tabs.words.find import PlacesLane
+from earshot.tabs.words.sounds import PhonemeLane
 
 COLORS = ("#000000", "#ffffff", "#1f6f4a")
 
@@ -199,7 +200,7 @@ def test_timeline_action_can_be_pressed() -> None:
 def test_style_of_lane_names_class() -> None:
     """A lane's CSS class is that of its type: a renamed type without its style has no height."""
     css = Path(timeline.__file__).with_name("timeline.css").read_text()
-    lanes = {Heat, PlacesLane, Spectrogram, UnitCells, VideoStrip, Waveform, WordLane}
+    lanes = {Heat, PhonemeLane, PlacesLane, Spectrogram, UnitCells, VideoStrip, Waveform, WordLane}
     styled = set(re.findall(r"\.tl-(\w+) \.tl-box", css)) - {"axis"}
     assert styled <= {lane.__name__.lower() for lane in lanes}
-    assert {"wordlane", "videostrip", "placeslane"} <= styled
+    assert {"wordlane", "videostrip", "placeslane", "phonemelane"} <= styled
