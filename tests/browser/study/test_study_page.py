@@ -135,9 +135,9 @@ def test_answer_without_connection_is_sent_again(
     page.route("**/answer", fail)
     form.prefer("rough")
     assert len(tries) == 3 and len(complaints) == 2
-    complaints.clear()
     page.unroute("**/answer")
-    tests.store.withdraw(form.test, form.token)
+    form.withdraw()
+    complaints.clear()
 
 
 def test_unstorable_answer_is_kept_for_later(
@@ -160,8 +160,8 @@ def test_unstorable_answer_is_kept_for_later(
     expect(page.locator("#count")).not_to_have_text("Practice")
     rater = tests.store.resume(form.test, form.token)
     assert rater and order in rater.answered
+    form.withdraw()
     complaints.clear()
-    tests.store.withdraw(form.test, form.token)
 
 
 def test_general_link_on_same_browser_resumes(page: Page, address: str, tests: TestLibrary) -> None:
@@ -172,7 +172,7 @@ def test_general_link_on_same_browser_resumes(page: Page, address: str, tests: T
     page.get_by_role("link", name="Go on with it").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Set the volume")
     assert form.token == token
-    tests.store.withdraw(form.test, token)
+    form.withdraw()
 
 
 def test_mushra_switch_keeps_position_without_gap(page: Page, address: str) -> None:
