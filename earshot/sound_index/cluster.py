@@ -14,9 +14,9 @@ from typing import Any, Final
 import numpy as np
 
 from earshot.core.errors import InputError
-from earshot.core.files import replacing
+from earshot.core.files import file_hash, replacing
 from earshot.sound_index.address import UnreachableError
-from earshot.sound_index.embedding import SoundEncoder, content_hash, embed_file
+from earshot.sound_index.embedding import SoundEncoder, embed_file
 from earshot.sound_index.files import Hashes, fetched
 from earshot.sound_index.index import SoundIndex
 
@@ -107,7 +107,7 @@ class _Worker:
     def _embed(self, path: Path) -> tuple[str, bytes, str]:
         try:
             with fetched(path) as file:
-                digest = content_hash(file)
+                digest = file_hash(file)
                 if _is_in(self._embedded, digest):
                     return digest, b"", ""
                 return digest, _packed(self._encoder, file, digest), ""

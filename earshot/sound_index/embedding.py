@@ -11,6 +11,7 @@ import numpy as np
 
 from earshot.core import cancellation
 from earshot.core.errors import InputError, PlugInError, StoppedError
+from earshot.core.files import file_hash
 from earshot.media.audio.load import load
 from earshot.media.samples import SILENT_PEAK
 from earshot.sound_index.address import UnreachableError
@@ -103,7 +104,7 @@ def entries_of(
             entry = _held(library, digest, embedded, cache) if digest else None
             if not (digest and entry):
                 with fetched(path) as file:
-                    digest = content_hash(file)
+                    digest = file_hash(file)
                     entry = _held(library, digest, embedded, cache)
                     if entry is None:
                         entry, notices = _embed_and_keep(encoder, file, digest, cache)
@@ -196,9 +197,3 @@ def embed(encoder: SoundEncoder, waveform: np.ndarray) -> tuple[np.ndarray, np.n
     segment = np.minimum(middle // length, len(segments) - 1).astype(int)
     within = np.minimum(middle - segment * length, embedding.per_second.shape[1] - 1).astype(int)
     return embedding.vectors, embedding.per_second[segment, within].astype(np.float16)
-
-
-def content_hash(path: Path) -> str:
-    """Compute the SHA-256 of a file, in hexadecimal."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

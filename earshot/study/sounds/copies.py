@@ -22,6 +22,7 @@ import numpy as np
 import soundfile
 
 from earshot.core.errors import InputError
+from earshot.core.files import file_hash
 from earshot.core.files import write as write_file
 from earshot.media.workers import stream
 from earshot.study.design import Test
@@ -263,8 +264,7 @@ def _state_of(path: Path) -> tuple[Path, int, int]:
 
 @lru_cache(MAX_FILES)
 def _file_hash(path: Path, size: int, changed: int) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return file_hash(path)
 
 
 @lru_cache(MAX_FILES)
