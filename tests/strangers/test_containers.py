@@ -73,6 +73,25 @@ def test_big_endian_wav_behaves_as_others() -> None:
     assert "ends early" in load(whole[: len(whole) // 2]).notices[0]
 
 
+@pytest.mark.parametrize(
+    ("order", "between"),
+    [("LITTLE", b""), ("LITTLE", b"LIST\4\0\0\0INFO"), ("BIG", b"LIST\0\0\0\4INFO")],
+)
+def test_wav_of_several_blocks_is_whole(order: str, between: bytes) -> None:
+    """FFmpeg reads the last of them only."""
+    whole = by_soundfile("WAV", "PCM_16", order)
+    start = whole.index(b"data")
+    several = whole + between + whole[start:]
+    expected = load(whole)
+    recording = load(several)
+    assert recording.seconds == pytest.approx(2 * expected.seconds) and recording.notices == ()
+    np.testing.assert_allclose(
+        recording.waveform[: len(expected.waveform) - 500], expected.waveform[:-500], atol=1e-3
+    )
+    assert "ends early" in load(several[: -len(whole) // 4]).notices[0]
+    assert load(2 * several).seconds > expected.seconds  # joined as well: the last block of each
+
+
 def test_w64_that_breaks_off_says_so() -> None:
     """Plachtaa/Seed-VC#59."""
     whole = by_soundfile("W64", "PCM_16")

@@ -2,8 +2,9 @@
 by writing one file behind another, and whether one breaks off.
 
 Of joined files FFmpeg reads the first only (RIFF, MP4), or stops where the second has other
-settings (Ogg, whose chains are files in their own right). Each part is a window on the file; what
-FFmpeg reads on through by itself, such as WebM, MPEG-TS and MP3, is one part.
+settings (Ogg, whose chains are files in their own right), and of several blocks of samples in one
+WAV the last. Each part is a window on the file; what FFmpeg reads on through by itself, such as
+WebM, MPEG-TS and MP3, is one part.
 """
 
 import io
@@ -11,6 +12,8 @@ from collections.abc import Callable, Iterator
 from typing import BinaryIO, Final, Literal, cast
 
 MAX_PARTS: Final = 1000
+MAX_CHUNKS: Final = 100_000  # of a WAV: empty ones would keep a worker busy for minutes
+MAX_WAV_HEAD: Final = 65_536  # bytes before the samples that each of several blocks gets
 OGG_HEAD: Final = 27  # bytes of a page before its table of segments
 OGG_FIRST: Final = 2  # flag of the first page of a stream
 # How WAV files begin, by which of the bytes of a number comes first.
@@ -28,6 +31,9 @@ def parts(file: BinaryIO) -> list[BinaryIO]:
         starts = list(_ogg(file, size))
     elif head[:4] in RIFF:
         starts = list(_riff(file, size))
+        blocks = _sample_blocks(file, size, RIFF[head[:4]]) if len(starts) < 2 else []
+        if len(blocks) > 1:
+            return [cast(BinaryIO, block) for block in blocks]
     elif head[4:] == b"ftyp":
         starts = list(_mp4(file, size))
     else:
@@ -67,6 +73,37 @@ def _riff(file: BinaryIO, size: int) -> Iterator[int]:
         position += 8 + length + length % 2
 
 
+def _sample_blocks(file: BinaryIO, size: int, order: Literal["little", "big"]) -> list["_Part"]:
+    """List the blocks of samples of a WAV, each behind what the file says before the first."""
+    blocks, head = [], b""
+    for position, name, length in _chunks(file, size, order):
+        if name == b"data" and length and len(blocks) < MAX_PARTS:
+            if not blocks:
+                if position > MAX_WAV_HEAD:
+                    return []
+                file.seek(0)
+                head = file.read(position)
+            declared = min(len(head) + length, 2**32 - 1).to_bytes(4, order)
+            beginning = head[:4] + declared + head[8:]
+            blocks.append(_Part(file, position, min(size, position + 8 + length), beginning))
+    return blocks
+
+
+def _chunks(
+    file: BinaryIO, size: int, order: Literal["little", "big"]
+) -> Iterator[tuple[int, bytes, int]]:
+    """Yield the place, name and length of each chunk of a WAV."""
+    position = 12
+    for _ in range(MAX_CHUNKS):
+        if position + 8 > size:
+            return
+        file.seek(position)
+        head = file.read(8)
+        length = int.from_bytes(head[4:], order)
+        yield position, head[:4], length
+        position += 8 + length + length % 2
+
+
 def _mp4(file: BinaryIO, size: int) -> Iterator[int]:
     filled = True
     for position, _, kind in _boxes(file, size):
@@ -91,10 +128,11 @@ def _boxes(file: BinaryIO, size: int) -> Iterator[tuple[int, int, bytes]]:
 
 
 class _Part(io.RawIOBase):
-    """The bytes of a file from start to end, as a file."""
+    """The bytes of a file from start to end, as a file, behind some others (head)."""
 
-    def __init__(self, file: BinaryIO, start: int, end: int) -> None:
-        self._file, self._start, self._size = file, start, end - start
+    def __init__(self, file: BinaryIO, start: int, end: int, head: bytes = b"") -> None:
+        self._file, self._start, self._head = file, start - len(head), head
+        self._size = end - self._start
         self._position = 0
 
     def readable(self) -> bool:
@@ -114,8 +152,9 @@ class _Part(io.RawIOBase):
     def read(self, size: int | None = -1, /) -> bytes:
         left = max(0, self._size - self._position)
         count = left if size is None or size < 0 else min(size, left)
-        self._file.seek(self._start + self._position)
-        data = self._file.read(count)
+        data = self._head[self._position : self._position + count]
+        self._file.seek(self._start + self._position + len(data))
+        data += self._file.read(count - len(data))
         self._position += len(data)
         return data
 
@@ -181,18 +220,14 @@ def ends_early(file: BinaryIO) -> bool:
 def _untold(file: BinaryIO, size: int, order: Literal["little", "big"]) -> int:
     """Count the bytes behind the samples of a WAV that are no further chunk: a recorder writes the
     length now and then, and ended before the last time."""
-    position, has_sound = 12, False
-    while position + 8 <= size:
-        file.seek(position)
-        head = file.read(8)
-        if has_sound and not (head[:4].isascii() and head[:3].decode("latin-1").isalnum()):
+    has_sound = False
+    for position, name, length in _chunks(file, size, order):
+        if has_sound and not (name.isascii() and name[:3].decode("latin-1").isalnum()):
             return size - position
-        length = int.from_bytes(head[4:], order)
-        if head[:4] == b"data":
+        if name == b"data":
             if length == 0:  # never finished, and read to the end
                 return 0
             has_sound = True
-        position += 8 + length + length % 2
     return 0
 
 
