@@ -64,9 +64,9 @@ TAP: Final = """(() => {
   const join = async (node, bus) => {
     const { context } = node;
     tap ??= context.audioWorklet.addModule(url).then(() => {
-      const made = new AudioWorkletNode(context, "tap", { numberOfInputs: 2 });
-      connect.call(made, context.destination);
-      return made;
+      const end = new AudioWorkletNode(context, "tap", { numberOfInputs: 2 });
+      connect.call(end, context.destination);
+      return end;
     });
     connect.call(node, await tap, 0, bus);
   };

@@ -21,9 +21,9 @@ from tests.support.serving import close
 # The page's microphones: none where window.refused says so, else kept for the test to unplug.
 MICROPHONE = """() => {
   const real = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
-  navigator.mediaDevices.getUserMedia = async (wanted) => {
+  navigator.mediaDevices.getUserMedia = async (constraints) => {
     if (window.refused) throw new DOMException("", window.refused);
-    const stream = await real(wanted);
+    const stream = await real(constraints);
     window.track = stream.getAudioTracks()[0];
     return stream;
   };

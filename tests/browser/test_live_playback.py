@@ -22,9 +22,9 @@ SIMULATE = """([script, seconds, arrivals, pause]) => {
     return (frame) => (currentFrame = frame);`
   );
   const base = class { port = {}; };
-  const tick = run(base, (_, found) => (Playback = found), 48000);
-  const told = [];
-  const port = { postMessage: (message) => told.push(message) };
+  const tick = run(base, (_, processor) => (Playback = processor), 48000);
+  const messages = [];
+  const port = { postMessage: (message) => messages.push(message) };
   const playback = new Playback();
   playback.port.onmessage({ data: { worker: port } });
   let next = 0;
@@ -37,7 +37,7 @@ SIMULATE = """([script, seconds, arrivals, pause]) => {
     }
     playback.process([], [[new Float32Array(128)]]);
   }
-  return told;
+  return messages;
 }"""
 
 Simulate = Callable[..., list[dict[str, Any]]]

@@ -51,7 +51,7 @@ FAINT = """async () => {
     }
     return [255, 255, 255];
   };
-  const found = new Set();
+  const texts = new Set();
   const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walk.nextNode()) {
     const text = walk.currentNode.textContent.trim();
@@ -62,9 +62,9 @@ FAINT = """async () => {
     if (!back) continue;
     const pair = [luminance(parse(getComputedStyle(element).color)), luminance(back)];
     const [dark, light] = pair.sort((a, b) => a - b);
-    if ((light + 0.05) / (dark + 0.05) < 4.5) found.add(text.slice(0, 40));
+    if ((light + 0.05) / (dark + 0.05) < 4.5) texts.add(text.slice(0, 40));
   }
-  return [...found];
+  return [...texts];
 }"""
 
 

@@ -1,7 +1,7 @@
 // An area of the Map: follows map.js, and shares its scope. Drawn around points by mouse or touch,
 // or, from the keyboard, a circle around the chosen point.
 const STEP = 1.25; // of the circle's radius
-const LARGEST = 1300; // radius: more than from corner to corner of the picture
+const MAX_RADIUS = 1300; // radius: more than from corner to corner of the picture
 const GAP = 6; // units of the picture between two corners
 let corners = []; // of the area, each [x, y] in units of the picture
 let radius = 90;
@@ -61,7 +61,7 @@ function circleKey(key) {
   if (!chosenPoint()) return false;
   const grown = { "+": STEP, "=": STEP, "-": 1 / STEP, "−": 1 / STEP }[key];
   if (grown) {
-    radius = Math.max(20, Math.min(LARGEST, radius * grown));
+    radius = Math.max(20, Math.min(MAX_RADIUS, radius * grown));
     showCircle();
   } else if (key === "Enter" && corners.length) take();
   else return false;

@@ -2,7 +2,7 @@
 // Listeners are on `element`, which outlives every value; its content is looked up each time.
 const one = (selector) => element.querySelector(selector);
 const player = () => one("audio");
-const REACH = 22; // px: the largest distance from the pointer to the point that it means
+const MAX_DISTANCE = 22; // px: the largest distance from the pointer to the point that it means
 const MAX_ZOOM = 16;
 const ZOOM_STEP = 1.6;
 const LABEL = { px: 13, letter: 7.6, line: 16, gap: 4, aside: 8, near: 15 }; // sizes on the screen, in px
@@ -18,7 +18,7 @@ let looks = { layouts: [], colorings: [] }; // what the buttons above the plane 
 const whole = { width: 1, height: 1 }; // the picture's size
 let drawn = 1; // its height as it came
 let view = { x: 0, y: 0, zoom: 1 }; // the part of it that is seen
-let shown = { layout: 0, coloring: 0 };
+let selection = { layout: 0, coloring: 0 };
 
 const chosenPoint = () => points.get(chosen);
 const at = (point) => point.place;
@@ -37,7 +37,7 @@ const seen = () => one("svg").viewBox.baseVal;
 function nearest(event) {
   const { x, y, scale } = placeOf(event);
   let best = null;
-  let distance = REACH * scale;
+  let distance = MAX_DISTANCE * scale;
   for (const point of points.values()) {
     const away = Math.hypot(at(point)[0] - x, at(point)[1] - y);
     if (away < distance) [best, distance] = [point, away];
@@ -107,7 +107,7 @@ function placeMarker() {
   const marker = one(".map-query");
   if (!marker) return;
   const places = JSON.parse(marker.dataset.places);
-  const [x, y] = places[shown.layout] ?? places[0];
+  const [x, y] = places[selection.layout] ?? places[0];
   const margin = Number(one("svg").dataset.margin);
   const left = margin + x * (whole.width - 2 * margin);
   const top = margin + y * (whole.height - 2 * margin);
@@ -199,7 +199,7 @@ function place(point, [x, y]) {
 // Places every point of the layout that is shown, and shows the whole picture.
 function spread() {
   whole.height = narrow.matches ? whole.width : drawn;
-  const places = looks.layouts[shown.layout]?.places;
+  const places = looks.layouts[selection.layout]?.places;
   [...points.values()].forEach((point, i) =>
     place(point, places?.[i] ?? [Number(point.dataset.x), Number(point.dataset.y)]),
   );
@@ -211,15 +211,15 @@ function spread() {
 narrow.addEventListener("change", () => points.size && spread());
 
 function showLayout() {
-  one(".map-note").textContent = looks.layouts[shown.layout].note;
+  one(".map-note").textContent = looks.layouts[selection.layout].note;
   spread();
 }
 
-const isNear = () => looks.colorings[shown.coloring] && !looks.colorings[shown.coloring].of.length;
+const isNear = () => looks.colorings[selection.coloring] && !looks.colorings[selection.coloring].of.length;
 
 // The categories of the coloring, and the number of each point's, -1 for those in the background.
 function coloring() {
-  const { categories, rest, of } = looks.colorings[shown.coloring];
+  const { categories, rest, of } = looks.colorings[selection.coloring];
   if (!isNear()) return { categories, rest, of };
   const labels = props.highlighted.map((id) => points.get(id)?.dataset.label).filter(Boolean);
   const near = [...new Set(labels)].slice(0, MAX_NEAR);
@@ -262,7 +262,7 @@ function showColoring() {
 function changeLook(button) {
   for (const kind of ["layout", "coloring"]) {
     if (!(kind in button.dataset)) continue;
-    shown[kind] = Number(button.dataset[kind]);
+    selection[kind] = Number(button.dataset[kind]);
     pressLook(kind);
     kind === "layout" ? showLayout() : showColoring();
   }
@@ -270,7 +270,7 @@ function changeLook(button) {
 
 function pressLook(kind) {
   for (const button of element.querySelectorAll(`[data-${kind}]`))
-    button.setAttribute("aria-pressed", Number(button.dataset[kind]) === shown[kind]);
+    button.setAttribute("aria-pressed", Number(button.dataset[kind]) === selection[kind]);
 }
 
 function choose(point) {
@@ -300,7 +300,7 @@ function render() {
     points.set(point.dataset.id, point);
   });
   looks = JSON.parse(one(".map").dataset.looks);
-  shown = { layout: 0, coloring: 0 };
+  selection = { layout: 0, coloring: 0 };
   spread();
   // The player stops when its point is gone.
   if (!points.has(playing)) {

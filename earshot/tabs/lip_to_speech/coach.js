@@ -8,9 +8,9 @@ const picture = () => room()?.querySelector("video[data-testid=webcam-video]:not
 const button = () => room()?.querySelector(".capture-button");
 
 const COUNT = 3; // s before it records
-const DARK = 0.3; // of full light, of what is bright in the face
-const BEHIND = 1.6; // times as light as the face is what surrounds it, against the light
-const SMALL = 0.2; // of the picture's width
+const MIN_LIGHT = 0.3; // of full light, of what is bright in the face
+const MAX_BACKLIGHT = 1.6; // times as light as the face is what surrounds it, against the light
+const MIN_FACE = 0.2; // of the picture's width
 
 const canvas = new OffscreenCanvas(64, 48);
 const brush = canvas.getContext("2d", { willReadFrequently: true });
@@ -58,13 +58,13 @@ async function track_face() {
   const video = picture();
   if (!video?.videoWidth) return one(".coach-hint").dataset.start;
   const { bright, face, around } = light(video);
-  if (bright < DARK) return "More light: turn towards a lamp or a window.";
-  if (around > BEHIND * face) return "The light is behind you: turn around.";
-  const found = await faces(video);
-  if (found?.length === 0) return "No face is seen: look into the camera.";
-  if (found?.length > 1) return "Let only one person be seen.";
-  if (found?.[0].boundingBox.width < SMALL * video.videoWidth) return "Come closer.";
-  if (found) return "That is good. Press record.";
+  if (bright < MIN_LIGHT) return "More light: turn towards a lamp or a window.";
+  if (around > MAX_BACKLIGHT * face) return "The light is behind you: turn around.";
+  const detections = await faces(video);
+  if (detections?.length === 0) return "No face is seen: look into the camera.";
+  if (detections?.length > 1) return "Let only one person be seen.";
+  if (detections?.[0].boundingBox.width < MIN_FACE * video.videoWidth) return "Come closer.";
+  if (detections) return "That is good. Press record.";
   return "Fill the outline with your face, look into the camera, and press record.";
 }
 

@@ -52,8 +52,8 @@ if TYPE_CHECKING:
 
 MAX_SECONDS: Final = 5  # of a recording
 # In the page: the sentence that the coach asked for in the last recording, as the last input.
-TAKE_PROMPT: Final = """(...given) =>
-  [...given.slice(0, -1), document.querySelector(".coach")?.dataset.asked ?? ""]"""
+TAKE_PROMPT: Final = """(...inputs) =>
+  [...inputs.slice(0, -1), document.querySelector(".coach")?.dataset.asked ?? ""]"""
 START: Final = "Open the camera below, or upload a video of one person who speaks."
 MODEL: Final = "lip-to-speech"  # in checkpoints/
 HEADS: Final = ASSETS / "heads"

@@ -56,8 +56,8 @@ SHOW: Final = """() => {
 }"""
 # What came above it meanwhile may have pushed a result out of sight, or behind the bar of a phone.
 SHOW_AGAIN: Final = """() => requestAnimationFrame(() => {
-  const shown = document.getElementById("%s"), { top, bottom } = shown.getBoundingClientRect();
-  const bar = parseFloat(getComputedStyle(shown).scrollMarginBottom);
+  const result = document.getElementById("%s"), { top, bottom } = result.getBoundingClientRect();
+  const bar = parseFloat(getComputedStyle(result).scrollMarginBottom);
   if (bottom < 0 || top > innerHeight - bar - 40) (%s)();
 })"""
 # The buttons of a job change in the page itself: no round trips to wait for or to serve.

@@ -3,9 +3,9 @@
 // the page begins anew, with nothing of who was there. What fails meanwhile is said, and mended.
 (() => {
   const IDLE = 120_000; // ms
-  const EACH = 20_000; // ms that a tab is shown once its example has run
+  const TAB_TIME = 20_000; // ms that a tab is shown once its example has run
   const MAX_RUN = 60_000; // ms that an example is waited for
-  const FIRST = 5_000; // ms until the page is there
+  const START = 5_000; // ms until the page is there
   const LAID_OUT = 2_000; // ms until a tab is
   const ASK = 5_000; // ms between two questions whether the server is there
   const NO_MICROPHONE = "There is no microphone here just now: try the example.";
@@ -14,7 +14,7 @@
   const AWAY = "One moment: Earshot is starting again.";
   let touched = performance.now();
   let opened = touched; // when the tab was
-  let shown = touched; // since when there is nothing to wait for in it
+  let resting = touched; // since when there is nothing to wait for in it
   let attracting = true;
   let away = false; // whether the server is
   let hadSound = false;
@@ -98,7 +98,7 @@
   const run = () => {
     if (attracting) visible(".chips button")[0]?.click();
   };
-  setTimeout(run, FIRST);
+  setTimeout(run, START);
   const look = async () => {
     const kinds = (await navigator.mediaDevices.enumerateDevices()).map((each) => each.kind);
     const deaf = !kinds.includes("audioinput");
@@ -135,14 +135,14 @@
     if (!attracting && now - touched > IDLE) {
       anew();
     } else if (attracting && stopButtons().length && now - opened < MAX_RUN) {
-      shown = now;
-    } else if (attracting && now - shown > EACH && tabs.length) {
+      resting = now;
+    } else if (attracting && now - resting > TAB_TIME && tabs.length) {
       // One round, and a fresh page: it may stand here for days.
       const next = tabs[1 + tabs.findIndex((tab) => tab.ariaSelected === "true")];
       if (!next) return anew();
       next.click();
       scrollTo(0, 0);
-      opened = shown = now;
+      opened = resting = now;
       setTimeout(run, LAID_OUT);
     }
   }, 1000);

@@ -54,8 +54,8 @@
     }
   };
   const begin = () => {
-    const wanted = new URL(location).searchParams.get("tab");
-    const tab = tabs().find((each) => slug(each) === wanted);
+    const name = new URL(location).searchParams.get("tab");
+    const tab = tabs().find((each) => slug(each) === name);
     let query = "";
     try { query = decodeURIComponent(location.hash.slice(1)); } catch { /* no text */ }
     tab?.click();
@@ -86,11 +86,11 @@
   const say = (sentence) => {
     document.querySelectorAll(".toast-body .toast-close").forEach((close) => close.click());
     document.querySelector(".refused")?.remove();
-    const shown = document.body.appendChild(document.createElement("p"));
-    shown.className = "message error refused";
-    shown.setAttribute("role", "alert");
-    shown.textContent = sentence;
-    setTimeout(() => shown.remove(), 8000);
+    const message = document.body.appendChild(document.createElement("p"));
+    message.className = "message error refused";
+    message.setAttribute("role", "alert");
+    message.textContent = sentence;
+    setTimeout(() => message.remove(), 8000);
   };
   window.fetch = async (...request) => {
     const address = String(request[0]?.url ?? request[0]);

@@ -44,8 +44,8 @@ watch("collections", () => {
   try { localStorage.setItem(KEY, JSON.stringify(props.collections)); } catch {}
 });
 try {
-  const kept = JSON.parse(localStorage.getItem(KEY));
-  if (kept) trigger("apply", { collections: kept });
+  const stored = JSON.parse(localStorage.getItem(KEY));
+  if (stored) trigger("apply", { collections: stored });
 } catch {}
 """
 

@@ -53,9 +53,9 @@ const showKept = () => {
 const render = () => {
   for (let card of element.querySelectorAll(".card")) {
     const { sound } = card.dataset;
-    const known = timelines.get(card);
-    if (known?.sound === sound) { known.render(); continue; }
-    if (known) {
+    const drawn = timelines.get(card);
+    if (drawn?.sound === sound) { drawn.render(); continue; }
+    if (drawn) {
       const fresh = card.cloneNode(true);
       card.replaceWith(fresh);
       card = fresh;

@@ -1,11 +1,11 @@
 // The level of the microphone while it is checked, and the room's noise: the level that a tenth of
 // the last seconds stay under. It closes by itself, and when a recording begins.
 const one = (selector) => element.querySelector(selector);
-const OPEN = 15; // seconds
+const MAX_SECONDS = 15; // seconds
 const EVERY = 50; // ms between two levels
-const KEPT = 60; // levels from which the noise is judged
+const NOISE_LEVELS = 60; // levels from which the noise is judged
 const FLOOR = -72; // dBFS, at the left end
-const LOUD = -38; // dBFS of noise, above which words are lost
+const MAX_NOISE = -38; // dBFS of noise, above which words are lost
 const CLIPPED = -1; // dBFS
 const WORDS = {
   loud: "The room is loud. Hold the microphone closer, or find a quieter place.",
@@ -29,17 +29,17 @@ function level() {
 function measure() {
   if (performance.now() > open.until) return close();
   const now = level();
-  open.levels = [...open.levels, now].slice(-KEPT);
+  open.levels = [...open.levels, now].slice(-NOISE_LEVELS);
   const noise = percentile(open.levels, 0.1);
   const peak = Math.max(...open.samples.map(Math.abs));
   const speech = percentile(open.levels, 0.9);
   one(".mic-level i").style.transform = `scaleX(${share(now).toFixed(3)})`;
   one(".mic-level b").style.left = `${(100 * share(noise)).toFixed(1)}%`;
   one(".mic-level").setAttribute("aria-valuenow", Math.round(now));
-  if (open.levels.length < KEPT / 4) return;
+  if (open.levels.length < NOISE_LEVELS / 4) return;
   one(".mic small").textContent = `Noise ${Math.round(noise)} dBFS`;
   const kind = 20 * Math.log10(peak + 1e-9) > CLIPPED ? "clipped"
-    : noise > LOUD ? "loud" : speech < noise + 15 ? "low" : "good";
+    : noise > MAX_NOISE ? "loud" : speech < noise + 15 ? "low" : "good";
   if (open.kind === kind) return;
   open.kind = kind;
   one(".mic span").textContent = WORDS[kind];
@@ -59,7 +59,7 @@ async function start() {
     analyser.fftSize = 2048;
     context.createMediaStreamSource(stream).connect(analyser);
     const samples = new Float32Array(analyser.fftSize);
-    open = { stream, context, analyser, samples, levels: [], until: performance.now() + 1000 * OPEN };
+    open = { stream, context, analyser, samples, levels: [], until: performance.now() + 1000 * MAX_SECONDS };
     open.timer = setInterval(measure, EVERY);
     one(".mic-switch").textContent = "Close the microphone";
   } catch {

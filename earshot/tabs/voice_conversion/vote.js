@@ -29,17 +29,17 @@ function say(text) {
 }
 
 async function player(at) {
-  const sound = await (await ask(`sound/${order}/${at}?rater=${rater}`)).blob();
-  const made = new Audio(URL.createObjectURL(new Blob([sound], { type: "audio/wav" })));
+  const blob = await (await ask(`sound/${order}/${at}?rater=${rater}`)).blob();
+  const sound = new Audio(URL.createObjectURL(new Blob([blob], { type: "audio/wav" })));
   const button = all(".vote-play")[at];
   const show = () => {
-    button.classList.toggle("tl-on", !made.paused);
+    button.classList.toggle("tl-on", !sound.paused);
     hint();
   };
-  made.addEventListener("play", show);
-  made.addEventListener("pause", show);
-  made.addEventListener("ended", () => ended(at));
-  return made;
+  sound.addEventListener("play", show);
+  sound.addEventListener("pause", show);
+  sound.addEventListener("ended", () => ended(at));
+  return sound;
 }
 
 // What is still to be heard, and how: a sound that was paused goes on where it was.

@@ -1,7 +1,7 @@
 // The handles of a cut, the playhead in it, and its buttons. Handlers sit on `element`, which
 // outlives every value.
 const one = (selector) => element.querySelector(selector);
-const LEAST = 0.1; // seconds of a word
+const MIN_WORD = 0.1; // seconds of a word
 const number = (name) => Number(one(`.cut-${name}`).value);
 
 function show() {
@@ -35,8 +35,8 @@ function render() {
 element.addEventListener("input", (event) => {
   const isStart = event.target.matches(".cut-start");
   const other = number(isStart ? "end" : "start");
-  if (isStart) event.target.value = Math.min(event.target.value, other - LEAST);
-  else event.target.value = Math.max(event.target.value, other + LEAST);
+  if (isStart) event.target.value = Math.min(event.target.value, other - MIN_WORD);
+  else event.target.value = Math.max(event.target.value, other + MIN_WORD);
   one(".cut-use").disabled = false;
   show();
 });

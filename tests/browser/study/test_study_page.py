@@ -20,11 +20,11 @@ SWITCHED = """async () => {
   const deck = new Deck({ context, out, wake() {} }, [sound, sound, sound], true, () => null);
   deck.play(0);
   context.suspend(0.3).then(() => { deck.play(2); context.resume(); });
-  const heard = (await context.startRendering()).getChannelData(0);
-  const start = heard.findIndex((value) => value !== 0) - 1;
+  const output = (await context.startRendering()).getChannelData(0);
+  const start = output.findIndex((value) => value !== 0) - 1;
   let worst = 0;
-  for (let i = start; i < heard.length; i++) {
-    worst = Math.max(worst, Math.abs(heard[i] - samples[(i - start) % samples.length]));
+  for (let i = start; i < output.length; i++) {
+    worst = Math.max(worst, Math.abs(output[i] - samples[(i - start) % samples.length]));
   }
   return { worst, start, plays: deck.plays };
 }"""

@@ -20,7 +20,7 @@ export function press(deck, i) {
 export function draw(element, deck, i) {
   const on = deck.active === i;
   element.classList.toggle("on", on);
-  element.classList.toggle("heard", deck.heard(i));
+  element.classList.toggle("heard", deck.hasPlayed(i));
   set(element, "aria-pressed", on);
   element.style.setProperty("--done", on ? deck.position / deck.buffers[i].duration : 0);
 }

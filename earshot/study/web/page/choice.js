@@ -32,13 +32,13 @@ export class Choice {
       h("div", { class: "cards" }, this.cards),
       trial.sentence && h("figure", { class: "sentence" },
         h("figcaption", {}, t("trial.said")), h("blockquote", {}, trial.sentence)),
-      this.fields.map((field) => field.element));
+      this.fields.map((each) => each.element));
   }
 
   // What the rated sounds are called; the open reference stands before them.
   get names() { return this.labels.slice(this.trial.referenced ? 1 : 0); }
 
-  get locked() { return this.labels.some((_, i) => !this.deck.heard(i)); }
+  get locked() { return this.labels.some((_, i) => !this.deck.hasPlayed(i)); }
 
   get ready() { return !this.locked && this.fields.every((field) => field.answer != null); }
 
@@ -64,14 +64,14 @@ export class Choice {
   key(key) {
     const letter = this.letters.findIndex((each) => each.toLowerCase() === key.toLowerCase());
     if (key === " ") {
-      const next = this.labels.findIndex((_, i) => !this.deck.heard(i));
+      const next = this.labels.findIndex((_, i) => !this.deck.hasPlayed(i));
       press(this.deck, this.deck.active >= 0 ? this.deck.active : Math.max(next, 0));
     } else if (letter >= 0) press(this.deck, letter);
     else {
       const rated = this.fields.filter((field) => field.pick);
-      const asked = rated.find((field) => field.element.contains(document.activeElement))
+      const field = rated.find((each) => each.element.contains(document.activeElement))
         ?? rated.find((field) => field.answer == null) ?? rated.at(-1);
-      return !!asked && asked.pick(key, this.locked);
+      return !!field && field.pick(key, this.locked);
     }
     return true;
   }
@@ -105,7 +105,7 @@ function choose({ name, question, words, guidelines: text }, place, onchange) {
     type: "radio", name: `answer-${place}`, id: `answer-${place}-${i}`, value: word.value,
     onchange, "aria-label": ends && [word.number, word.label].filter(Boolean).join(": "),
   }));
-  const shown = words.map((word, i) => h(
+  const labels = words.map((word, i) => h(
     "label", { class: "answer", for: `answer-${place}-${i}` }, inputs[i],
     word.number != null && h("b", {}, word.number),
     word.label && !ends && h("span", {}, word.label),
@@ -114,7 +114,7 @@ function choose({ name, question, words, guidelines: text }, place, onchange) {
   ));
   // Without words for each point, numbers rise from left to right, their ends named above.
   const [best, worst] = [words[0], words.at(-1)];
-  if (ends) shown.reverse();
+  if (ends) labels.reverse();
   const element = h(
     "fieldset", { class: `answers answers-${words.length}${ends ? " ends" : ""}`, disabled: true },
     h("legend", {}, h(place ? "h2" : "h1", {}, question)),
@@ -122,7 +122,7 @@ function choose({ name, question, words, guidelines: text }, place, onchange) {
     ends && h("div", { class: "end-words" },
       h("span", {}, `${worst.number ?? worst.value}: ${worst.label}`),
       h("span", {}, `${best.number ?? best.value}: ${best.label}`)),
-    h("div", { class: "answer-row" }, shown),
+    h("div", { class: "answer-row" }, labels),
   );
   return {
     name,

@@ -16,8 +16,8 @@ export function filled(back, params) {
 // show_others: whether there may be something to look at, and nobody is taken away from it.
 export function end({ outcome, code, back, preview, visitors, voices, show_others }, params) {
   const address = back && ADDRESS.test(back) ? filled(back, params) : null;
-  const shown = address ? null : back ?? (outcome === "complete" ? code : null);
-  const own = shown && shown === code;
+  const proof = address ? null : back ?? (outcome === "complete" ? code : null);
+  const own = proof && proof === code;
   const stays = visitors || (show_others && outcome === "complete");
   if (address && !preview && !stays) setTimeout(() => location.assign(address), PAUSE);
   return h(
@@ -26,8 +26,8 @@ export function end({ outcome, code, back, preview, visitors, voices, show_other
     h("div", { class: "prose" },
       voices && h("p", {}, t("end.voices")),
       h("p", {}, t(own ? "end.complete.code" : `end.${outcome}.text`)),
-      shown && !own && h("p", {}, t("end.code"))),
-    shown && h("p", { class: "code" }, h("output", {}, shown), navigator.clipboard && copier(shown)),
+      proof && !own && h("p", {}, t("end.code"))),
+    proof && h("p", { class: "code" }, h("output", {}, proof), navigator.clipboard && copier(proof)),
     address && (preview
       ? h("p", { class: "message" }, t("end.preview", { address }))
       : h("div", { class: "actions" },

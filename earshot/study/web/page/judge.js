@@ -16,10 +16,10 @@ import { faults, guidelines, remark } from "./written.js";
 export function judge(player, buffers, screen, trial, rater, send) {
   const mushra = trial.sliders;
   const key = `${place} ${rater} ${trial.order}`;
-  const kept = memory.get(key);
+  const before = memory.get(key);
   const began = performance.now();
   const { device } = player;
-  device.begin(kept?.device);
+  device.begin(before?.device);
 
   const deck = new Deck(player, reference_first(buffers, trial), trial.together, () => keep(), mushra,
     screen);
@@ -27,15 +27,15 @@ export function judge(player, buffers, screen, trial, rater, send) {
   const comment = trial.comment && remark(() => keep());
   const view = new (mushra ? Mushra : trial.ranked ? Rank : Choice)(trial, deck, () => keep());
   const wrong = trial.faults.length > 0 && faults(view.names, trial.faults, () => keep());
-  if (kept) {
-    Object.assign(deck, { plays: kept.plays, seconds: kept.seconds, whole: kept.whole });
-    if (screen && kept.figures) screen.figures = kept.figures;
-    if (kept.answer != null) view.answer = kept.answer;
-    if (comment) comment.answer = kept.comment;
-    if (wrong) wrong.answer = kept.faults;
+  if (before) {
+    Object.assign(deck, { plays: before.plays, seconds: before.seconds, whole: before.whole });
+    if (screen && before.figures) screen.figures = before.figures;
+    if (before.answer != null) view.answer = before.answer;
+    if (comment) comment.answer = before.comment;
+    if (wrong) wrong.answer = before.faults;
   }
 
-  const milliseconds = () => Math.round((kept?.milliseconds ?? 0) + performance.now() - began);
+  const milliseconds = () => Math.round((before?.milliseconds ?? 0) + performance.now() - began);
   // By name where there are scales, or faults or a comment next to the design's own.
   const answer = () => {
     if (!comment && !wrong) return view.answer;

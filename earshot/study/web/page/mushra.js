@@ -150,7 +150,7 @@ export class Mushra {
   get ready() { return !this.locked; }
 
   get hint() {
-    const unheard = this.deck.buffers.findIndex((_, i) => !this.deck.heard(i));
+    const unheard = this.deck.buffers.findIndex((_, i) => !this.deck.hasPlayed(i));
     if (unheard >= 0 && unheard < this.first) return t("mushra.hear.reference");
     if (unheard >= 0) return t("mushra.hear", { n: unheard + 1 - this.first });
     const unrated = this.rows.findIndex((row) => !row.rated);
@@ -189,7 +189,7 @@ export class Mushra {
     const buttons = [this.reference, ...this.rows.map((row) => row.button)].filter(Boolean);
     buttons.forEach((button, i) => {
       button.classList.toggle("on", deck.active === i);
-      button.classList.toggle("heard", deck.heard(i));
+      button.classList.toggle("heard", deck.hasPlayed(i));
       set(button, "aria-pressed", deck.active === i);
     });
     this.rows.forEach((row, i) => {

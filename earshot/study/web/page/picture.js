@@ -102,12 +102,12 @@ export class Screen {
   // Follows a picture frame by frame, as it is shown, until it rolls no more.
   watch(video, state) {
     if (this.states.get(video) !== state) return;
-    const next = (shown) => {
+    const next = (frame) => {
       if (this.states.get(video) !== state) return;
-      this.follow(video, state, shown.mediaTime ?? video.currentTime, shown.expectedDisplayTime ?? shown);
+      this.follow(video, state, frame.mediaTime ?? video.currentTime, frame.expectedDisplayTime ?? frame);
       this.watch(video, state);
     };
-    if (video.requestVideoFrameCallback) video.requestVideoFrameCallback((_, shown) => next(shown));
+    if (video.requestVideoFrameCallback) video.requestVideoFrameCallback((_, frame) => next(frame));
     else requestAnimationFrame(next);
   }
 

@@ -6,12 +6,12 @@ import { wait } from "./dom.js";
 
 const PATIENCE = [500, 2000]; // ms between three tries to get a sound
 const FADE = 0.005; // s, of a switch and of a part's edges: no click, and no fade that one hears
-const FROZEN = 1000; // ms that the clock may stand while something should sound
+const MAX_STANDSTILL = 1000; // ms that the clock may stand while something should sound
 const MAX_FRAME = 250; // ms that count of a frame: none are drawn while the page is hidden
-const SHORT = 0.1; // s that may lack at an end: an interrupted sound may end sooner
+const MAX_MISSING = 0.1; // s that may lack at an end: an interrupted sound may end sooner
 const SOON = 0.02; // s from now, so that all sounds of a deck start at the same sample
 const PICTURE = /\/picture\/\d+\/\d+\?/; // an address of one
-export const HEARD = 1; // s that each of the sounds to switch between must sound, at least
+const MIN_HEARD = 1; // s that each of the sounds to switch between must sound, at least
 
 export class Player {
   constructor(volume) {
@@ -129,15 +129,15 @@ export class Deck {
     const { contextTime, performanceTime } = this.context.getOutputTimestamp?.() ?? {};
     const { currentTime, outputLatency } = this.context;
     const now = performance.now();
-    const known = contextTime > 0 && performanceTime > 0 && now - performanceTime < FROZEN;
-    const then = known ? contextTime + (at - performanceTime) / 1000
+    const measured = contextTime > 0 && performanceTime > 0 && now - performanceTime < MAX_STANDSTILL;
+    const then = measured ? contextTime + (at - performanceTime) / 1000
       : currentTime - (outputLatency || 0) + (at - now) / 1000;
     return (this.together ? this.part[0] : 0) + this.offset + then - this.began;
   }
 
-  heard(i) {
+  hasPlayed(i) {
     this.count();
-    const enough = Math.min(HEARD, this.buffers[i].duration);
+    const enough = Math.min(MIN_HEARD, this.buffers[i].duration);
     return this.whole[i] || (this.brief && this.seconds[i] >= enough);
   }
 
@@ -149,7 +149,7 @@ export class Deck {
     const stands = this.active >= 0 && currentTime === this.clock;
     this.frozen = stands ? this.frozen + passed : 0;
     Object.assign(this, { frame: now, clock: currentTime });
-    if (this.frozen > FROZEN) this.player.interrupt();
+    if (this.frozen > MAX_STANDSTILL) this.player.interrupt();
   }
 
   stop() {
@@ -226,7 +226,7 @@ export class Deck {
 
   ended(i) {
     const sounded = this.context.currentTime - this.began;
-    if (sounded < this.buffers[i].duration - SHORT) return this.stop();
+    if (sounded < this.buffers[i].duration - MAX_MISSING) return this.stop();
     this.whole[i] = true;
     this.silence();
     this.rest = this.buffers[i].duration;

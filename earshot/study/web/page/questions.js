@@ -7,10 +7,10 @@ const MAX_CHARACTERS = 2000; // characters
 
 // Those to ask now, when so many trials are done: "before", "between" or "after".
 export function due(test, when, trials) {
-  const asked = ({ every }) => when !== "between" || (trials > 0 && trials % every === 0);
+  const turn = ({ every }) => when !== "between" || (trials > 0 && trials % every === 0);
   const replied = ({ number }) => test.replied.some(([question, at]) => (
     question === number && (when !== "between" || at === trials)));
-  return test.questions.filter((each) => each.when === when && asked(each) && !replied(each));
+  return test.questions.filter((each) => each.when === when && turn(each) && !replied(each));
 }
 
 // send: takes a list of { question, reply } and goes on.

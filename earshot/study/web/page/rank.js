@@ -58,17 +58,17 @@ export class Rank {
   get answer() { return this.out.length ? this.rows.map((_, i) => this.place(i)) : null; }
 
   set answer(places) {
-    const known = places.map((place, i) => [place, i]).filter(([place]) => place > 1);
-    this.out = known.sort(([one], [other]) => other - one).map(([, i]) => i);
+    const order = places.map((place, i) => [place, i]).filter(([place]) => place > 1);
+    this.out = order.sort(([one], [other]) => other - one).map(([, i]) => i);
     this.arrange();
   }
 
-  get locked() { return this.rows.some((_, i) => !this.deck.heard(i)); }
+  get locked() { return this.rows.some((_, i) => !this.deck.hasPlayed(i)); }
 
   get ready() { return !this.locked && this.left.length === 1; }
 
   get hint() {
-    const unheard = this.rows.findIndex((_, i) => !this.deck.heard(i));
+    const unheard = this.rows.findIndex((_, i) => !this.deck.hasPlayed(i));
     if (unheard >= 0) return t("rank.hear", { n: unheard + 1 });
     return this.ready ? "" : t("rank.take");
   }
@@ -95,7 +95,7 @@ export class Rank {
     this.rows.forEach((row, i) => {
       const [on, place, taken] = [deck.active === i, this.place(i), this.out.includes(i)];
       row.button.classList.toggle("on", on);
-      row.button.classList.toggle("heard", deck.heard(i));
+      row.button.classList.toggle("heard", deck.hasPlayed(i));
       set(row.button, "aria-pressed", on);
       row.element.classList.toggle("taken", taken);
       row.line.style.setProperty("--done", on ? deck.position / deck.buffers[i].duration : 0);

@@ -9,9 +9,9 @@ import { Player } from "./player.js";
 import { due, questionnaire } from "./questions.js";
 import { address, ask, Over, Refused, store, Unstored } from "./server.js";
 import { check, consent, HEADPHONES, ROOM, volume } from "./start.js";
-import { list, number, t, told } from "./text.js";
+import { list, number, t, translate } from "./text.js";
 
-const AGAIN = 10_000; // ms
+const RETRY_AFTER = 10_000; // ms
 
 const [main, bar, count, footer] = ["main", "bar", "count", "footer"].map((id) => document.getElementById(id));
 const params = new URL(location.href).searchParams; // ours, and what a panel adds to the link
@@ -25,7 +25,7 @@ let rater = params.get("rater");
 let test = null; // what the server says about the test and this rater
 let player = null;
 let rested = 0; // how many trials were done at the last break, or when this page was opened
-let shown = {}; // the step on the page: { draw, deck, key }, each where it has one
+let current = {}; // the step on the page: { draw, deck, key }, each where it has one
 
 const button = (text, onclick, kind = "main") => h("button", { type: "button", class: kind, onclick }, text);
 const page = (title, ...parts) => h("section", { class: "page" }, h("h1", {}, title), ...parts);
@@ -34,9 +34,9 @@ const actions = (...buttons) => h("div", { class: "actions" }, buttons);
 const of_rater = (path) => `${path}?rater=${encodeURIComponent(rater)}`;
 
 function show(element, step = {}) {
-  shown.deck?.silence();
-  shown.deck?.screen?.close();
-  shown = step;
+  current.deck?.silence();
+  current.deck?.screen?.close();
+  current = step;
   main.replaceChildren(element);
   if (test?.preview) main.prepend(h("p", { class: "message preview" }, t("preview")));
   scrollTo(0, 0);
@@ -51,7 +51,7 @@ async function go(step) {
     await step();
   } catch (error) {
     if (error instanceof Over) return go(begin); // which says that it is full, or closed
-    if (error instanceof Refused) return show(page(t("refused.title"), prose(told(error.message))));
+    if (error instanceof Refused) return show(page(t("refused.title"), prose(translate(error.message))));
     console.warn(error);
     if (error instanceof Unstored) return unstored(step);
     show(page(t("lost.title"), prose(t("lost.text")), actions(button(t("lost.go_on"), () => go(begin)))));
@@ -62,20 +62,20 @@ async function go(step) {
 function unstored(step) {
   const here = {};
   const again = () => {
-    if (shown !== here) return;
-    shown = {}; // one try at a time
+    if (current !== here) return;
+    current = {}; // one try at a time
     go(step);
   };
-  show(page(t("unstored.title"), prose(t("unstored.text", { n: AGAIN / 1000 })),
+  show(page(t("unstored.title"), prose(t("unstored.text", { n: RETRY_AFTER / 1000 })),
     actions(button(t("unstored.again"), again))), here);
-  setTimeout(again, AGAIN);
+  setTimeout(again, RETRY_AFTER);
 }
 
 async function begin() {
   // With what a panel's link says, by which the server knows a member who comes again.
   const first = !memory.get(`${place} opened`); // by this browser, for the count of who came
-  const asked = { ...Object.fromEntries(params), lang, claim, first };
-  test = await ask(`session?${new URLSearchParams(asked)}`);
+  const query = { ...Object.fromEntries(params), lang, claim, first };
+  test = await ask(`session?${new URLSearchParams(query)}`);
   memory.set(`${place} opened`, true);
   if (test.rater) enter(test.rater);
   rested = answered();
@@ -253,10 +253,10 @@ function advance(trial) {
 
 // What may be stored of the device, with the rater's consent: its kind, and the browser's family.
 function device() {
-  const said = navigator.userAgent;
-  const kind = /Mobi/.test(said) ? "phone" : /iPad|Android|Tablet/.test(said) ? "tablet" : "computer";
+  const agent = navigator.userAgent;
+  const kind = /Mobi/.test(agent) ? "phone" : /iPad|Android|Tablet/.test(agent) ? "tablet" : "computer";
   const families = [["Edg", "Edge"], ["Firefox", "Firefox"], ["Chrome", "Chrome"], ["Safari", "Safari"]];
-  return `${kind}, ${families.find(([sign]) => said.includes(sign))?.[1] ?? "another"}`;
+  return `${kind}, ${families.find(([sign]) => agent.includes(sign))?.[1] ?? "another"}`;
 }
 
 const called = (words, answer) => {
@@ -313,7 +313,7 @@ document.addEventListener("keydown", (event) => {
   // Enter on a sound that was just played means: next.
   const own = key === "Enter" ? "a, summary, .main, .quiet" : "a, summary, button, input[type=checkbox]";
   const native = (key === " " || key === "Enter") && target.closest(own);
-  if (!native && shown.key?.(typed(event))) event.preventDefault();
+  if (!native && current.key?.(typed(event))) event.preventDefault();
 });
 
 // The key by its place where the keyboard types no Latin letters or digits.
@@ -323,7 +323,7 @@ function typed({ key, code }) {
 }
 
 (function frame() {
-  shown.draw?.();
+  current.draw?.();
   requestAnimationFrame(frame);
 })();
 

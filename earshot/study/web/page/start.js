@@ -14,7 +14,7 @@ export function consent(test, { before, again, device }, agree, decline) {
   const tick = (text, box) => h("label", { class: "choice" }, box, h("span", {}, text));
   const boxes = test.agree.map(() => h("input", { type: "checkbox", onchange: () => draw() }));
   const kind = h("input", { type: "checkbox" });
-  const shown = device.replace(/^\w+/, (name) => t(`device.${name}`));
+  const label = device.replace(/^\w+/, (name) => t(`device.${name}`));
   const go = () => (!again || confirm(t("consent.again"))) && agree(kind.checked ? device : null);
   const main = h("button", { type: "button", class: "main", onclick: go }, t("consent.agree"));
   const draw = () => { main.disabled = boxes.some((box) => !box.checked); };
@@ -36,7 +36,7 @@ export function consent(test, { before, again, device }, agree, decline) {
       test.link.length > 0 && h("p", {}, t("consent.panel")),
       test.approval && h("p", {}, t("consent.approval", { number: test.approval })),
       h("div", { class: "ticks" }, test.agree.map((text, i) => tick(text, boxes[i])),
-        tick(t("consent.device", { device: shown }), kind))),
+        tick(t("consent.device", { device: label }), kind))),
     again && h("p", { class: "message" }, t("consent.again")),
     before && h("p", { class: "message" }, t("consent.begun"), " ",
       h("a", { href: `?rater=${encodeURIComponent(before)}` }, t("consent.go_on"))),
@@ -140,7 +140,7 @@ export function check(player, rater, { texts, begins, sends }, trials, attempt, 
       step.deck?.watch(performance.now());
       if (step.deck) drawCard(play, step.deck, 0);
       const all = !next && answers.length === trials;
-      for (const button of buttons) button.disabled = !step.deck?.heard(0) || all;
+      for (const button of buttons) button.disabled = !step.deck?.hasPlayed(0) || all;
     },
     key(key) {
       if (key === " " && step.deck) press(step.deck, 0);

@@ -15,13 +15,13 @@ export const list = (texts) => new Intl.ListFormat(lang, { type: "unit" }).forma
 
 // t("count", { n: 2, of: 5 }) → "2 of 5". Where there is a plural, it is n's.
 export function t(key, values = {}) {
-  const found = words[key] ?? key;
-  if (typeof found !== "object" || Array.isArray(found)) return fill(found, values);
-  return fill(found[plurals.select(values.n)] ?? found.other, values);
+  const text = words[key] ?? key;
+  if (typeof text !== "object" || Array.isArray(text)) return fill(text, values);
+  return fill(text[plurals.select(values.n)] ?? text.other, values);
 }
 
 // What the server says: its English sentences are translated where the page's are.
-export const told = (sentence) => words[sentence] ?? sentence;
+export const translate = (sentence) => words[sentence] ?? sentence;
 
 function fill(text, values) {
   if (typeof text !== "string") return text;

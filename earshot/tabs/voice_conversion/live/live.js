@@ -20,8 +20,8 @@ let answer = null; // takes what is chosen on the page, while that is asked
 let units = []; // by their colours, null for silence
 let numbers = {};
 let until = 0; // ms
-let told = ""; // the line of numbers
-let waiting = false; // for the next frame, to show what the worker told
+let lastLine = ""; // the line of numbers
+let waiting = false; // for the next frame, to show what the worker reports
 let urls = [];
 
 function say(text, kind = "notice") {
@@ -35,8 +35,8 @@ function say(text, kind = "notice") {
 async function microphone() {
   if (!navigator.mediaDevices) throw new Error(INSECURE);
   const clean = one(".live-clean input").checked;
-  const wanted = { echoCancellation: clean, noiseSuppression: clean, autoGainControl: clean };
-  const stream = await navigator.mediaDevices.getUserMedia({ audio: wanted });
+  const audio = { echoCancellation: clean, noiseSuppression: clean, autoGainControl: clean };
+  const stream = await navigator.mediaDevices.getUserMedia({ audio });
   stream.getAudioTracks()[0].onended = unplugged;
   return stream;
 }
@@ -97,11 +97,11 @@ async function start() {
       numberOfInputs: 0,
       outputChannelCount: [1],
     });
-    const [heard, said] = [new MessageChannel(), new MessageChannel()];
-    capture.port.postMessage({ worker: heard.port1 }, [heard.port1]);
-    playback.port.postMessage({ worker: said.port1 }, [said.port1]);
+    const [input, output] = [new MessageChannel(), new MessageChannel()];
+    capture.port.postMessage({ worker: input.port1 }, [input.port1]);
+    playback.port.postMessage({ worker: output.port1 }, [output.port1]);
     const url = place("live").href.replace(/^http/, "ws");
-    const ports = { capture: heard.port2, playback: said.port2 };
+    const ports = { capture: input.port2, playback: output.port2 };
     worker.onmessage = ({ data }) => hear(data);
     worker.postMessage({ start: { url, rate: context.sampleRate, wish }, ...ports }, Object.values(ports));
     live = { ...live, worker, capture, source: context.createMediaStreamSource(stream) };
@@ -148,15 +148,15 @@ async function unplugged() {
 // The last 30 s, which only this page has. The worker ends when it has given them.
 function keep(worker) {
   worker.onmessage = ({ data }) => {
-    if (!data.kept) return;
+    if (!data.recordings) return;
     worker.terminate();
     for (const url of urls) URL.revokeObjectURL(url);
-    urls = ["said", "heard"].map((name) => URL.createObjectURL(data.kept[name]));
+    urls = ["output", "input"].map((name) => URL.createObjectURL(data.recordings[name]));
     one(".live-said").href = urls[0];
-    one(".live-take").recording = data.kept.heard;
+    one(".live-take").recording = data.recordings.input;
     one(".live-kept audio").src = urls[0];
     one(".live-kept").hidden = false;
-    sign(data.kept.said);
+    sign(data.recordings.output);
   };
   worker.postMessage({ keep: true });
 }
@@ -219,7 +219,7 @@ function line() {
   const less = numbers.economy ? " · the server is busy: words may be less clear" : "";
   const busy = late > 0.1 ? ` · ${late.toFixed(1)} s left out: the server is busy` : less;
   const text = `${delay}${lost} · ${time} left${busy}`;
-  if (text !== told) one(".live-line").innerHTML = told = text;
+  if (text !== lastLine) one(".live-line").innerHTML = lastLine = text;
 }
 
 function show(state) {

@@ -1,19 +1,19 @@
 // Between the two worklets and the server: sound passes here, and never through the main thread.
-const REPORT = 50; // ms between two levels told to the page
-const KEPT = 30; // s of both sounds
-const BEHIND = 0.2; // s of sound that may wait to be sent
-const AGAIN = 500; // ms between two tries to come back
-const TRIES = 20;
+const REPORT = 50; // ms between two reports of the level to the page
+const MAX_RECORDING = 30; // s of both sounds
+const MAX_BACKLOG = 0.2; // s of sound that may wait to be sent
+const RETRY_AFTER = 500; // ms between two tries to come back
+const MAX_TRIES = 20;
 
 let socket = null;
 let settings = {}; // url, rate, wish
 let state = "off"; // then "connecting", "waiting", "loading", "running"
 let tries = 0;
 let playback = null;
-let told = 0; // when the level was
+let lastReport = 0; // when the level was
 let peak = 0;
-const said = ring();
-const heard = ring();
+const output = ring();
+const input = ring();
 
 function ring() {
   return { samples: new Int16Array(0), count: 0 };
@@ -74,20 +74,20 @@ function hear(message) {
 function closed() {
   if (state === "off" || state === "ended") return;
   tries += 1;
-  if (tries > TRIES) {
+  if (tries > MAX_TRIES) {
     state = "ended";
     return postMessage({ state, message: "The connection is lost. Press Live to try again." });
   }
   state = "connecting";
   postMessage({ state: "lost" });
-  setTimeout(() => state === "connecting" && connect(), AGAIN);
+  setTimeout(() => state === "connecting" && connect(), RETRY_AFTER);
 }
 
 function play(data) {
   const length = new DataView(data).getUint32(0, true);
   const about = JSON.parse(new TextDecoder().decode(new Uint8Array(data, 4, length)));
   const sound = new Int16Array(data, 4 + length);
-  remember(said, sound);
+  remember(output, sound);
   const samples = Float32Array.from(sound, (sample) => sample / 32768);
   playback.postMessage({ samples, end: about.end }, [samples.buffer]);
   const { units, ms, dropped, economy } = about;
@@ -96,14 +96,14 @@ function play(data) {
 
 function send({ samples, position, peak: loudest }) {
   peak = Math.max(peak, loudest);
-  if (performance.now() - told > REPORT) {
+  if (performance.now() - lastReport > REPORT) {
     postMessage({ level: peak });
-    told = performance.now();
+    lastReport = performance.now();
     peak = 0;
   }
   if (state !== "running" || socket.readyState !== WebSocket.OPEN) return;
-  if (socket.bufferedAmount > 2 * BEHIND * settings.rate) return;
-  remember(heard, samples);
+  if (socket.bufferedAmount > 2 * MAX_BACKLOG * settings.rate) return;
+  remember(input, samples);
   const message = new ArrayBuffer(4 + 2 * samples.length);
   new DataView(message).setUint32(0, position, true);
   new Int16Array(message, 4).set(samples);
@@ -114,8 +114,8 @@ onmessage = ({ data }) => {
   if (data.start) {
     settings = data.start;
     tries = 0;
-    for (const sound of [said, heard]) {
-      sound.samples = new Int16Array(KEPT * settings.rate);
+    for (const sound of [output, input]) {
+      sound.samples = new Int16Array(MAX_RECORDING * settings.rate);
       sound.count = 0;
     }
     playback = data.playback;
@@ -129,6 +129,6 @@ onmessage = ({ data }) => {
     state = "off";
     socket?.close();
   } else if (data.keep) {
-    postMessage({ kept: { said: wav(last(said), settings.rate), heard: wav(last(heard), settings.rate) } });
+    postMessage({ recordings: { output: wav(last(output), settings.rate), input: wav(last(input), settings.rate) } });
   }
 };
