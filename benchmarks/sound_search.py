@@ -20,7 +20,7 @@ from benchmarks.voice_conversion import median
 from earshot.sound_index.embedding import SoundEncoder
 from earshot.sound_index.index import SoundIndex
 from earshot.sound_index.library import POOL, Library
-from earshot.sound_index.nearest import PROBED, Nearest
+from earshot.sound_index.nearest import N_PROBES, Nearest
 from earshot.sound_index.sound import Entry, Sound
 from earshot.systems.sound_search import SoundSearch
 from earshot.systems.sound_search.encoder import DEFAULT_MODEL, load_encoder
@@ -110,7 +110,9 @@ def searching(vectors: np.ndarray, queries: Sequence[np.ndarray]) -> list[str]:
         for query in queries
     ]
     rows = {
-        f"ours, {PROBED} lists probed": percentiles(lambda query: ours.search(query, 10), queries),
+        f"ours, {N_PROBES} lists probed": percentiles(
+            lambda query: ours.search(query, 10), queries
+        ),
         f"ours, the nearest {POOL:,}, as the page asks": percentiles(
             lambda query: ours.search(query, POOL), queries
         ),

@@ -12,7 +12,7 @@ from earshot.sound_index.descriptions import write
 from earshot.sound_index.index import SoundIndex
 from earshot.systems.sound_search import SoundSearch
 from earshot.systems.sound_search.encoder import EarshotEncoder
-from earshot.tabs.sound_search.events import PAGE, write_finished
+from earshot.tabs.sound_search.events import PAGE_SOUNDS, write_finished
 
 QUERY: Final = "a fire crackles while a clock ticks"
 
@@ -23,7 +23,7 @@ def main() -> None:
     assert isinstance(search.encoder, EarshotEncoder)
     write(index.sounds, search.encoder.embed_sentences)
     search(index, QUERY)  # warm-up: the time shown is that of the second search
-    write_finished(QUERY, search(index, QUERY, limit=PAGE), search.encoder.fingerprint)
+    write_finished(QUERY, search(index, QUERY, limit=PAGE_SOUNDS), search.encoder.fingerprint)
 
 
 if __name__ == "__main__":

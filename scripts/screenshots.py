@@ -25,7 +25,7 @@ from tests.browser.rater_form import RaterForm
 from tests.browser.visit import FLAGS, Visit
 
 FOLDER: Final = Path(os.environ.get("SHOTS", ASSETS / "screenshots"))
-MAX_BYTES: Final = 400_000  # bytes
+MAX_PICTURE_BYTES: Final = 400_000  # bytes
 PHONE: Final = (390, 844)
 HERO: Final = ("desktop-light", "words-light", "sounds-light", "lips-light", "study-light")
 HERO_WIDTH: Final = 960  # pixels
@@ -193,7 +193,7 @@ def _save(image: Image.Image, name: str) -> None:
     """
     path = FOLDER / f"{name}.png"
     image.quantize(256).save(path, optimize=True)
-    while path.stat().st_size > MAX_BYTES:
+    while path.stat().st_size > MAX_PICTURE_BYTES:
         image.thumbnail((image.width * 4 // 5, image.height * 4 // 5))
         image.quantize(256).save(path, optimize=True)
 

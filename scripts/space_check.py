@@ -26,7 +26,7 @@ import yaml
 
 from earshot.core.paths import ROOT
 
-MAX_BYTES: Final = 10 * 2**20  # bytes of a file that a plain push takes
+MAX_FILE_BYTES: Final = 10 * 2**20  # bytes of a file that a plain push takes
 PYTHONS: Final = ("3.12.12", "3.10.13")  # of ZeroGPU
 PYTHON: Final = "3.12"
 TORCHES: Final = ("2.8.0", "2.11.0")  # the oldest and the newest of ZeroGPU
@@ -87,7 +87,7 @@ def check_files() -> None:
     """Check that no file is too large to be pushed, and that the app file is there."""
     names = subprocess.check_output(["git", "ls-files", "-z"], cwd=ROOT, text=True).split("\0")
     sizes = {name: (ROOT / name).stat().st_size for name in names if (ROOT / name).is_file()}
-    large = [name for name, size in sizes.items() if size > MAX_BYTES]
+    large = [name for name, size in sizes.items() if size > MAX_FILE_BYTES]
     if large:
         sys.exit(f"Over 10 MB: {', '.join(large)}")
     print(f"{len(sizes)} files, {sum(sizes.values()) / 2**20:.0f} MB, none over 10 MB")

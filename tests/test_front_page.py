@@ -25,7 +25,7 @@ from earshot.app.front_page import (
     FIRST_FILES,
     LATER_FILES,
     MAX_KEPT,
-    SAVINGS,
+    SHORTER_CODE,
     TITLE,
     UNUSED,
     FrontPage,
@@ -268,7 +268,7 @@ def test_lean_page_is_the_same_page_in_html() -> None:
 
 def test_savings_fit_the_installed_gradio() -> None:
     """Each is made once. Where Gradio has changed, look whether it is still needed."""
-    for beginning, changes in SAVINGS.items():
+    for beginning, changes in SHORTER_CODE.items():
         for old, new in changes:
             texts = [file.read_text() for file in FRONTEND.glob(f"{beginning}*.js")]
             scripts = [text for text in texts if old in text]

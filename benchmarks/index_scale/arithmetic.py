@@ -12,7 +12,7 @@ from typing import Final
 
 from benchmarks.index_scale.engines import fields
 from earshot.sound_index.disk import RowWriter
-from earshot.sound_index.nearest import PROBED, SUBVECTOR
+from earshot.sound_index.nearest import N_PROBES, SUBVECTOR
 from earshot.sound_index.sound import Sound
 
 DIMENSION: Final = 992
@@ -41,7 +41,7 @@ def main() -> None:
             "vectors of seconds (2 bytes), GB": sounds * CLIP * DIMENSION * 2 / 1e9,
             f"rows and their indexes ({row:.0f} bytes), GB": sounds * row / 1e9,
             f"lists ({code} bytes), the only part that a search scans, GB": sounds * code / 1e9,
-            "scanned by a search, MB": PROBED * sounds / lists * code / 1e6,
+            "scanned by a search, MB": N_PROBES * sounds / lists * code / 1e6,
             "to embed on one machine of 2 cores, days": days,
             f"to embed on {chosen.machines} of them, days": days / chosen.machines,
         }.items():

@@ -11,7 +11,7 @@ import numpy as np
 
 from benchmarks.index_scale.vectors import NEAREST
 from earshot.sound_index.library import POOL
-from earshot.sound_index.nearest import PROBED, SPARE, SUBVECTOR
+from earshot.sound_index.nearest import N_PROBES, SPARE_CANDIDATES, SUBVECTOR
 
 # A query (D,) → ids of the NEAREST sounds, best first, each read whole. Either engine probes as
 # many lists, and scores as many candidates by their full vectors, as a search of the page does.
@@ -110,7 +110,11 @@ def open_lance(folder: Path) -> Search:
 
     def search(query: np.ndarray) -> list[str]:
         near = table.search(query, vector_column_name="vector").distance_type("dot")
-        near = near.nprobes(PROBED).refine_factor((POOL + SPARE) // NEAREST).limit(NEAREST)
+        near = (
+            near.nprobes(N_PROBES)
+            .refine_factor((POOL + SPARE_CANDIDATES) // NEAREST)
+            .limit(NEAREST)
+        )
         return near.select(columns).to_arrow()["id"].to_pylist()
 
     return search

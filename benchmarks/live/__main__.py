@@ -25,7 +25,7 @@ from earshot.systems.voice_conversion import Converter, VoiceConversion, setting
 from earshot.systems.voice_conversion.live.networks import TIMINGS, load_networks
 from earshot.systems.voice_conversion.live.process import Choice, LiveProcess
 from earshot.systems.voice_conversion.live.session import LiveConversion, LiveSession
-from earshot.tabs.voice_conversion.live.visitor import BUSY_BACKLOG, MAX_BACKLOG
+from earshot.tabs.voice_conversion.live.visitor import MAX_BACKLOG, MAX_BUSY_BACKLOG
 
 PARTS: Final = ("a", "b", "c")
 MODEL: Final = settings.live_checkpoint(CHECKPOINTS)
@@ -145,7 +145,7 @@ def row(name: str, processes: list[LiveProcess], seconds: float) -> str:
     def speak(process: LiveProcess) -> None:
         process.begin(SAMPLE_RATE, Choice())
         sentence, most = speech(seconds), round(MAX_BACKLOG * SAMPLE_RATE)
-        busy = round(BUSY_BACKLOG * SAMPLE_RATE)
+        busy = round(MAX_BUSY_BACKLOG * SAMPLE_RATE)
         began, place, lost = time.monotonic(), 0, 0
         while place < len(sentence):
             due = began + place / SAMPLE_RATE + CHUNK

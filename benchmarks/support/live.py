@@ -83,7 +83,10 @@ class ServedLive:
         self.tickets = Tickets()
         routes = LiveServer(processes, self.tickets, most, seconds, offer).routes()
         config = uvicorn.Config(
-            Starlette(routes=routes), port=0, log_level="error", ws_max_size=launch.MAX_BYTES
+            Starlette(routes=routes),
+            port=0,
+            log_level="error",
+            ws_max_size=launch.MAX_MESSAGE_BYTES,
         )
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run, daemon=True)

@@ -43,7 +43,7 @@ EXAMPLE: Final = "example"  # where the sounds of the card are
 INFO: Final = "/gradio_api/info"
 COMPRESSED: Final = ("/", "/config", INFO, "/gradio_api/openapi.json")
 # What Gradio's answers to them depend on, in addition to the address: where the page says it is.
-NAMING: Final = ("host", "x-forwarded-host", "x-forwarded-proto", "x-gradio-server")
+ADDRESS_HEADERS: Final = ("host", "x-forwarded-host", "x-forwarded-proto", "x-gradio-server")
 MAX_KEPT: Final = 16  # answers
 GZIP_LEVEL: Final = 5  # of 9: a fifth of the size in a sixth of the time
 # Scripts and styles that the page asks for, one after the other, and what other tabs ask for when
@@ -56,7 +56,7 @@ COMPRESSORS: Final[dict[str, Callable[[bytes], bytes]]] = {  # the best first
     "br": lambda content: brotli.compress(content, quality=BROTLI_LEVEL),
     "gzip": lambda content: gzip.compress(content, GZIP_LEVEL),
 }
-FOREVER: Final = "public, max-age=31536000, immutable"
+CACHE_FOREVER: Final = "public, max-age=31536000, immutable"
 PRELOADS: Final = "".join(
     f'<link rel="modulepreload" href="./assets/{name}" crossorigin>'
     if name.endswith(".js")
@@ -77,7 +77,7 @@ document.addEventListener("pointerover", function fetch_later(event) {
 # what they do instead. Each of 470 components asked all 400 events for its own, and was looked for
 # among all others; all was made twice; and code was loaded for what is in tabs that are not open.
 # It is most of what they compute.
-SAVINGS: Final = {
+SHORTER_CODE: Final = {
     "core-": (
         (
             "let n=t.filter(t=>t.targets.find(([t])=>t===e.id)).map(t=>{let n=t.targets.find("
@@ -183,7 +183,7 @@ class FrontPage:
         headers = Headers(scope=scope)
         accepted = headers.get("Accept-Encoding", "")
         encoding = next((name for name in COMPRESSORS if name in accepted), "")
-        where = (scope["scheme"], scope.get("root_path"), *map(headers.get, NAMING))
+        where = (scope["scheme"], scope.get("root_path"), *map(headers.get, ADDRESS_HEADERS))
         question = (scope["method"], path, query, encoding, *where)
         answer = self._answers.get(question)
         if answer is None:
@@ -254,7 +254,7 @@ class FrontendFiles:
             return
         file = self._packed.get(name) or await asyncio.to_thread(self._pack, name)
         accepted = "br" in Headers(scope=scope).get("Accept-Encoding", "")
-        headers = {"Cache-Control": FOREVER, "Vary": "Accept-Encoding"}
+        headers = {"Cache-Control": CACHE_FOREVER, "Vary": "Accept-Encoding"}
         if accepted:
             headers["Content-Encoding"] = "br"
         content = file.compressed if accepted else file.content
@@ -274,11 +274,11 @@ class FrontendFiles:
 
 
 def saving(script: str, name: str) -> str:
-    """Return a script of Gradio's without what it does in vain, as UNUSED and SAVINGS have it."""
+    """Return a script of Gradio's without what it does in vain: see UNUSED and SHORTER_CODE."""
     for beginning, instead in UNUSED.items():
         if name.startswith(beginning):
             return instead
-    for beginning, changes in SAVINGS.items():
+    for beginning, changes in SHORTER_CODE.items():
         if name.startswith(beginning):
             for old, new in changes:
                 script = script.replace(old, new)

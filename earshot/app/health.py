@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 Probes = Mapping[str, Callable[[], object]]
 
-EVERY: Final = 60.0  # seconds between the end of a check and the next
-PATIENCE: Final = 60.0  # seconds that a check may take
+CHECK_INTERVAL: Final = 60.0  # seconds between the end of a check and the next
+MAX_CHECK_SECONDS: Final = 60.0  # seconds that a check may take
 SPEECH: Final = ASSETS / "examples" / "woman-lighthouse.ogg"
 FACE: Final = ASSETS / "heads" / "ada.mp4"
 OK: Final = "ok"
@@ -31,7 +31,7 @@ class Health:
     is that nothing is known yet, and the models load meanwhile.
     """
 
-    def __init__(self, every: float = EVERY, patience: float = PATIENCE) -> None:
+    def __init__(self, every: float = CHECK_INTERVAL, patience: float = MAX_CHECK_SECONDS) -> None:
         self._every, self._patience = every, patience
         self._probes: Probes = {}
         self._states: Mapping[str, str] = {}

@@ -88,19 +88,19 @@ from earshot.tabs.voice_conversion.live.server import SIGN
 if TYPE_CHECKING:
     from earshot.pretrained.judges import Judge
 
-UPLOAD: Final = "100mb"
+MAX_UPLOAD: Final = "100mb"
 MAX_SESSIONS: Final = 1_000  # of visitors, whose work is kept
 MAX_WAITING: Final = 2  # jobs of one visitor
 # A conference shares one address: it may take most of the queue, and never all of it.
-SHARE_OF_ADDRESS: Final = 0.75
-MAX_BYTES: Final = 131_072  # of a WebSocket's message
+MAX_SHARE_OF_ADDRESS: Final = 0.75
+MAX_MESSAGE_BYTES: Final = 131_072  # of a WebSocket's message
 MAX_UNOPENED: Final = 5.0  # seconds that the first model waits for a page to be opened before it
 OPENING: Final = 1.5  # seconds in which a page is shown
 # Seconds until Python lets another thread go on (its own: 0.005): all requests are taken in and
 # answered in one thread, which waits so long for each model that computes.
-SWITCH: Final = 0.0005
+SWITCH_INTERVAL: Final = 0.0005
 CALLS: Final = ("/gradio_api/call/", "/gradio_api/mcp/")  # of programs: pages make none
-COLLECTIONS: Final = (10_000, 10, 50)  # see gc.set_threshold; Python's own are 700, 10, 10
+GC_THRESHOLDS: Final = (10_000, 10, 50)  # see gc.set_threshold; Python's own are 700, 10, 10
 # Of Gradio's paths, those that the page or a program asks. What it has besides could write a
 # visitor's whole page to the disk for whoever knows their session (deep_link), run ffmpeg without a
 # limit (process_recording), make sessions (component_server), or fetch other addresses (proxy=).
@@ -162,7 +162,7 @@ def launch(
     )
     certificate = own_certificate(keys.state_folder(), chosen.host) if chosen.https else None
     spare_own_address(os.environ, chosen.host)
-    sys.setswitchinterval(SWITCH)
+    sys.setswitchinterval(SWITCH_INTERVAL)
     keep_uploads_apart()
     log_no_lost_sessions()
     keep_sessions_light()
@@ -189,7 +189,7 @@ def launch(
         ssl_certfile=certificate and str(certificate.file),
         ssl_keyfile=certificate and str(certificate.file),
         ssl_verify=False,  # only Gradio asks, at its start, and it knows no certificate of ours
-        max_file_size=UPLOAD,
+        max_file_size=MAX_UPLOAD,
         # What visitors say stays with them: no history of runs, no monitoring page.
         run_history=False,
         enable_monitoring=False,
@@ -228,7 +228,7 @@ def launch(
         },
     )
     limit_connections(page.server, proxies)
-    limit_messages(page, MAX_BYTES)
+    limit_messages(page, MAX_MESSAGE_BYTES)
     workers.warm_up()
     if health:  # behind the page that is already served: to import torch alone takes seconds
         threading.Thread(target=_warm_up, args=[health, opened], daemon=True).start()
@@ -249,7 +249,7 @@ def limit_queue(page: gr.Blocks, size: int, allow_urls: bool = False) -> None:
     # api_open=False: programs wait in the queue like everybody.
     page.queue(max_size=size, default_concurrency_limit=1, api_open=False)
     keep_no_statistics(page)
-    of_address = max(MAX_WAITING, round(SHARE_OF_ADDRESS * size))
+    of_address = max(MAX_WAITING, round(MAX_SHARE_OF_ADDRESS * size))
     limits = Waiting(MAX_WAITING, of_address, WAITING, UNREAD, FULL, address_of)
     limit_waiting(page, limits, Addresses(allow_urls))
     limit_unread(page, address_of)
@@ -338,4 +338,4 @@ def _warm_up(health: Health, opened: threading.Event) -> None:
     health.warm_up()
     gc.collect()
     gc.freeze()
-    gc.set_threshold(*COLLECTIONS)
+    gc.set_threshold(*GC_THRESHOLDS)

@@ -12,8 +12,8 @@ from earshot.sound_index import BACKENDS
 ON = ("1", "true", "yes", "on")
 OFF = ("", "0", "false", "no", "off")
 ABOUT = "Earshot: speech systems to hear, take apart and test."
-DELETE: Final = 3600  # seconds within which a visitor's files are deleted, as the footer says
-KIOSK_DELETE: Final = 600
+DELETE_AFTER: Final = 3600  # seconds within which a visitor's files are deleted, as the footer says
+KIOSK_DELETE_AFTER: Final = 600
 TRANSCRIPT_CORES: Final = 2  # or a conversion would wait for the words of the one before
 UNITS: Final = {"s": 1, "m": 60, "h": 3600}
 
@@ -163,7 +163,9 @@ def options(arguments: Sequence[str], environment: Mapping[str, str]) -> argpars
         preset.append("--no-transcripts")
     chosen = parser.parse_args([*preset, *arguments])
     # In a booth, soon after a visitor has left, and not while they still listen to a result.
-    chosen.delete_after = chosen.delete_after or (KIOSK_DELETE if chosen.kiosk else DELETE)
+    chosen.delete_after = chosen.delete_after or (
+        KIOSK_DELETE_AFTER if chosen.kiosk else DELETE_AFTER
+    )
     return chosen
 
 
@@ -173,7 +175,7 @@ def duration(text: str) -> int:
     if unit not in UNITS or not number.isdecimal() or not int(number):
         raise argparse.ArgumentTypeError(f"{text} is no time, such as 90s, 10m or 1h")
     seconds = int(number) * UNITS[unit]
-    if seconds > DELETE:
+    if seconds > DELETE_AFTER:
         raise argparse.ArgumentTypeError("the page promises that files are deleted within 1h")
     return seconds
 

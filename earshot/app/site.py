@@ -10,7 +10,7 @@ import gradio as gr
 from starlette.routing import BaseRoute
 
 from earshot.app.health import Health, probes
-from earshot.app.options import DELETE
+from earshot.app.options import DELETE_AFTER
 from earshot.core.loading import once
 from earshot.core.paths import ASSETS, CHECKPOINTS, PIPELINES
 from earshot.systems.registry import TASKS, Offer, load_board
@@ -52,7 +52,7 @@ def build(
     word_index: Path = WORDS,
     health: Health | None = None,
     index_backend: str | None = None,
-    delete_after: int = DELETE,
+    delete_after: int = DELETE_AFTER,
 ) -> Site:
     """Build the whole page. Loads no model unless preload says so.
 

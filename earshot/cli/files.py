@@ -24,8 +24,8 @@ from earshot.sound_index.address import name_of
 if TYPE_CHECKING:
     from earshot.sound_index.index import Report
 
-WIDTH: Final = 30  # characters of the progress bar
-REDRAW: Final = 0.1  # seconds
+BAR_WIDTH: Final = 30  # characters of the progress bar
+REDRAW_INTERVAL: Final = 0.1  # seconds
 CLEAR: Final = "\r\x1b[K"  # what stands on the line of the terminal
 STDIN: Final = Path("-")
 ENDINGS: Final = frozenset(
@@ -298,12 +298,12 @@ class Bar:
     def __call__(self, done: int, total: int, name: str) -> None:
         """Draw it: files done, files in all, the name of the next one."""
         now = time.monotonic()
-        if now - self._drawn < REDRAW and done < total:
+        if now - self._drawn < REDRAW_INTERVAL and done < total:
             return
         self._drawn = now
-        filled = WIDTH * done // max(total, 1)
+        filled = BAR_WIDTH * done // max(total, 1)
         left = (now - self._began) * (total - done) / max(done, 1)
-        bar = "#" * filled + "." * (WIDTH - filled)
+        bar = "#" * filled + "." * (BAR_WIDTH - filled)
         print(
             f"\r[{bar}] {done}/{total}  {left:5.0f} s left  {name[:30]:30}",
             end="\n" if done == total else "",

@@ -35,18 +35,19 @@ BLOCK: Final = 0.01  # seconds
 DEVICE_LATENCY: Final = 0.05  # seconds that are asked of each; less, and busy machines crackle
 MAX_BACKLOG: Final = 0.2  # seconds of input that may wait
 MAX_PLAYED: Final = 0.3  # seconds of output that may wait
-LOST: Final = 3.0  # seconds without a sound, after which a device is gone
-RETRY: Final = 1.0  # seconds
-REDRAW: Final = 0.2  # seconds; where the meters go to no terminal, a line each LINE
-LINE: Final = 5.0
-WIDTH: Final = 12  # characters of a meter
+MAX_SILENCE: Final = 3.0  # seconds without a sound, after which a device is gone
+RETRY_INTERVAL: Final = 1.0  # seconds
+# Seconds; where the meters go to no terminal, a line each LINE_INTERVAL.
+REDRAW_INTERVAL: Final = 0.2
+LINE_INTERVAL: Final = 5.0
+METER_WIDTH: Final = 12  # characters of a meter
 FLOOR: Final = -60.0  # dBFS, at its left end
 ECHO_RATE: Final = 16_000  # Hz, about
 ECHO_SECONDS: Final = 2.0
 ECHO_LAGS: Final = (0.02, 1.0)  # seconds after which an echo comes
 # Deviations of a correlation above which it is an echo. Of visitors' speech and its conversion it
 # has 14 at most; with an echo of -14 dB in it 28 or more.
-ECHO_RISE: Final = 20.0
+MIN_ECHO_RISE: Final = 20.0
 MISSING: Final = 'Live without a browser needs sounddevice. Install it: pip install "earshot[live]"'
 NO_PORTAUDIO: Final = (
     "sounddevice finds no PortAudio. On Debian and Ubuntu install it: apt install libportaudio2"
@@ -219,7 +220,7 @@ class Bridge:
         """Wait for sound, and take all of it but what is too old: (T,). Raises DeviceGoneError."""
         parts = []
         with suppress(queue.Empty):
-            parts.append(self._recorded.get(timeout=REDRAW))
+            parts.append(self._recorded.get(timeout=REDRAW_INTERVAL))
             while True:
                 parts.append(self._recorded.get_nowait())
         now = time.monotonic()
@@ -230,7 +231,7 @@ class Bridge:
             (self._came, self._went),
             strict=True,
         ):
-            if not stream.active or now - last > LOST:
+            if not stream.active or now - last > MAX_SILENCE:
                 raise DeviceGoneError(name)
         samples = np.concatenate([np.zeros(0, np.float32), *parts])
         most = round(MAX_BACKLOG * self.rate)
@@ -279,7 +280,7 @@ def _keep_on(sound: Any, options: argparse.Namespace, process: LiveProcess, choi
         except InputError:
             if not waiting:
                 raise
-            time.sleep(RETRY)
+            time.sleep(RETRY_INTERVAL)
             _look_again(sound)
             continue
         if waiting:
@@ -343,7 +344,7 @@ class Meters:
             max(level, _decibels(samples))
             for level, samples in zip(self._levels, (recorded, spoken), strict=True)
         ]
-        if time.monotonic() - self._drawn < (REDRAW if self._terminal else LINE):
+        if time.monotonic() - self._drawn < (REDRAW_INTERVAL if self._terminal else LINE_INTERVAL):
             return
         self._drawn = time.monotonic()
         bars = [f"{_bar(level)} {level:4.0f} dB" for level in self._levels]
@@ -359,8 +360,8 @@ def _decibels(samples: np.ndarray) -> float:
 
 
 def _bar(level: float) -> str:
-    filled = round(WIDTH * (1 - level / FLOOR))
-    return "#" * filled + "." * (WIDTH - filled)
+    filled = round(METER_WIDTH * (1 - level / FLOOR))
+    return "#" * filled + "." * (METER_WIDTH - filled)
 
 
 def _draw(line: str) -> None:
@@ -409,7 +410,7 @@ def has_echo(recorded: np.ndarray, spoken: np.ndarray, rate: float) -> bool:
     cross = np.fft.rfft(recorded, 2 * len(recorded)) * np.fft.rfft(spoken, 2 * len(spoken)).conj()
     correlation = np.fft.irfft(cross / np.maximum(np.abs(cross), 1e-12))
     first, last = (round(lag * rate) for lag in ECHO_LAGS)
-    return bool(np.abs(correlation[first:last]).max() > ECHO_RISE * correlation.std())
+    return bool(np.abs(correlation[first:last]).max() > MIN_ECHO_RISE * correlation.std())
 
 
 if __name__ == "__main__":

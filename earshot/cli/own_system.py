@@ -21,9 +21,9 @@ from earshot.core.paths import ASSETS, CHECKPOINTS, PIPELINES
 from earshot.systems.plug_in import PlugIn
 from earshot.systems.registry import NAME, TASKS, System, load_board
 
-COUNT: Final = 3  # of the inputs that a system is checked on
+N_INPUTS: Final = 3  # of the inputs that a system is checked on
 VOICE: Final = "TF2"  # whose sample a voice is made of
-LIP_SECONDS: Final = 30.0
+MAX_LIP_SECONDS: Final = 30.0
 
 
 def new(arguments: Sequence[str] | None = None) -> None:
@@ -84,7 +84,7 @@ def _label(name: str) -> str:
 
 
 def _check_one(system: System, device: str) -> int:
-    """Run a system on COUNT inputs, and print a line for each; how many failed."""
+    """Run a system on N_INPUTS inputs, and print a line for each; how many failed."""
     print(f"{system.name}, for {system.task}:")
     failures = 0
     try:
@@ -121,7 +121,7 @@ def _results(
         speech, notices = checked_speech(plug_in.label, result, None, 0.0)
         return _speech_line(PluggedSpeech(speech, "", None, notices))
 
-    for name in names[:COUNT]:
+    for name in names[:N_INPUTS]:
         yield name, lambda name=name: line(name)
 
 
@@ -176,7 +176,7 @@ def _lips(system: Any) -> Iterator[tuple[str, Callable[[], str]]]:
     from earshot.media.video import frames  # late, for it loads FFmpeg
 
     def line(file: Path) -> str:
-        spoken, text, confidence = system.of(frames(file, LIP_SECONDS))
+        spoken, text, confidence = system.of(frames(file, MAX_LIP_SECONDS))
         return _speech_line(spoken) + (f", “{text}” ({confidence:.0%})" if text else "")
 
     for file in _inputs("heads", "*.mp4"):
@@ -184,7 +184,7 @@ def _lips(system: Any) -> Iterator[tuple[str, Callable[[], str]]]:
 
 
 def _inputs(folder: str, pattern: str) -> list[Path]:
-    return sorted((ASSETS / folder).glob(pattern))[:COUNT]
+    return sorted((ASSETS / folder).glob(pattern))[:N_INPUTS]
 
 
 CHECKS: Final = {

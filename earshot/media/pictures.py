@@ -15,7 +15,7 @@ FREQUENCIES: Final = (500, 1_000, 2_000, 4_000, 8_000)  # Hz
 SHOWN_RANGE: Final = 8.0  # nepers (70 dB) below the maximum that are shown
 MIN_TOP: Final = -3.5  # log magnitude: silence stays dark instead of showing its noise floor
 MAX_COLUMNS: Final = 400  # of a sound's picture
-QUIET: Final = 0.1  # peak under which a waveform is not scaled up to the full height
+MIN_PEAK: Final = 0.1  # peak under which a waveform is not scaled up to the full height
 SOUND: Final = """\
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} 100" width="{width}" height="100" \
 preserveAspectRatio="none"><style>path{{fill:#1b2430;opacity:.72}}\
@@ -42,7 +42,7 @@ def sound_svg(waveform: np.ndarray, log_mel: np.ndarray) -> str:
     columns = columns.reshape(-1, step, log_mel.shape[1]).mean(axis=1)
     bucket = -(-len(waveform) // MAX_COLUMNS)
     peaks = np.pad(np.abs(waveform), (0, -len(waveform) % bucket)).reshape(-1, bucket).max(axis=1)
-    heights = 15 * peaks / max(QUIET, float(peaks.max()))
+    heights = 15 * peaks / max(MIN_PEAK, float(peaks.max()))
     places = np.linspace(0, MAX_COLUMNS, len(peaks)).round(1)
     points = [f"{x:g},{16 - y:.1f}" for x, y in zip(places, heights, strict=True)]
     mirror = [f"{x:g},{16 + y:.1f}" for x, y in zip(places, heights, strict=True)][::-1]

@@ -296,7 +296,7 @@ class VoiceEncoderConfig:
 class VoiceEncoder(nn.Module):
     """Dilated convolutions, then statistics pooling (mean and std) over the frames with speech."""
 
-    SILENCE = 5.0  # nepers below the loudest band of the loudest frame
+    MAX_RANGE = 5.0  # nepers below the loudest band of the loudest frame
 
     def __init__(self, config: VoiceEncoderConfig) -> None:
         super().__init__()
@@ -316,7 +316,7 @@ class VoiceEncoder(nn.Module):
     def forward(self, log_mel: Tensor) -> Tensor:
         """Map log-mel frames (B, S, M) to embeddings of length 1 (B, V)."""
         loudness = log_mel.amax(dim=2)  # (B, S)
-        speech = (loudness > loudness.amax(dim=1, keepdim=True) - self.SILENCE)[:, None]
+        speech = (loudness > loudness.amax(dim=1, keepdim=True) - self.MAX_RANGE)[:, None]
         x = (log_mel - self.config.mean) / self.config.std
         x = self.entry(x.transpose(1, 2))
         for block in self.blocks:

@@ -18,7 +18,7 @@ from torch.nn import functional as F
 from earshot.models.any_voice.content import STRIDE
 from earshot.pretrained.voice import Correction
 
-ROWS: Final = 256  # at most: fewer than the steps of any reference, so that no words are in it
+MAX_ROWS: Final = 256  # at most: fewer than the steps of any reference, so that no words are in it
 NEIGHBOURS: Final = 6  # rows that are averaged for a step
 SMOOTHING: Final = 7  # frames of a Hann window
 PAUSE: Final = 5.0  # nepers below the loudest frame of a reference: quieter steps are left out
@@ -34,8 +34,8 @@ def measure(content: Tensor, mel: Tensor, inverted: Tensor) -> Correction:
     spoken = (loudness > loudness.max() - PAUSE).reshape(-1, STRIDE).all(dim=1)
     error = (mel - inverted).reshape(-1, STRIDE, mel.shape[1]).mean(dim=1)
     rows = torch.cat([content, error], dim=1)[spoken].cpu().numpy()
-    if len(rows) > ROWS:
-        _, nearest = kmeans2(rows[:, : content.shape[1]], ROWS, minit="++", rng=0)
+    if len(rows) > MAX_ROWS:
+        _, nearest = kmeans2(rows[:, : content.shape[1]], MAX_ROWS, minit="++", rng=0)
         rows = np.stack([rows[nearest == n].mean(axis=0) for n in np.unique(nearest)])
     content_rows, error_rows = np.split(rows, [content.shape[1]], axis=1)
     return Correction(content_rows, error_rows, loudness.max().item())

@@ -54,9 +54,10 @@ MISSING: Final = (
 )
 
 MAX_SECONDS: Final = 60.0
-TOKENS_PER_SECOND: Final = 6.5  # at most, as the paper limits them; else it may repeat itself
-PIECE: Final = (8.0, 16.0)  # seconds that are transcribed at once; between, where it is quietest
-QUIET: Final = 1600  # samples of a block, whose power is compared
+MAX_TOKENS_PER_SECOND: Final = 6.5  # at most, as the paper limits them; else it may repeat itself
+# Seconds that are transcribed at once; between, where it is quietest.
+PIECE_SECONDS: Final = (8.0, 16.0)
+POWER_BLOCK: Final = 1600  # samples of a block, whose power is compared
 MIN_CONFIDENCE: Final = 0.6  # of a transcript; below it, the words are guesses
 DIGIT_NAMES: Final = tuple(DIGITS)  # from zero on
 SPACE: Final = "\u2581".encode()  # begins a word
@@ -260,7 +261,7 @@ class Transcriber:
     @torch.inference_mode()
     def _words(self, waveform: np.ndarray) -> list[RecognisedWord]:
         """Transcribe a piece (T,) greedily, with a cache of keys and values."""
-        tokens = math.ceil(TOKENS_PER_SECOND * len(waveform) / SAMPLE_RATE)
+        tokens = math.ceil(MAX_TOKENS_PER_SECOND * len(waveform) / SAMPLE_RATE)
         output = self._model.generate(
             torch.from_numpy(waveform)[None].to(self._device),
             do_sample=False,
@@ -289,10 +290,14 @@ def _spell(tokens: list[bytes]) -> str:
 
 def _pieces(waveform: np.ndarray) -> Iterator[np.ndarray]:
     """Cut a waveform (T,) where it is quietest; silence is left out."""
-    shortest, longest = (round(seconds * SAMPLE_RATE) for seconds in PIECE)
+    shortest, longest = (round(seconds * SAMPLE_RATE) for seconds in PIECE_SECONDS)
     while len(waveform) > longest:
-        blocks = waveform[shortest : longest - (longest - shortest) % QUIET].reshape(-1, QUIET)
-        cut = shortest + QUIET * int(np.square(blocks).sum(axis=1).argmin()) + QUIET // 2
+        blocks = waveform[shortest : longest - (longest - shortest) % POWER_BLOCK].reshape(
+            -1, POWER_BLOCK
+        )
+        cut = (
+            shortest + POWER_BLOCK * int(np.square(blocks).sum(axis=1).argmin()) + POWER_BLOCK // 2
+        )
         yield from _pieces(waveform[:cut])
         waveform = waveform[cut:]
     if waveform.any():

@@ -36,7 +36,7 @@ METADATA: Final = {
     "recorded again.",
 }
 COMMENT: Final = f"A note in it says “{MADE_BY}”, which anybody can write."
-MADE_OF: Final = ": by the model {}, in {}"
+ORIGIN: Final = ": by the model {}, in {}"
 VOICES: Final = {
     SHIPPED: "a voice of Earshot’s",
     NOBODY: "a voice that is nobody’s",
@@ -53,7 +53,7 @@ NAMELESS_MARK: Final = (
 )
 NO_MARK: Final = "No mark found in its sound"
 NO_PROOF: Final = ": that does not prove that it is a recording"
-SHORT: Final = " It lasts {:.1f} s, and in less than 3 s a mark is often not found."
+TOO_SHORT: Final = " It lasts {:.1f} s, and in less than 3 s a mark is often not found."
 DISAGREE: Final = "The two disagree: "
 SIGNED_ALONE: Final = (
     "the metadata says that Earshot made it, and its sound carries no mark. The installation may "
@@ -98,7 +98,7 @@ class Detection:
         """Say what each layer says, and where the two disagree."""
         report = self.manifest
         facts = dict(report.facts)
-        what = MADE_OF.format(facts["model"], VOICES[facts["voice"]]) if _plain(facts) else ""
+        what = ORIGIN.format(facts["model"], VOICES[facts["voice"]]) if _plain(facts) else ""
         metadata = METADATA[report.state].format(
             when=_date(report.when), what=what, generator=report.generator or "another program"
         )
@@ -140,7 +140,7 @@ class Detection:
             number = self.mark.installation
             return OTHER_MARK.format(number) if number else NAMELESS_MARK
         proof = NO_PROOF * (self.verdict in (CLAIMED, NOTHING))
-        return f"{NO_MARK}{proof}." + SHORT.format(self.seconds) * (self.seconds < MIN_SECONDS)
+        return f"{NO_MARK}{proof}." + TOO_SHORT.format(self.seconds) * (self.seconds < MIN_SECONDS)
 
     def _disagreement(self) -> tuple[str, ...]:
         state, marked = self.manifest.state, self.mark.present

@@ -30,7 +30,7 @@ KEY: Final = "EARSHOT_SIGNING_KEY"
 CHAIN: Final = "EARSHOT_SIGNING_CHAIN"
 FILE: Final = "signing.pem"  # the key and its chain
 VALID: Final = timedelta(days=3650)
-MAX_BYTES: Final = 65_536  # of a file of keys
+MAX_KEY_BYTES: Final = 65_536  # of a file of keys
 CERTIFICATE: Final = re.compile(
     rb"-----BEGIN CERTIFICATE-----(.*?)-----END CERTIFICATE-----", re.DOTALL
 )
@@ -124,7 +124,7 @@ def _read(source: str, private: bool = True) -> bytes:
                 f"make it yours alone with: chmod 600 {path}"
             )
         with path.open("rb") as file:
-            return file.read(MAX_BYTES)
+            return file.read(MAX_KEY_BYTES)
     except OSError as error:
         raise InputError(
             f"The signing key or chain {path} cannot be read: {error.strerror}. Bring it back, "

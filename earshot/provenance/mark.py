@@ -50,10 +50,10 @@ SHAPE: Final = (0.6, 1.0, 1.0, 0.6)  # how much of a slot's gain its frames have
 # the prediction error of log magnitudes, fitted to speech with noise (benchmarks/mark.py).
 BEFORE: Final = (0.03, 0.02, 0.02, -0.02, -0.1, -0.02, 0.02, 0.02, 0.03)
 NOW: Final = (-0.04, -0.12, -0.05, -0.28, 1.0, -0.28, -0.05, -0.12, -0.04)
-CLIP: Final = 1.5  # standard deviations
+MAX_DEVIATION: Final = 1.5  # standard deviations
 FLOOR: Final = 1e-5  # of the mean power: what is under it is silence
-ACTIVE: Final = 1e-3  # of the loudest frame's power: what is under it is no speech
-DEEP: Final = 3e-5  # of the loudest band's power in a frame
+MIN_FRAME_POWER: Final = 1e-3  # of the loudest frame's power: what is under it is no speech
+MIN_BAND_POWER: Final = 3e-5  # of the loudest band's power in a frame
 TEMPI: Final = tuple(np.arange(-0.024, 0.025, 0.004))
 PITCHES: Final = (-0.02, -0.01, 0.0, 0.01, 0.02)
 CANDIDATES: Final = 24
@@ -249,9 +249,11 @@ def whitened(power: np.ndarray) -> np.ndarray:
         for column, weight in enumerate(kernel):
             errors += np.float32(weight) * row[:, column : column + BANDS]
     total = power.mean(axis=1, keepdims=True)
-    active = (total > ACTIVE * total.max()) & (power > DEEP * power.max(axis=1, keepdims=True))
+    active = (total > MIN_FRAME_POWER * total.max()) & (
+        power > MIN_BAND_POWER * power.max(axis=1, keepdims=True)
+    )
     variance = (errors**2 * active).sum(0) / np.maximum(active.sum(0), 1)
-    return np.clip(errors / np.sqrt(variance + 1e-6), -CLIP, CLIP) * active
+    return np.clip(errors / np.sqrt(variance + 1e-6), -MAX_DEVIATION, MAX_DEVIATION) * active
 
 
 def log_false_alarm(score: float) -> float:

@@ -24,7 +24,7 @@ MAX_NEW: Final = 3_000  # texts that are embedded for a library, in some seconds
 # beyond doubt.
 SOUND_WEIGHT: Final = 0.3
 THRESHOLD: Final = 0.82
-CERTAIN: Final = 0.79
+CERTAIN_SHARE: Final = 0.79
 RANK_WEIGHT: Final = 2.0  # of the words, in the order of results
 WORD: Final = re.compile(r"[^\W\d_]{3,}")  # without one, a name says nothing: "rec_014"
 Sentences = Callable[[Sequence[str]], np.ndarray]

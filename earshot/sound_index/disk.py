@@ -19,7 +19,7 @@ import numpy as np
 
 from earshot.core.files import replacing
 from earshot.sound_index.library import LazySequence, Library
-from earshot.sound_index.nearest import EXACT_LIMIT, Nearest, map_layout, write_compact
+from earshot.sound_index.nearest import MAX_EXACT, Nearest, map_layout, write_compact
 from earshot.sound_index.sound import Entry, Filter, Sound
 from earshot.sound_index.stored import (
     About,
@@ -43,7 +43,7 @@ CREATE INDEX by_content ON sounds (content_hash);
 CREATE INDEX by_path ON sounds (path);
 """
 COLUMNS: Final = "id, path, name, caption, kind, seconds, content_hash, licence, tags"
-AT_ONCE: Final = 1000  # rows read or written
+ROWS_AT_ONCE: Final = 1000  # rows read or written
 
 
 class Rows(LazySequence[Sound]):
@@ -121,8 +121,8 @@ class Rows(LazySequence[Sound]):
     def _rows(self) -> Iterator[tuple]:
         """Read all rows, some at a time."""
         query = f"SELECT {COLUMNS} FROM sounds WHERE rowid > ? AND rowid <= ? ORDER BY rowid"
-        for begin in range(0, len(self), AT_ONCE):
-            yield from self._all(query, (begin, begin + AT_ONCE))
+        for begin in range(0, len(self), ROWS_AT_ONCE):
+            yield from self._all(query, (begin, begin + ROWS_AT_ONCE))
 
     def _sound(self, row: tuple) -> Sound:
         sound = Sound(*row)
@@ -322,7 +322,7 @@ class Writer:
         places = ArrayWriter(self._file("layout"), 2, np.float32)
         places.append(layout)
         hashes["layout"] = places.close()
-        if len(vectors) > EXACT_LIMIT:
+        if len(vectors) > MAX_EXACT:
             with replacing(self._file("nearest")) as file:
                 write_compact(vectors, vectors.blocks(), Path(file.name))
             with self._file("nearest").open("rb") as file:

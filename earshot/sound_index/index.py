@@ -39,7 +39,7 @@ NOT_ON_DISK: Final = (
     "This index is made for memory. Make it again for the disk, which embeds nothing anew, with: "
     "python -m earshot sounds index FOLDER --index-backend disk"
 )
-READ_ATTEMPTS: Final = 5  # the index may be replaced between opening one file and the next
+MAX_ATTEMPTS: Final = 5  # the index may be replaced between opening one file and the next
 
 
 @dataclass(frozen=True)
@@ -226,7 +226,7 @@ def read_index(folder: Path, backend: str | None = None) -> tuple[About, Library
     Raises InputError if there is no index, it is damaged, or it is not made for the disk and should
     be searched there.
     """
-    for _ in range(READ_ATTEMPTS):
+    for _ in range(MAX_ATTEMPTS):
         try:
             text = (folder / MANIFEST).read_bytes()
         except (FileNotFoundError, NotADirectoryError):

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple, TypeVar, overload
 import numpy as np
 
 from earshot.core.errors import InputError
-from earshot.sound_index.nearest import EXACT_LIMIT, Nearest, map_layout, place_on_map
+from earshot.sound_index.nearest import MAX_EXACT, Nearest, map_layout, place_on_map
 from earshot.sound_index.sound import Entry, Filter, Sound
 
 T = TypeVar("T")
@@ -124,7 +124,7 @@ class Library:
         """Rank the sounds of the POOL segments that are nearest to a unit vector (D,).
 
         More segments are taken where these belong to fewer than ``min_sounds`` sounds. among (n,):
-        the sounds that may be found; every one of them is, if they have EXACT_LIMIT segments at
+        the sounds that may be found; every one of them is, if they have MAX_EXACT segments at
         most.
         """
         query, limit, total = query.astype(np.float32), POOL, int(self.first_rows[-1])
@@ -132,7 +132,7 @@ class Library:
         if among is not None:
             rows_among = np.flatnonzero(np.repeat(among, np.diff(self.first_rows)))
             total = len(rows_among)
-            limit = total if total <= EXACT_LIMIT else POOL
+            limit = total if total <= MAX_EXACT else POOL
         while True:
             scores, rows = self.nearest.search(query, limit, rows_among)
             ranking = self._best_of_each(scores, rows)

@@ -11,12 +11,13 @@ from typing import Any, Final, Protocol
 import faiss
 import numpy as np
 
-EXACT_LIMIT: Final = 100_000  # vectors; beyond, comparing with every one takes too long
+MAX_EXACT: Final = 100_000  # vectors; beyond, comparing with every one takes too long
 LIST_SIZE: Final = 500  # vectors in one list of the inverted file, on average
-PROBED: Final = 64  # lists that a search visits (FAISS' nprobe)
-TRAINING: Final = 64  # vectors per list in the training of k-means
-RETRAIN: Final = 2.0  # growth after which k-means runs again
-SPARE: Final = 100  # candidates beyond those asked for, as quantised scores order them inexactly
+N_PROBES: Final = 64  # lists that a search visits (FAISS' nprobe)
+TRAINING_VECTORS: Final = 64  # vectors per list in the training of k-means
+RETRAIN_GROWTH: Final = 2.0  # growth after which k-means runs again
+# Candidates beyond those asked for, as quantised scores order them inexactly.
+SPARE_CANDIDATES: Final = 100
 ROUNDS: Final = 10  # of k-means for lists on the disk
 SUBVECTOR: Final = 8  # dimensions that a byte of a product code stands for (Jégou et al. 2011)
 
@@ -45,7 +46,7 @@ class Vectors(VectorRows, Protocol):
 class Nearest:
     """Search by inner product in immutable unit vectors (N, D).
 
-    Up to EXACT_LIMIT vectors the search is exhaustive. Above, an inverted file with 8 bits a
+    Up to MAX_EXACT vectors the search is exhaustive. Above, an inverted file with 8 bits a
     dimension finds candidates, which the full vectors rescore: scores are always exact.
     """
 
@@ -55,7 +56,7 @@ class Nearest:
         """
         self.vectors: Vectors = vectors
         self._index: Any = None  # an exact search needs none, which would copy the vectors
-        if len(vectors) <= EXACT_LIMIT:
+        if len(vectors) <= MAX_EXACT:
             return
         if like is not None and like._may_serve(len(vectors)):
             self._index = faiss.clone_index(like._index)
@@ -77,7 +78,7 @@ class Nearest:
         K is ``limit``, or the number of candidates if that is smaller. among: the rows that may be
         found, in order.
         """
-        if among is not None and (self.exact or len(among) <= EXACT_LIMIT):
+        if among is not None and (self.exact or len(among) <= MAX_EXACT):
             scores, rows = self.vectors[among] @ query, among
         elif self.exact:
             scores = self.vectors @ query
@@ -86,7 +87,7 @@ class Nearest:
                 rows = np.sort(np.argpartition(-scores, limit - 1)[:limit])
             scores = scores[rows]
         else:
-            count = min(limit + SPARE, len(self.vectors))
+            count = min(limit + SPARE_CANDIDATES, len(self.vectors))
             rows = self._index.search(query[None], count, params=self._only(among))[1][0]
             rows = np.sort(rows[rows >= 0])
             scores = self.vectors[rows] @ query
@@ -124,12 +125,12 @@ class Nearest:
         # FAISS' types do not know what its Python wrappers take.
         selector: Any = faiss.IDSelectorBitmap
         parameters: Any = faiss.SearchParametersIVF
-        return parameters(sel=selector(np.packbits(allowed, bitorder="little")), nprobe=PROBED)
+        return parameters(sel=selector(np.packbits(allowed, bitorder="little")), nprobe=N_PROBES)
 
     def _may_serve(self, size: int) -> bool:
         """Whether lists that were trained on other vectors still suit this many."""
         ours = not self.exact and isinstance(self.vectors, np.ndarray)
-        return ours and 1 / RETRAIN < size / (self._index.nlist * LIST_SIZE) < RETRAIN
+        return ours and 1 / RETRAIN_GROWTH < size / (self._index.nlist * LIST_SIZE) < RETRAIN_GROWTH
 
 
 def write_compact(vectors: Vectors, blocks: Iterator[np.ndarray], path: Path) -> None:
@@ -150,7 +151,9 @@ def write_compact(vectors: Vectors, blocks: Iterator[np.ndarray], path: Path) ->
         faiss.METRIC_INNER_PRODUCT,
     )
     index.cp.niter = ROUNDS
-    chosen = np.random.default_rng(0).choice(size, min(size, lists * TRAINING), replace=False)
+    chosen = np.random.default_rng(0).choice(
+        size, min(size, lists * TRAINING_VECTORS), replace=False
+    )
     _train(index, vectors[np.sort(chosen)])
     for block in blocks:
         index.add(block)
@@ -168,13 +171,13 @@ def _trained(vectors: np.ndarray) -> faiss.IndexIVFScalarQuantizer:
         faiss.ScalarQuantizer.QT_8bit,
         faiss.METRIC_INNER_PRODUCT,
     )
-    _train(index, vectors[:: max(1, size // (n_lists * TRAINING))])
+    _train(index, vectors[:: max(1, size // (n_lists * TRAINING_VECTORS))])
     return index
 
 
 def _train(index: faiss.IndexIVF, sample: np.ndarray) -> None:
-    index.nprobe = PROBED
-    index.cp.max_points_per_centroid = TRAINING
+    index.nprobe = N_PROBES
+    index.cp.max_points_per_centroid = TRAINING_VECTORS
     index.train(np.ascontiguousarray(sample))
 
 

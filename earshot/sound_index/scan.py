@@ -38,8 +38,8 @@ EMPTY: Final = (
     "This folder is empty now, as where a disk is away: its sounds stay in the index. "
     "If you have deleted them, delete the folder as well."
 )
-QUIET: Final = 300  # ms without a change, after which the changes before count as one
-LOOK: Final = 500  # ms between two looks at `stop`
+QUIET_INTERVAL: Final = 300  # ms without a change, after which the changes before count as one
+STOP_INTERVAL: Final = 500  # ms between two looks at `stop`
 UNWATCHED: Final = (
     "A bucket does not tell of its changes. Run this now and then: "
     "python -m earshot sounds index s3://BUCKET/PREFIX"
@@ -328,8 +328,8 @@ def watch_folder(
         watchfiles.watch(
             folder,
             watch_filter=concerns,
-            step=QUIET,
-            rust_timeout=LOOK,
+            step=QUIET_INTERVAL,
+            rust_timeout=STOP_INTERVAL,
             yield_on_timeout=True,
             stop_event=stop,
         )

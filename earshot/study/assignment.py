@@ -19,10 +19,10 @@ import numpy as np
 from earshot.study.design import Item, Test, Trial
 from earshot.study.design.model import UNDRAWN
 
-AHEAD: Final = 2  # trials of a rater that are chosen, one of them while they judge the other
-NEARLY: Final = 0.99  # of the most information counts as the most
+TRIALS_AHEAD: Final = 2  # trials of a rater that are chosen, one of them while they judge the other
+NEARLY_MOST: Final = 0.99  # of the most information counts as the most
 PRIOR: Final = 2.0  # standard deviation of a strength (logit): the best of 20 wins 19 in 20 votes
-STEPS: Final = 50  # of Newton's method; a few are enough
+MAX_STEPS: Final = 50  # of Newton's method; a few are enough
 MAX_STEP: Final = 2.0  # step of a strength
 NODES, WEIGHTS = np.polynomial.hermite_e.hermegauss(9)
 WEIGHTS = WEIGHTS / WEIGHTS.sum()
@@ -177,7 +177,7 @@ def choose(test: Test, log: Iterable[Event], rater: str, place: int, knew: int) 
     gain = gains(expecting(current, coming))[ends[:, 0], ends[:, 1]]
 
     rng = np.random.default_rng([test.seed, *_digest(rater), place])
-    best = np.flatnonzero(free & (gain >= NEARLY * gain[free].max()))
+    best = np.flatnonzero(free & (gain >= NEARLY_MOST * gain[free].max()))
     alike = np.flatnonzero(free & (ends == ends[rng.choice(best)]).all(axis=1))
     own_counts = np.bincount(stimulus[own], minlength=stimulus.max() + 1)[stimulus[alike]]
     had = np.bincount(drawn, minlength=len(trials))[alike]
@@ -218,7 +218,7 @@ def beliefs(won: np.ndarray) -> Beliefs:
     """
     votes = won + won.T
     mean = np.zeros(len(won))
-    for _ in range(STEPS):
+    for _ in range(MAX_STEPS):
         chance = expit(np.subtract.outer(mean, mean))
         slope = (won - votes * chance).sum(axis=1) - mean / PRIOR**2
         step = np.linalg.solve(_precision(votes, mean), slope)

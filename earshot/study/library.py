@@ -26,7 +26,7 @@ WRONG_KEY: Final = "The key in this link is not this test's. Copy the whole link
 UNKNOWN: Final = "There is no listening test at this address. Check the link that you were given."
 CLOSED: Final = "This listening test is not open. Ask whoever sent you the link."
 BUSY: Final = "The sounds of this listening test are being prepared. Try again in a few seconds."
-READERS: Final = 2  # tests whose sounds are decoded at the same time
+MAX_READERS: Final = 2  # tests whose sounds are decoded at the same time
 SPACE_VARIABLE: Final = "SPACE_ID"  # in the environment of a Space of Hugging Face's
 NO_KEY: Final = (
     "Type the key of this server: only those who have it from its owner can open tests here."
@@ -143,7 +143,7 @@ class TestLibrary:
         self.folders, self.store = [folder.resolve() for folder in folders], store
         self.public, self.min_time, self.permission = public, min_time, permission
         self._entries: dict[str, Entry] = {}
-        self._readers = threading.BoundedSemaphore(READERS)
+        self._readers = threading.BoundedSemaphore(MAX_READERS)
 
     def files(self) -> dict[str, Path]:
         """Find the file of every test that is there, open or not, by name."""

@@ -19,10 +19,11 @@ from earshot.study.library import UNKNOWN, TestLibrary
 MARK: Final = ".published"  # in the folder of a test that a visitor opened: when, in UTC
 PREVIEW: Final = ".preview"  # in that of one that only they can try
 MAX_TESTS: Final = 200  # of visitors
-MAX_BYTES: Final = 5_000_000_000  # of them, with the copies that raters hear
-KEEP_FREE: Final = 1_000_000_000  # bytes of the disk, for answers
-UNUSED: Final = timedelta(days=7)  # after which a test that nobody has taken is deleted
-TRIED: Final = timedelta(hours=1)  # the same of a preview, should its visitor not have deleted it
+MAX_TOTAL_BYTES: Final = 5_000_000_000  # of them, with the copies that raters hear
+MIN_FREE_BYTES: Final = 1_000_000_000  # bytes of the disk, for answers
+MAX_UNUSED: Final = timedelta(days=7)  # after which a test that nobody has taken is deleted
+# The same of a preview, should its visitor not have deleted it.
+MAX_PREVIEW: Final = timedelta(hours=1)
 IGNORED: Final = shutil.ignore_patterns(PREPARED, "results", ".*")
 NOT_HERE: Final = (
     "This test lies in a folder of whoever runs the server: change its YAML there, before anybody "
@@ -122,7 +123,7 @@ def expire(tests: TestLibrary, now: datetime | None = None) -> list[str]:
     old = [
         folder.name
         for folder in _published(tests)
-        if now - _when(folder) > (TRIED if (folder / PREVIEW).exists() else UNUSED)
+        if now - _when(folder) > (MAX_PREVIEW if (folder / PREVIEW).exists() else MAX_UNUSED)
         and not tests.store.raters(folder.name)
     ]
     for name in old:
@@ -148,7 +149,7 @@ def _check_room(folder: Path, tests: TestLibrary, instead_of: str = "") -> None:
     needed = 2 * size(folder)
     free = shutil.disk_usage(tests.folders[0]).free
     taken = sum(map(size, others)) + needed
-    if len(others) >= MAX_TESTS or taken > MAX_BYTES or free - needed < KEEP_FREE:
+    if len(others) >= MAX_TESTS or taken > MAX_TOTAL_BYTES or free - needed < MIN_FREE_BYTES:
         raise InputError(FULL)
 
 

@@ -27,7 +27,7 @@ NICE: Final = 10  # lower in priority than the server
 # One thread of linear algebra: more would take from the raters.
 ENVIRONMENT: Final = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 MAX_SECONDS: Final = 120.0  # for one thing: all others wait for it
-TRIAL_SECONDS: Final = 60.0
+MAX_TRIAL_SECONDS: Final = 60.0
 STOP_SECONDS: Final = 0.2  # after which it is seen that somebody pressed Stop
 MAX_MEMORY: Final = 4_000_000_000  # bytes of addresses, of which it uses few
 TOO_MUCH: Final = (
@@ -96,7 +96,7 @@ def report_process() -> ReportProcess:
 @cache
 def trial_process() -> ReportProcess:
     """Return the process for what visitors try: rehearsals, and ratings from elsewhere."""
-    return ReportProcess(TRIAL_SECONDS)
+    return ReportProcess(MAX_TRIAL_SECONDS)
 
 
 def _start() -> subprocess.Popen[bytes]:

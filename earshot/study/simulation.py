@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 MIDDLE: Final = 3.4  # of the scale of 1 to 5
 WORST, BEST = 2.4, 4.2  # mean opinion scores of the last and the first system
 OTHERS: Final = {REFERENCE: 4.9, **dict(zip(ANCHORS, (1.6, 2.6), strict=True))}
-CARELESS: Final = 0.1  # share of raters who answer without listening
+CARELESS_SHARE: Final = 0.1  # share of raters who answer without listening
 OTHER: Final = 3.0  # score of a sound that is of no system
-FAULTY: Final = 0.2  # share of the faults that simulated raters tick
-TASTES: Final = 0.4  # SD of an opinion score from one of several scales to the next
+FAULT_SHARE: Final = 0.2  # share of the faults that simulated raters tick
+TASTE_SPREAD: Final = 0.4  # SD of an opinion score from one of several scales to the next
 BEST_INTELLIGIBLE: Final = 5.0  # opinion score of a sound of which every word is understood
 CARE, HASTE = 9000, 1500  # ms for an answer, at the median
 RATERS: Final = 20  # where the test wants any number
@@ -111,7 +111,7 @@ def crowd(test: Test, raters: int, rng: np.random.Generator) -> Crowd:
     stimuli = {trial.stimulus for trial in test.trials}
     means = np.array([quality[name] for name in test.conditions])
     thoughts = World().draw(rng, raters, len(stimuli), means)
-    return Crowd(test, thoughts, rng.random(raters) < CARELESS)
+    return Crowd(test, thoughts, rng.random(raters) < CARELESS_SHARE)
 
 
 def simulate(test: Test, store: Store, raters: int = 20, seed: int = 0) -> None:
@@ -137,7 +137,7 @@ def simulate(test: Test, store: Store, raters: int = 20, seed: int = 0) -> None:
             one = _random if careless else _answer
             answers = {each.name: one(everyone, number, item, each, rng) for each in test.rated}
             if test.faults:  # at random, of every system alike
-                ticks = rng.random((len(item.systems), len(test.faults))) < FAULTY
+                ticks = rng.random((len(item.systems), len(test.faults))) < FAULT_SHARE
                 answers[FAULTS] = [int(each @ 2 ** np.arange(len(each))) for each in ticks]
             answer = answers if test.by_name else answers[test.rated[0].name]
             sounds = len(item.systems) + (test.trials[item.trial].reference is not None)
@@ -182,7 +182,7 @@ def _answer(everyone: Crowd, rater: int, item: Item, scale: Scale, rng: np.rando
         words = test.sentences.get(trial.stimulus, "").split()
         return " ".join(word for word in words if rng.random() > lost) or "?"
     if test.scales:  # what one thinks of a sound differs from scale to scale
-        scores = [score + rng.normal(scale=TASTES) for score in scores]
+        scores = [score + rng.normal(scale=TASTE_SPREAD) for score in scores]
     answer = test.design.guess(scores, item.systems, scale.answers, rng)
     if trial.expected is not None and isinstance(answer, list):
         at = item.systems.index(next(iter(trial.sounds)))

@@ -67,7 +67,7 @@ def address(chunk_lengths: list[int]) -> Iterator[str]:
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(LiveProcess, "push", counted)
         patched.setattr(visitor, "MAX_BACKLOG", PATIENCE)
-        patched.setattr(process, "WAIT_SECONDS", PATIENCE)
+        patched.setattr(process, "MAX_WAIT_SECONDS", PATIENCE)
         yield launch.launch(page, launch.options([], {}), block=False)
     close(page)
 

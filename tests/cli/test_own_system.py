@@ -22,7 +22,7 @@ def test_new_file_runs_at_once(
     own_system.check([str(file)])
     lines = capsys.readouterr().out.splitlines()
     assert f"my-own, for {task}:" in lines
-    assert sum(line.startswith("  ") for line in lines) >= own_system.COUNT
+    assert sum(line.startswith("  ") for line in lines) >= own_system.N_INPUTS
     assert lines[-1].startswith("It can be used")
 
 

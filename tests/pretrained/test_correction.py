@@ -1,7 +1,7 @@
 import numpy as np
 import torch
 
-from earshot.pretrained.correction import ROWS, measure, missing
+from earshot.pretrained.correction import MAX_ROWS, measure, missing
 from earshot.pretrained.voice import Correction, Voice
 
 BANDS, SOUNDS = 80, 40  # of a spectrogram; that the reference and the source are made of
@@ -41,7 +41,7 @@ def test_a_correction_holds_means_and_no_order_of_words() -> None:
     content = torch.randn(1500, 32)
     mel = torch.zeros(3000, BANDS)
     correction = measure(content, mel, mel)
-    assert correction.content.shape[0] <= ROWS and correction.error.shape[1] == BANDS
+    assert correction.content.shape[0] <= MAX_ROWS and correction.error.shape[1] == BANDS
     distance = torch.cdist(content, torch.from_numpy(correction.content)).amin(dim=1)
     assert (distance > 0.1).float().mean() > 0.9  # nearly no step of the reference is in it
 

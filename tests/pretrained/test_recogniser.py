@@ -19,8 +19,8 @@ from earshot.models.recogniser import RecogniserStates
 from earshot.pretrained import recogniser
 from earshot.pretrained.checkpoint import CheckpointError
 from earshot.pretrained.recogniser import (
-    PIECE,
-    TOKENS_PER_SECOND,
+    MAX_TOKENS_PER_SECOND,
+    PIECE_SECONDS,
     RecognisedWord,
     Transcriber,
     Transcript,
@@ -186,7 +186,7 @@ def test_vocabulary_is_that_of_the_model() -> None:
 def test_transcript_of_noise_is_bounded(transcriber: Transcriber) -> None:
     """It ends after as many tokens as speech could have."""
     noise = np.random.default_rng(0).normal(0, 0.1, 3 * SAMPLE_RATE).astype(np.float32)
-    assert len(transcriber((SAMPLE_RATE, noise)).words) <= math.ceil(3 * TOKENS_PER_SECOND)
+    assert len(transcriber((SAMPLE_RATE, noise)).words) <= math.ceil(3 * MAX_TOKENS_PER_SECOND)
 
 
 def test_silence_holds_no_words(transcriber: Transcriber) -> None:
@@ -210,7 +210,7 @@ def test_long_recording_is_cut_in_pauses() -> None:
     np.testing.assert_array_equal(np.concatenate(pieces), waveform)
     cuts = np.cumsum([len(piece) / SAMPLE_RATE for piece in pieces])[:4]
     assert cuts == pytest.approx([11.0, 20.5, 33.0, 44.0], abs=0.2)
-    assert max(map(len, pieces)) <= PIECE[1] * SAMPLE_RATE
+    assert max(map(len, pieces)) <= PIECE_SECONDS[1] * SAMPLE_RATE
 
 
 def test_words_in_both_are_in_same_order() -> None:

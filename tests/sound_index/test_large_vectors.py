@@ -24,9 +24,9 @@ class Wide(FakeEncoder):
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> np.ndarray:
     """Vectors (4000, D), of which 1000 are few enough to be compared one by one."""
-    monkeypatch.setattr(nearest, "EXACT_LIMIT", 1000)
-    monkeypatch.setattr("earshot.sound_index.disk.EXACT_LIMIT", 1000)
-    monkeypatch.setattr("earshot.sound_index.library.EXACT_LIMIT", 1000)
+    monkeypatch.setattr(nearest, "MAX_EXACT", 1000)
+    monkeypatch.setattr("earshot.sound_index.disk.MAX_EXACT", 1000)
+    monkeypatch.setattr("earshot.sound_index.library.MAX_EXACT", 1000)
     return clusters(4000, Wide.dimension)
 
 

@@ -48,9 +48,9 @@ def test_layout_of_many_stays_in_range(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_nearest_of_many_has_exact_scores(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Which vectors it finds is approximate."""
-    monkeypatch.setattr(nearest, "EXACT_LIMIT", 1000)
+    monkeypatch.setattr(nearest, "MAX_EXACT", 1000)
     monkeypatch.setattr(nearest, "LIST_SIZE", 100)
-    monkeypatch.setattr(nearest, "PROBED", 10)
+    monkeypatch.setattr(nearest, "N_PROBES", 10)
     vectors = clusters(5000)
     large = nearest.Nearest(vectors)
     assert not large.exact and nearest.Nearest(vectors[:1000]).exact
@@ -78,7 +78,7 @@ def test_search_of_large_library_finds_enough(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, encoder: FakeEncoder
 ) -> None:
     """A long file whose segments all are near must not hide the others; and it can be saved."""
-    monkeypatch.setattr(nearest, "EXACT_LIMIT", 20)
+    monkeypatch.setattr(nearest, "MAX_EXACT", 20)
     monkeypatch.setattr(nearest, "LIST_SIZE", 20)
     monkeypatch.setattr("earshot.sound_index.library.POOL", 4)
     index = SoundIndex.empty(encoder)

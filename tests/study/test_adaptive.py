@@ -13,7 +13,7 @@ from earshot.study.analysis import analyse
 from earshot.study.analysis.report.method import method
 from earshot.study.analysis.report.page import page
 from earshot.study.analysis.report.pdf import document
-from earshot.study.assignment import AHEAD, PRIOR, Event, beliefs, choose, expecting, gains
+from earshot.study.assignment import PRIOR, TRIALS_AHEAD, Event, beliefs, choose, expecting, gains
 from earshot.study.design import Test
 from earshot.study.design.model import UNDRAWN
 from earshot.study.simulation import simulate
@@ -78,7 +78,7 @@ def test_only_the_next_trials_are_chosen(store: Store, test: Test) -> None:
     token = enrol(store, test).token
     rater = drawn(store, test, token)
     scored = [item for item in rater.items if item.trial == UNDRAWN]
-    assert len(scored) >= test.trials_per_rater - AHEAD
+    assert len(scored) >= test.trials_per_rater - TRIALS_AHEAD
     with pytest.raises(InputError, match="no such trial"):
         store.answer(test, token, scored[-1].order, "a", [1, 1], 900)
     while (rater := drawn(store, test, token)).next:

@@ -29,7 +29,7 @@ def tests(tmp_path: Path) -> TestLibrary:
 
 
 @pytest.mark.parametrize(
-    ("limit", "value"), [("MAX_TESTS", 1), ("MAX_BYTES", 100_000), ("KEEP_FREE", 2**62)]
+    ("limit", "value"), [("MAX_TESTS", 1), ("MAX_TOTAL_BYTES", 100_000), ("MIN_FREE_BYTES", 2**62)]
 )
 def test_publish_beyond_quota_leaves_nothing(
     workspace: Path, tests: TestLibrary, monkeypatch: pytest.MonkeyPatch, limit: str, value: int
@@ -86,7 +86,7 @@ def test_change_has_the_quota_of_publish(
     name = publish(workspace, "One", tests)
     monkeypatch.setattr(publishing, "MAX_TESTS", 1)
     change(workspace, name, tests)
-    monkeypatch.setattr(publishing, "MAX_BYTES", 2 * publishing.size(workspace) - 1)
+    monkeypatch.setattr(publishing, "MAX_TOTAL_BYTES", 2 * publishing.size(workspace) - 1)
     with pytest.raises(InputError, match="no room for another test"):
         change(workspace, name, tests)
     assert {*tests.files()} == {name}

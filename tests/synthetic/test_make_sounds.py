@@ -13,7 +13,7 @@ from synthetic.sounds.kit import PEAK
 
 pytestmark = pytest.mark.slow
 
-MAX_BYTES = 12 * 2**20
+MAX_SOUNDS_BYTES = 12 * 2**20
 # Rendering all of them takes minutes; a seeded sample finds what they have in common.
 SAMPLE = [RECIPES[i] for i in np.random.default_rng(3).permutation(len(RECIPES))[:12]]
 
@@ -53,7 +53,7 @@ def test_sound_library_has_listed_files(rows: list[dict[str, str]]) -> None:
     assert len(rows) >= 250
     assert len({row["kind"] for row in rows}) >= 60
     assert {row["file"] for row in rows} == {path.name for path in SOUNDS.glob("*.ogg")}
-    assert sum(path.stat().st_size for path in SOUNDS.glob("*.ogg")) <= MAX_BYTES
+    assert sum(path.stat().st_size for path in SOUNDS.glob("*.ogg")) <= MAX_SOUNDS_BYTES
 
 
 def test_sound_library_has_captions_of_recipes(rows: list[dict[str, str]]) -> None:

@@ -20,7 +20,7 @@ from synthetic.words.voices import ESPEAK, FLITE, LOUDNESS, speak, voices, write
 
 pytestmark = pytest.mark.slow
 
-MAX_BYTES = 5 * 2**20
+MAX_WORDS_BYTES = 5 * 2**20
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +87,7 @@ def test_recordings_match_the_lists(words: list[Word]) -> None:
     }
     assert {(w.language, w.spelling, w.voice): (w.phonemes, w.gloss) for w in recorded} == expected
     assert {word.path for word in recorded} == set(WORDS.glob("*.ogg"))
-    assert sum(path.stat().st_size for path in WORDS.glob("*.ogg")) <= MAX_BYTES
+    assert sum(path.stat().st_size for path in WORDS.glob("*.ogg")) <= MAX_WORDS_BYTES
     for word in recorded[::20]:
         waveform, rate = soundfile.read(str(word.path))
         assert waveform.ndim == 1 and 0.1 < len(waveform) / rate < 1.8

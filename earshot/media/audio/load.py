@@ -177,7 +177,7 @@ def _pcm(samples: np.ndarray) -> np.ndarray:
 # None is what Gradio gives where nothing was recorded.
 Audio = Source | None
 
-CLIPPED_SHARE = 1e-3  # of the samples; fewer are inaudible
+MAX_CLIPPED_SHARE = 1e-3  # of the samples; fewer are inaudible
 SPEECH_RATE = 16_000  # Hz, which holds all of speech
 QUIET_PEAK = 0.03  # -30 dBFS
 LOUDNESS_BLOCK = 0.4  # seconds, from BS.1770
@@ -242,7 +242,7 @@ def load(
         notices.append("The recording is silent from beginning to end.")
     elif peak < QUIET_PEAK:
         notices.append("The recording is very quiet: noise may cover what is in it.")
-    if clipped_share > CLIPPED_SHARE:
+    if clipped_share > MAX_CLIPPED_SHARE:
         notices.append(
             "The recording is clipped: louder than its file can hold. It may sound distorted."
         )

@@ -14,23 +14,23 @@ DECIBELS: Final = 10 / np.log(10)  # in one unit of the natural logarithm of a p
 
 LEVEL: Final = -23.0  # LUFS, at which all else is measured
 QUIET_SHARE: Final = 15  # percent of the frames that count as noise, in every band
-RANGE: Final = 25.0  # dB below the loudest band; anything softer counts as silence
-ONSET: Final = 6.0  # dB above the noise, mean over bands, that a word must reach
+MAX_RANGE: Final = 25.0  # dB below the loudest band; anything softer counts as silence
+MIN_ONSET: Final = 6.0  # dB above the noise, mean over bands, that a word must reach
 SOUND: Final = 3.0  # dB above the noise down to which a word extends
 MAX_GAP: Final = 0.25  # seconds; stop closures and pauses within a phrase are shorter
-REACH: Final = 0.35  # seconds from the nearest voiced frame: [s], [sts]
+MAX_REACH: Final = 0.35  # seconds from the nearest voiced frame: [s], [sts]
 
 PITCHES: Final = (65.0, 400.0)  # Hz
 PITCH_WINDOW: Final = 640  # samples
 PITCH_N_FFT: Final = 2048
-VOICED: Final = 0.5  # of the normalised autocorrelation
+MIN_AUTOCORRELATION: Final = 0.5  # of the normalised autocorrelation
 
 # Speech is harmonic, its pitch glides, and its spectrum changes; notes, bells and machines lack one
 # of the three. 0.5 % of recorded words, clean or in noise down to 10 dB, score less than this.
-LIVELINESS: Final = 4.5  # ln(dB in 0.1 s) + 1.7 · share of gliding steps + 3 · harmonicity
+MIN_LIVELINESS: Final = 4.5  # ln(dB in 0.1 s) + 1.7 · share of gliding steps + 3 · harmonicity
 GLIDING, HARMONIC = 1.7, 3.0
-TUNE: Final = 0.25  # share of gliding steps; a melody of fixed notes has fewer
-UNMASKED: Final = 0.5  # lowest share of a frame's power that is taken as not noise
+MIN_GLIDING: Final = 0.25  # share of gliding steps; a melody of fixed notes has fewer
+MIN_UNMASKED: Final = 0.5  # lowest share of a frame's power that is taken as not noise
 GLIDE: Final = (5.0, 200.0)  # cents per frame; larger steps are pitch errors and are ignored
 LAG: Final = 5  # frames to either side between which the spectrum is compared
 MIN_FRAMES: Final = 10  # frames; shorter segments cannot be classified and count as speech
@@ -48,12 +48,12 @@ def words(waveform: np.ndarray) -> list[tuple[float, float]]:
         return []
     waveform = levelled(waveform)
     bands = uniform_filter1d(log_bands(waveform) * DECIBELS, 3, axis=0)
-    noise = np.minimum(np.percentile(bands, QUIET_SHARE, axis=0), bands.max() - RANGE)
+    noise = np.minimum(np.percentile(bands, QUIET_SHARE, axis=0), bands.max() - MAX_RANGE)
     above = np.maximum(bands - noise, 0.0)
     level = above.mean(axis=1)
     harmonicity, pitch = _harmonicity(waveform)
-    voiced = (harmonicity > VOICED) & (level > SOUND)
-    near_voice = maximum_filter1d(voiced.astype(np.uint8), 2 * round(REACH * FRAMES) + 1) > 0
+    voiced = (harmonicity > MIN_AUTOCORRELATION) & (level > SOUND)
+    near_voice = maximum_filter1d(voiced.astype(np.uint8), 2 * round(MAX_REACH * FRAMES) + 1) > 0
     active = (level > SOUND) & near_voice
     cents = 1200 * np.abs(np.diff(np.log2(pitch), append=np.inf))
     change = _change(above)
@@ -66,13 +66,13 @@ def words(waveform: np.ndarray) -> list[tuple[float, float]]:
             continue
         smooth = cents[voiced_frames][cents[voiced_frames] < GLIDE[1]]
         gliding = (smooth > GLIDE[0]).sum() / max(len(smooth), 1)
-        clear = np.maximum(1 - masked[voiced_frames], UNMASKED)
+        clear = np.maximum(1 - masked[voiced_frames], MIN_UNMASKED)
         liveliness = (
             np.log(change[frames[active[start:end]]].mean())
             + GLIDING * gliding
             + HARMONIC * np.median(harmonicity[voiced_frames] / clear)
         )
-        if end - start < MIN_FRAMES or (liveliness > LIVELINESS and gliding > TUNE):
+        if end - start < MIN_FRAMES or (liveliness > MIN_LIVELINESS and gliding > MIN_GLIDING):
             segments.append((start / FRAMES, end / FRAMES))
     return segments
 
@@ -84,12 +84,12 @@ def levelled(waveform: np.ndarray) -> np.ndarray:
 
 
 def _joined(active: np.ndarray, level: np.ndarray) -> list[tuple[int, int]]:
-    """Find runs of active frames that reach ONSET, as [start, end); gaps shorter than MAX_GAP are
-    closed.
+    """Find runs of active frames that reach MIN_ONSET, as [start, end); gaps shorter than MAX_GAP
+    are closed.
     """
     runs: list[tuple[int, int]] = []
     for start, end in np.flatnonzero(np.diff(active, prepend=False, append=False)).reshape(-1, 2):
-        if level[start:end].max() < ONSET:
+        if level[start:end].max() < MIN_ONSET:
             continue
         if runs and start - runs[-1][1] < MAX_GAP * FRAMES:
             start = runs.pop()[0]

@@ -32,7 +32,7 @@ PACKED: Final = "This is not a CSV file but an archive: unpack it, and choose wh
 PAGE: Final = (
     "This is not a CSV file but a web page, as a download gives that wants a login, or failed."
 )
-OTHERS: Final = {  # how files begin that are called .csv and are none
+OTHER_FORMATS: Final = {  # how files begin that are called .csv and are none
     b"PK\3\4": WORKBOOK,
     b"\xd0\xcf\x11\xe0": WORKBOOK,
     b"\x1f\x8b": PACKED,
@@ -133,7 +133,7 @@ def sheet(path: Path) -> Sheet:
     if path.stat().st_size > MAX_FILE_BYTES:
         raise InputError(f"This file has more than {MAX_FILE_BYTES / 1e6:g} MB.")
     content = path.read_bytes()
-    for mark, sentence in OTHERS.items():
+    for mark, sentence in OTHER_FORMATS.items():
         if content[:20].lstrip().lower().startswith(mark.lower()):
             raise InputError(sentence)
     text = _decoded(content).rstrip("\x1a\0")  # the end of a file to DOS

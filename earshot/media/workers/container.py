@@ -17,7 +17,7 @@ MAX_CPU_SECONDS: Final = 60.0  # a file
 # What a damaged part of a file raises: those after it may be whole.
 DAMAGES: Final = (FFmpegError, IndexError, ValueError, OverflowError, EOFError, OSError)
 # What files are that are no recordings, by how they begin, and what to do.
-OTHERS: Final = {
+OTHER_FORMATS: Final = {
     b"version https://git-lfs": "it is a pointer of Git LFS, which stands for a file. Fetch that "
     "with: git lfs pull",
     **dict.fromkeys(
@@ -70,7 +70,9 @@ def _other(file: BinaryIO) -> str:
     if head[4:8] == b"ftyp":
         return UNFINISHED
     start = head.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
-    return next((sentence for mark, sentence in OTHERS.items() if start.startswith(mark)), "")
+    return next(
+        (sentence for mark, sentence in OTHER_FORMATS.items() if start.startswith(mark)), ""
+    )
 
 
 def is_picture(stream: Stream) -> bool:

@@ -175,7 +175,7 @@ class PatchTransformer(nn.Module):
 ATTENTION_SCALE: Final = 30.0  # inverse temperature of a sentence's attention to kinds
 PROJECTION_WEIGHT: Final = 0.3  # of the sentence projection, relative to the attended kinds
 KINDS_SHARE: Final = 0.4  # of a score: how far sound and sentence agree on the kinds
-FAMILIAR: Final = 0.3  # likeness to a key at which a sentence is half about a known kind
+FAMILIAR_LIKENESS: Final = 0.3  # likeness to a key at which a sentence is half about a known kind
 FAMILIAR_SCALE: Final = 20.0  # how steeply that changes
 CODED: Final = 8  # dimensions that a large index codes together
 
@@ -311,7 +311,7 @@ def familiarity(sentences: Tensor, keys: Tensor) -> Tensor:
     if not len(keys):
         return torch.ones_like(sentences[:, :1])
     likeness = (sentences @ F.normalize(keys, dim=-1).t()).amax(dim=-1, keepdim=True)
-    return torch.sigmoid(FAMILIAR_SCALE * (likeness - FAMILIAR))
+    return torch.sigmoid(FAMILIAR_SCALE * (likeness - FAMILIAR_LIKENESS))
 
 
 def _with_kinds(vectors: Tensor, kinds: Tensor) -> Tensor:

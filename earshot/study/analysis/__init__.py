@@ -104,7 +104,7 @@ def _counted(scale: Scale, answers: Table) -> Table:
 
 def _number(scale: Scale, answers: Table) -> int:
     """Count answers, of which a ranking is one, whatever the number of its places."""
-    return len(answers.drop_duplicates(rankings.RANKED) if scale.ranked else answers)
+    return len(answers.drop_duplicates(rankings.RANKING_COLUMNS) if scale.ranked else answers)
 
 
 def _noted(analysis: Analysis, notes: Sequence[str]) -> Analysis:

@@ -16,8 +16,8 @@ from earshot.study.storage.raters import SIMULATED
 LEVEL: Final = 0.95
 # The variance of what rounding to whole numbers hides (Sheppard): every scale has steps of one.
 ROUNDING: Final = 1 / 12
-NO_SPREAD: Final = 1e-12  # below it a variance is what rounding of numbers left
-SINGULAR: Final = 1e-9  # share of the information that must be left without a rater
+MIN_VARIANCE: Final = 1e-12  # below it a variance is what rounding of numbers left
+MIN_INFORMATION: Final = 1e-9  # share of the information that must be left without a rater
 # A pandas.DataFrame, whose own types do not let a checker tell a column from a table.
 Table = Any
 WHOLE_LINE = (-np.inf, np.inf)
@@ -69,7 +69,7 @@ class Variance:
             cells = self.raters * self.stimuli - 1
             parts += [(self.by_stimulus, stimuli), (self.by_cell, cells)]
         fewest = min(raters, stimuli) if self.stimuli > 1 else raters
-        if self._clustered < NO_SPREAD:
+        if self._clustered < MIN_VARIANCE:
             return float(fewest)
         spread = sum(part**2 / df for part, df in parts)
         return max(self._clustered**2 / spread, fewest)
@@ -100,7 +100,7 @@ class Estimate:
     def standard_error(self) -> float:
         """Take the root of the variance; NaN where it is 0, for no spread is no certainty."""
         total = self.variance.total
-        return float(np.sqrt(total)) if total > NO_SPREAD else np.nan
+        return float(np.sqrt(total)) if total > MIN_VARIANCE else np.nan
 
     @property
     def low(self) -> float:
@@ -145,7 +145,7 @@ def bounded(estimate: Estimate, low: float, high: float) -> tuple[float, float, 
     share = (estimate.value - low) / width
     spread, answers = share * (1 - share), estimate.variance.ratings
     total = estimate.variance.total / width**2
-    number = answers * width if spread < NO_SPREAD else spread / total if total > 0 else np.inf
+    number = answers * width if spread < MIN_VARIANCE else spread / total if total > 0 else np.inf
     if width == 1:
         number = min(number, float(answers))
     if np.isnan(total) or np.isinf(number):
@@ -237,7 +237,7 @@ class Clustered:
         for cluster, own in enumerate(members):
             left = self._information - self._weighted[own].T @ self._design[own]
             # Where nothing would be known without it, it moves them by its own weight alone.
-            if np.linalg.det(np.linalg.solve(self._information, left)) < SINGULAR:
+            if np.linalg.det(np.linalg.solve(self._information, left)) < MIN_INFORMATION:
                 left = self._information
             moved[cluster] = np.linalg.solve(left, self._scores[own].sum(axis=0))
         return (clusters - 1) / clusters * moved.T @ moved

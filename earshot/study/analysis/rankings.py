@@ -10,9 +10,9 @@ import pandas as pd
 from earshot.study.analysis.estimates import Choices, Clustered, Table, estimate_row
 from earshot.study.analysis.paired_comparisons import both_ways, centred
 
-RANKED: Final = ["rater", "order"]  # what the places of one ranking have in common
-STEPS: Final = 100  # of Newton's method, of which it takes six
-CONVERGED: Final = 1e-9
+RANKING_COLUMNS: Final = ["rater", "order"]  # what the places of one ranking have in common
+MAX_STEPS: Final = 100  # of Newton's method, of which it takes six
+MAX_RESIDUAL: Final = 1e-9
 MAX_STEP: Final = 2.0  # of a strength
 
 
@@ -21,7 +21,9 @@ def as_votes(places: Table) -> Table:
     stands above the other, else 0; position is 0 where it was shown before it."""
     names = sorted(places["system"].unique())
     both = places.merge(
-        places[[*RANKED, "system", "answer", "position"]], on=RANKED, suffixes=("", "_other")
+        places[[*RANKING_COLUMNS, "system", "answer", "position"]],
+        on=RANKING_COLUMNS,
+        suffixes=("", "_other"),
     )
     both = both[both["system"].map(names.index) < both["system_other"].map(names.index)]
     above = (both["answer"] < both["answer_other"]).astype(float)
@@ -39,7 +41,7 @@ def plackett_luce(votes: Table, order: list[str]) -> Table:
     less than that of independent rankings.
     """
     wins = both_ways(votes).pivot_table(
-        index=[*RANKED, "stimulus"], columns="system", values="answer", aggfunc="sum"
+        index=[*RANKING_COLUMNS, "stimulus"], columns="system", values="answer", aggfunc="sum"
     )[order]
     best_first = np.argsort(-wins.to_numpy(float), axis=1, kind="stable")
     raters, stimuli = (
@@ -77,12 +79,12 @@ def fit(best_first: np.ndarray, raters: np.ndarray, stimuli: np.ndarray) -> Clus
         )
         return chances, values - middle[groups]
 
-    for _ in range(STEPS):
+    for _ in range(MAX_STEPS):
         chances, design = expected()
         information = (design * chances[:, None]).T @ design
         change = np.linalg.solve(information, design.T @ (chosen - chances))
-        strengths += change * min(1.0, MAX_STEP / max(float(np.abs(change).max()), CONVERGED))
-        if np.abs(change).max() < CONVERGED:
+        strengths += change * min(1.0, MAX_STEP / max(float(np.abs(change).max()), MAX_RESIDUAL))
+        if np.abs(change).max() < MAX_RESIDUAL:
             break
     chances, design = expected()
     covariance = np.linalg.inv((design * chances[:, None]).T @ design)

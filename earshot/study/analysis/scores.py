@@ -30,7 +30,7 @@ from earshot.study.design.scales import words_in
 Differences = dict[tuple[str, str], Estimate]
 ESTIMATE_COLUMNS = ["value", "low", "high", "standard_error", "df", "p"]
 MIDDLE_ANCHOR = "anchor-7k"
-TRANSPARENT = 90.0  # from here on a condition was taken for the reference
+MIN_TRANSPARENT = 90.0  # from here on a condition was taken for the reference
 MAX_MISSED = 0.15  # of a rater's trials
 MAX_EXACT = 30  # differences of which every choice of signs is counted
 MAX_FOOLED = 0.25  # of the raters, before it is the trial that is at fault
@@ -194,16 +194,16 @@ def post_screening(ratings: Table) -> dict[str, list[str]]:
     """
     reference = ratings[ratings["system"] == REFERENCE]
     anchor = ratings[ratings["system"] == MIDDLE_ANCHOR]
-    fooled = anchor["answer"] > TRANSPARENT
+    fooled = anchor["answer"] > MIN_TRANSPARENT
     fooled = fooled[fooled.groupby(anchor["trial"]).transform("mean") <= MAX_FOOLED]
     reasons: dict[str, list[str]] = {}
-    for rater, missed in (reference["answer"] < TRANSPARENT).groupby(reference["rater"]):
+    for rater, missed in (reference["answer"] < MIN_TRANSPARENT).groupby(reference["rater"]):
         if missed.mean() > MAX_MISSED:
-            text = f"rated the hidden reference below {TRANSPARENT:g} in {_of(missed)}"
+            text = f"rated the hidden reference below {MIN_TRANSPARENT:g} in {_of(missed)}"
             reasons.setdefault(str(rater), []).append(text)
     for rater, high in fooled.groupby(anchor["rater"]):
         if high.mean() > MAX_MISSED:
-            text = f"rated the 7 kHz anchor above {TRANSPARENT:g} in {_of(high)}"
+            text = f"rated the 7 kHz anchor above {MIN_TRANSPARENT:g} in {_of(high)}"
             reasons.setdefault(str(rater), []).append(text)
     return reasons
 

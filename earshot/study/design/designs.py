@@ -30,7 +30,7 @@ MAX_SYSTEMS: Final = 50  # of a test: all pairs of them are compared
 MAX_CONDITIONS: Final = 12  # in a trial that shows all of them, with hidden reference and anchors
 EVEN: Final = 0.5  # the share at which two are even
 FIRST, SECOND, SAME = "a", "b", "same"  # answers to a pair
-CLOSE: Final = 0.4  # difference of opinion scores below which there is no preference
+MAX_EQUAL_DIFFERENCE: Final = 0.4  # difference of opinion scores below which there is no preference
 
 
 @dataclass(frozen=True)
@@ -255,7 +255,7 @@ class Preference(Pair):
 
     def guess(self, scores: Sequence[float], order: Order, words: Labels, rng: Generator) -> One:
         gap = scores[0] - scores[1]
-        if abs(gap) < CLOSE and SAME in dict(words):
+        if abs(gap) < MAX_EQUAL_DIFFERENCE and SAME in dict(words):
             return SAME
         return FIRST if gap > 0 else SECOND
 

@@ -62,7 +62,7 @@ HEADPHONE_KEYS: Final = ("test", "short")
 ROOM_KEYS: Final = ("pairs", "right")
 MIN_PAIRS, MAX_PAIRS = 2, 10  # pairs of the test of the room
 
-FAILED_CHECKS: Final = 0.25  # of attention checks, above which a rater is not to be believed
+MAX_FAILED_CHECKS: Final = 0.25  # of attention checks, above which a rater is not to be believed
 MAX_TIME: Final = 10_000  # seconds of an answer, and minutes of a sitting
 DROPOUTS_KEYS: Final = ("answer", "rater")
 MAX_DROPOUTS: Final = 10_000
@@ -348,7 +348,7 @@ class Rules:
     judged, and a rater whose device did in all ("rater").
     """
 
-    failed_checks: float | None = FAILED_CHECKS
+    failed_checks: float | None = MAX_FAILED_CHECKS
     too_fast: float | None = 1 / 3
     headphones: bool = True
     post_screening: bool = True

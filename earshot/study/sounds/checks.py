@@ -41,7 +41,7 @@ HIDDEN_TONE: Final = 600.0  # Hz
 HIDDEN_BAND: Final = 0.06  # of the tone's frequency to either side
 
 TONE: Final = 200.0  # Hz, low enough to be cancelled out wherever one sits
-QUIETER: Final = 6.0  # dB that the tone to find lies under the others
+QUIET_DEPTH: Final = 6.0  # dB that the tone to find lies under the others
 TONE_PAUSE: Final = 0.5  # s between two
 ANTIPHASE_FADE: Final = 0.1  # s at both ends of a tone
 MAX_WRONG: Final[dict[HeadphoneKind, int]] = {"huggins": 0, "antiphase": 1}  # the authors' criteria
@@ -97,7 +97,7 @@ def antiphase_sound(key: str, token: str, trial: int) -> bytes:
     tone = np.sqrt(2) * TONE_LEVEL * np.sin(2 * np.pi * TONE * time) * np.sin(np.pi / 2 * ends) ** 2
     parts = []
     for place in range(NOISES):
-        left = tone * (10 ** (-QUIETER / 20) if place == quiet else 1)
+        left = tone * (10 ** (-QUIET_DEPTH / 20) if place == quiet else 1)
         parts += [np.stack([left, -left if place == turned else left])]
         parts += [np.zeros((2, round(TONE_PAUSE * RATE)))]
     return _wav(np.concatenate(parts[:-1], axis=1))

@@ -19,13 +19,13 @@ from earshot.core.errors import InputError
 
 # Seconds for others who write. Each of those who wait holds a thread of the server, and the page of
 # a rater who is refused sends again.
-WAIT = 10
+MAX_WAIT = 10
 MEMORY = "sqlite://"
 MIGRATIONS = Path(__file__).parent / "migrations"
 # Pages of SQLite's log, a few for each answer, that are brought into the file as soon as there are
 # so many: whoever copies the file alone, of a server that runs, lacks the last answers at most.
 MAX_LOG = 64
-CLOSING = 1000  # milliseconds that the log is waited for at the end
+MAX_CLOSING = 1000  # milliseconds that the log is waited for at the end
 PRAGMAS = (
     f"wal_autocheckpoint = {MAX_LOG}",
     "synchronous = FULL",  # a commit returns when it is on the disk
@@ -64,9 +64,9 @@ def connect(url: str, upgrade: bool = True) -> Engine:
         file.touch(mode=0o600)
     # No answers in errors, which are logged.
     if not url.startswith("sqlite"):
-        engine = create_engine(url, hide_parameters=True, pool_pre_ping=True, pool_timeout=WAIT)
+        engine = create_engine(url, hide_parameters=True, pool_pre_ping=True, pool_timeout=MAX_WAIT)
     else:
-        waiting: dict[str, Any] = {"connect_args": {"timeout": WAIT}, "pool_timeout": WAIT}
+        waiting: dict[str, Any] = {"connect_args": {"timeout": MAX_WAIT}, "pool_timeout": MAX_WAIT}
         if url == MEMORY:  # is its one connection's own, which threads take in turn
             waiting["connect_args"]["check_same_thread"] = False
             waiting |= {"poolclass": QueuePool, "pool_size": 1, "max_overflow": 0}
@@ -95,7 +95,7 @@ def dispose(engine: Engine) -> None:
     if _file_of(engine.url) is None:
         return
     with contextlib.suppress(sqlite3.Error, *UNAVAILABLE):  # else all is in the log, as before
-        _execute(engine, f"PRAGMA busy_timeout = {CLOSING}")
+        _execute(engine, f"PRAGMA busy_timeout = {MAX_CLOSING}")
         _execute(engine, "PRAGMA wal_checkpoint(TRUNCATE)")
     engine.dispose()
 

@@ -9,10 +9,10 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from earshot.core.errors import InputError
-from earshot.study.assignment import AHEAD, Event, choose, order_systems, side
+from earshot.study.assignment import TRIALS_AHEAD, Event, choose, order_systems, side
 from earshot.study.design import Item, Test
 from earshot.study.design.model import UNDRAWN
-from earshot.study.design.raters import FAILED_CHECKS, SCREENS
+from earshot.study.design.raters import MAX_FAILED_CHECKS, SCREENS
 from earshot.study.storage import raters
 from earshot.study.storage.answers import rating_rows
 from earshot.study.storage.raters import item_of, rater_id
@@ -114,7 +114,7 @@ def is_inattentive(session: Session, test: Test, rater: str) -> bool:
         off = abs(check.answer - (check.expected or 0.0))
         failed += off > checks[row.trial].tolerance
     most = test.rules.failed_checks
-    return failed > (FAILED_CHECKS if most is None else most) * len(checks)
+    return failed > (MAX_FAILED_CHECKS if most is None else most) * len(checks)
 
 
 def undrawn_place(session: Session, rater: str) -> int | None:
@@ -122,7 +122,7 @@ def undrawn_place(session: Session, rater: str) -> int | None:
     now.
     """
     of_rater = select(ItemRow).where(ItemRow.rater == rater, ItemRow.milliseconds.is_(None))
-    soon = session.scalars(of_rater.order_by(ItemRow.place).limit(AHEAD))
+    soon = session.scalars(of_rater.order_by(ItemRow.place).limit(TRIALS_AHEAD))
     return next((row.place for row in soon if row.trial == UNDRAWN), None)
 
 

@@ -20,7 +20,7 @@ from earshot.study.storage.tables import ItemRow, RaterRow, TestRow
 
 SIMULATED = "simulated-"  # how tokens of made-up raters begin, and their ids
 # Without an answer; then the rest of the trials, and the place in the test, are given to others.
-ABANDONED: Final = timedelta(hours=2)
+MAX_IDLE: Final = timedelta(hours=2)
 FULL: Final = "This test is full: as many people as were asked for have taken part, or are at it."
 CLOSED: Final = "This test is closed. What you have answered until then is stored."
 
@@ -170,7 +170,7 @@ def is_over(test: Test) -> bool:
 
 def present() -> ColumnElement[bool]:
     """Select raters who have neither withdrawn nor been away for long."""
-    return ~RaterRow.withdrawn & (RaterRow.seen > tables.now() - ABANDONED)
+    return ~RaterRow.withdrawn & (RaterRow.seen > tables.now() - MAX_IDLE)
 
 
 def counted() -> ColumnElement[bool]:

@@ -16,7 +16,7 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from earshot.core.templates import environment
-from earshot.study.assignment import AHEAD
+from earshot.study.assignment import TRIALS_AHEAD
 from earshot.study.design import Item, Scale, Test
 from earshot.study.design.model import UNDRAWN
 from earshot.study.design.raters import Outcome, Question
@@ -247,7 +247,7 @@ def coming(opened: Opened, rater: Rater, language: str) -> list[dict[str, Any]]:
     if test.pairing != "adaptive":
         return []
     texts = wording(test, language)
-    ahead = [item for item in rater.items if item.order not in rater.answered][:AHEAD]
+    ahead = [item for item in rater.items if item.order not in rater.answered][:TRIALS_AHEAD]
     return [_trial(opened, texts, rater, item) for item in ahead]
 
 

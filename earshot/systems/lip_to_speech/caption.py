@@ -13,7 +13,7 @@ from scipy.special import expit, logit, logsumexp
 from earshot.media.constants import VIDEO_RATE
 from earshot.media.text.grammar import GRID, GRID_WORDS
 
-NEVER: Final = -1e9  # log probability
+IMPOSSIBLE: Final = -1e9  # log probability
 POSTERIORS: Final = (1e-6, 1 - 1e-6)  # what lies beyond counts as these
 
 
@@ -98,7 +98,7 @@ def _graph() -> Graph:
 
 def _ends() -> tuple[np.ndarray, np.ndarray]:
     """Compute the log weights (Q,) of the initial and of the final states."""
-    first, last = np.full((2, len(GRID_WORDS) + len(GRID)), NEVER)
+    first, last = np.full((2, len(GRID_WORDS) + len(GRID)), IMPOSSIBLE)
     first[: len(GRID[0])] = first[len(GRID_WORDS)] = 0.0
     last[len(GRID_WORDS) - len(GRID[-1]) : len(GRID_WORDS) + 1] = 0.0
     return first, last
@@ -107,7 +107,7 @@ def _ends() -> tuple[np.ndarray, np.ndarray]:
 def _best_path(scores: np.ndarray, follows: np.ndarray) -> np.ndarray | None:
     """Find the state of each frame (N,), by the Viterbi algorithm; None where no sentence fits."""
     first, last = _ends()
-    allowed = np.where(follows, 0.0, NEVER)
+    allowed = np.where(follows, 0.0, IMPOSSIBLE)
     best = first + scores[0]
     origins = []
     for score in scores[1:]:
@@ -115,7 +115,7 @@ def _best_path(scores: np.ndarray, follows: np.ndarray) -> np.ndarray | None:
         origins.append(candidates.argmax(axis=0))
         best = candidates.max(axis=0) + score
     best = best + last
-    if best.max() < NEVER / 2 or best.argmax() == len(GRID_WORDS) and len(scores) < len(GRID):
+    if best.max() < IMPOSSIBLE / 2 or best.argmax() == len(GRID_WORDS) and len(scores) < len(GRID):
         return None
     path = [int(best.argmax())]
     for origin in reversed(origins):
@@ -128,7 +128,7 @@ def _posteriors(scores: np.ndarray, follows: np.ndarray) -> np.ndarray:
     Q).
     """
     first, last = _ends()
-    allowed = np.where(follows, 0.0, NEVER)
+    allowed = np.where(follows, 0.0, IMPOSSIBLE)
     forward, backward = [first + scores[0]], [last]
     for score in scores[1:]:
         forward.append(logsumexp(forward[-1][:, None] + allowed, axis=0) + score)

@@ -48,7 +48,7 @@ from earshot.systems.lip_to_speech.weights import LipNetworks, averaged, current
 
 DEFAULT: Final = CHECKPOINTS / "lip-to-speech"
 STEP: Final = 320  # samples of 20 ms, in which pauses are looked for
-RANGE: Final = 25.0  # dB
+MAX_RANGE: Final = 25.0  # dB
 MIN_PAUSE: Final = 12  # steps: stop consonants are shorter
 
 
@@ -363,10 +363,10 @@ class LipToSpeech:
 
 def pauses(waveform: np.ndarray) -> np.ndarray:
     """Find the pauses of speech (T,), T of whole steps: one bool for each STEP samples, true where
-    nothing is louder than RANGE below the loudest for MIN_PAUSE steps.
+    nothing is louder than MAX_RANGE below the loudest for MIN_PAUSE steps.
     """
     power = np.square(waveform.reshape(-1, STEP)).mean(axis=1)
-    quiet = power < power.max() * 10 ** (-RANGE / 10)
+    quiet = power < power.max() * 10 ** (-MAX_RANGE / 10)
     return binary_opening(quiet, np.ones(MIN_PAUSE))
 
 

@@ -25,13 +25,13 @@ from earshot.systems.sound_search.query import Compound
 
 PER_SECOND: Final = 100  # frames
 FRAME: Final = SAMPLE_RATE // PER_SECOND  # samples
-SMOOTHED: Final = 4  # frames
+SMOOTHING: Final = 4  # frames
 MAX_SECONDS: Final = 120.0  # of a sound that is looked at
 FLOOR: Final = -80.0  # dB
-ABOVE_FLOOR: Final = 8.0  # dB over the background, below which nothing is heard
-LASTING: Final = 25.0  # dB below the loudest, of what lasts
-EVENT: Final = 14.0  # dB below the loudest, of an event
-GAP: Final = 12  # frames below that between two events
+MIN_ABOVE_FLOOR: Final = 8.0  # dB over the background, below which nothing is heard
+MAX_LASTING_DEPTH: Final = 25.0  # dB below the loudest, of what lasts
+MAX_EVENT_DEPTH: Final = 14.0  # dB below the loudest, of an event
+MIN_GAP: Final = 12  # frames below that between two events
 MAX_LISTENED: Final = 30  # results whose files are read
 AMOUNT_WEIGHT: Final = 0.5  # of how often and how long, in the order of results
 MIN_SPREAD: Final = 0.1  # between the best and the worst second: else all match
@@ -248,12 +248,12 @@ def heard_in(levels: np.ndarray, scores: np.ndarray) -> Occurrence:
     if not inside.any():
         return Occurrence(0, 0.0)
     loudest = levels[inside].max()
-    background = float(np.quantile(levels, 0.1)) + ABOVE_FLOOR
+    background = float(np.quantile(levels, 0.1)) + MIN_ABOVE_FLOOR
     # A sound that never pauses is its own background.
-    background = min(background, loudest - EVENT / 2)
-    lasting = inside & (levels >= max(loudest - LASTING, background))
-    loud = np.flatnonzero(inside & (levels >= max(loudest - EVENT, background)))
-    count = 1 + int((np.diff(loud) > GAP).sum())
+    background = min(background, loudest - MAX_EVENT_DEPTH / 2)
+    lasting = inside & (levels >= max(loudest - MAX_LASTING_DEPTH, background))
+    loud = np.flatnonzero(inside & (levels >= max(loudest - MAX_EVENT_DEPTH, background)))
+    count = 1 + int((np.diff(loud) > MIN_GAP).sum())
     return Occurrence(count, float(lasting.sum()) / PER_SECOND)
 
 
@@ -263,5 +263,5 @@ def _envelope(path: Path, content_hash: str) -> np.ndarray:
     is read again."""
     waveform = load(path, SAMPLE_RATE, MAX_SECONDS).waveform
     frames = waveform[: len(waveform) // FRAME * FRAME].reshape(-1, FRAME)
-    power = np.convolve((frames**2).mean(axis=1), np.full(SMOOTHED, 1 / SMOOTHED), "same")
+    power = np.convolve((frames**2).mean(axis=1), np.full(SMOOTHING, 1 / SMOOTHING), "same")
     return np.maximum(10 * np.log10(power + 1e-12), FLOOR).astype(np.float32)

@@ -116,7 +116,7 @@ LONG: Final = re.compile(
 )
 LONG_SECONDS: Final = 8.0  # a "long" sound is so long, and a "short" one at most so short
 SHORT_SECONDS: Final = 1.0
-ROUGHLY: Final = 0.25  # by which about five seconds may be more or less
+ROUGH_SHARE: Final = 0.25  # by which about five seconds may be more or less
 AT_MOST: Final = ("at most", "less than", "shorter than", "under", "up to")
 AT_LEAST: Final = ("at least", "more than", "longer than", "over")
 
@@ -198,7 +198,7 @@ def _between(seconds: float, bound: str) -> tuple[float, float]:
         return seconds, math.inf
     if bound in AT_MOST or bound.startswith("no "):
         return 0.0, seconds
-    return seconds * (1 - ROUGHLY), seconds * (1 + ROUGHLY)
+    return seconds * (1 - ROUGH_SHARE), seconds * (1 + ROUGH_SHARE)
 
 
 def _number(text: str) -> float:

@@ -16,7 +16,7 @@ from earshot.core.errors import InputError
 from earshot.media.audio.load import Audio, load
 from earshot.media.samples import SILENT_PEAK
 from earshot.sound_index.descriptions import (
-    CERTAIN,
+    CERTAIN_SHARE,
     MAX_SOUNDS,
     SOUND_WEIGHT,
     Descriptions,
@@ -171,7 +171,9 @@ class SoundSearch:
         threshold *= share * float(np.mean(best))
         matches = scores >= threshold
         if words is not None:
-            by_words = (words + SOUND_WEIGHT * scores >= WORDS_THRESHOLD) | (scores >= CERTAIN)
+            by_words = (words + SOUND_WEIGHT * scores >= WORDS_THRESHOLD) | (
+                scores >= CERTAIN_SHARE
+            )
             matches = np.where(self._descriptions[library].has_words, by_words, by_words | matches)
         nearest = in_order(library, nearest, queries, compound, words)
         ranked = self._rank(library, nearest, votes or {})

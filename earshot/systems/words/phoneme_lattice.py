@@ -25,8 +25,8 @@ NUMBERS: Final = {phoneme: number for number, phoneme in enumerate(ENGLISH, star
 # Chances, before anything is heard, that a phoneme is said as another, not at all, or that one is
 # added before it.
 SUBSTITUTED, DROPPED, ADDED = 0.05, 0.03, 0.01
-LEAST: Final = 1e-5  # of a posterior
-TINY: Final = 1e-12
+MIN_POSTERIOR: Final = 1e-5  # of a posterior
+EPSILON: Final = 1e-12
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def align_english(
 ) -> Evidence:
     """Weigh posteriors (S, 1 + A), of the blank and of the phonemes of English."""
     steps = torch.from_numpy(posteriors.astype(np.float64))
-    steps = (steps / steps.sum(dim=1, keepdim=True)).clamp_min(LEAST)
+    steps = (steps / steps.sum(dim=1, keepdim=True)).clamp_min(MIN_POSTERIOR)
     length, width = len(expected), len(ENGLISH)
     in_place = torch.full((length, 1 + width), SUBSTITUTED / (width - 1))
     in_place[:, 0] = DROPPED
@@ -78,7 +78,7 @@ def align_english(
     with torch.enable_grad():
         total = _log_sum(steps, *(each.exp() for each in logs))
     shares, shares_before, when, when_before = torch.autograd.grad(total, logs)
-    none = (1 - shares_before.sum(dim=1, keepdim=True)).clamp_min(TINY)
+    none = (1 - shares_before.sum(dim=1, keepdim=True)).clamp_min(EPSILON)
     step = seconds / len(steps)
     return Evidence(
         _ratio(shares, logs[0]),
@@ -127,9 +127,9 @@ def _dropping(ended: Tensor, dropped: Tensor) -> Tensor:
 def _middles(occupied: Tensor) -> np.ndarray:
     """Average the steps at which a phoneme is said, by how likely it is there: (S, N) → (N,)."""
     middles = torch.arange(len(occupied)) + 0.5
-    weights = occupied.sum(dim=0).clamp_min(TINY)
+    weights = occupied.sum(dim=0).clamp_min(EPSILON)
     return ((occupied * middles[:, None]).sum(dim=0) / weights).numpy()
 
 
 def _ratio(posteriors: Tensor, logs: Tensor) -> np.ndarray:
-    return (posteriors.clamp_min(TINY).log() - logs).detach().numpy()
+    return (posteriors.clamp_min(EPSILON).log() - logs).detach().numpy()

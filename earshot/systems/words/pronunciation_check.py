@@ -53,9 +53,9 @@ MIN_SPEECH: Final = 0.1  # seconds
 MARGIN: Final = 0.15  # seconds kept around the speech
 MAX_EVIDENCE: Final = 15.0  # of one model, in nats
 MIN_STEPS: Final = 0.5  # of a model a phoneme, at least
-HALF: Final = 0.09  # seconds of a phoneme before and after its middle, at most
+MAX_HALF: Final = 0.09  # seconds of a phoneme before and after its middle, at most
 MAX_WRONG: Final = 0.7  # of the number of phonemes; where more are wrong, another text was said
-NAMED: Final = re.compile(r"\w")  # of anything that is no punctuation
+WORD_CHARACTER: Final = re.compile(r"\w")  # of anything that is no punctuation
 ENGLISH_SOURCES: Final = ("dictionary", "name", "guess", "IPA", "ARPAbet")
 TOO_SHORT: Final = (
     "{seconds:.1f} s of speech are too short for “{text}”. Say all of it, at your own pace."
@@ -174,7 +174,9 @@ def expected_phonemes(
             f"That is too long: {MAX_LETTERS} letters are the most. Type a word or one sentence."
         )
     is_notation = BRACKETED.fullmatch(tidy) or ARPABET_TEXT.fullmatch(tidy) or STRESSED.search(tidy)
-    spellings = [tidy] if is_notation else [word for word in tidy.split() if NAMED.search(word)]
+    spellings = (
+        [tidy] if is_notation else [word for word in tidy.split() if WORD_CHARACTER.search(word)]
+    )
     if not spellings:
         pronounce(tidy)  # which says what is wrong with it
         raise InputError("There is no word in this. Type one in letters, such as “hello”.")
@@ -307,8 +309,8 @@ def _with_bounds(phonemes: Sequence[CheckedPhoneme]) -> tuple[CheckedPhoneme, ..
     bounded = []
     for i, phoneme in enumerate(phonemes):
         middle = phoneme.start
-        before = middle - phonemes[i - 1].start if i else 2 * HALF
-        after = phonemes[i + 1].start - middle if i + 1 < len(phonemes) else 2 * HALF
-        start, end = middle - min(before / 2, HALF), middle + min(after / 2, HALF)
+        before = middle - phonemes[i - 1].start if i else 2 * MAX_HALF
+        after = phonemes[i + 1].start - middle if i + 1 < len(phonemes) else 2 * MAX_HALF
+        start, end = middle - min(before / 2, MAX_HALF), middle + min(after / 2, MAX_HALF)
         bounded.append(replace(phoneme, start=max(start, 0.0), end=max(end, start)))
     return tuple(bounded)

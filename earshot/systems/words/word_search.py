@@ -38,7 +38,8 @@ BATCH: Final = 16  # candidates between two moments at which the search can be s
 # Scores from which a place counts as found, of the highest term-weighted value on validation
 # speakers: python -m benchmarks.word_search --split val.
 THRESHOLDS: Final = {"written": 0.26, "spoken": 0.17}
-SHORT: Final = 2  # phonemes of a word at most that are found by chance, wherever they are spoken
+# Phonemes of a word at most that are found by chance, wherever they are spoken.
+MAX_SHORT: Final = 2
 SHORT_THRESHOLD: Final = 0.42  # of such a word
 
 Span = tuple[float, float]  # start and end in seconds
@@ -146,7 +147,7 @@ def phonemes_of(words: Words, query: Spoken | Written) -> tuple[int, ...]:
 
 def threshold_of(query: Spoken | Written, phonemes: Sequence[int]) -> float:
     """Return the score from which a place of a query counts as found."""
-    return SHORT_THRESHOLD if len(phonemes) <= SHORT else THRESHOLDS[kind_of_query(query)]
+    return SHORT_THRESHOLD if len(phonemes) <= MAX_SHORT else THRESHOLDS[kind_of_query(query)]
 
 
 def kind_of_query(query: Spoken | Written) -> str:

@@ -26,7 +26,7 @@ from earshot.tabs.shared.html import macro
 LANES: Final = "components/lanes.html"
 PEAKS_PER_SECOND: Final = 100
 MAX_PEAKS: Final = 12_000  # of a waveform: two minutes in full
-QUIET: Final = 0.1  # peak under which a waveform is not scaled up to the full height
+MIN_PEAK: Final = 0.1  # peak under which a waveform is not scaled up to the full height
 MAX_CELLS: Final = 240  # of a heat strip; a longer one shows the maximum of several seconds a cell
 MAX_PICTURES: Final = 16  # of a video strip
 
@@ -64,7 +64,7 @@ class Waveform:
 
     def html(self) -> Markup:
         # Scaled to the height of the lane, but near silence is not made to look like sound.
-        scale = max(QUIET, *self.peaks)
+        scale = max(MIN_PEAK, *self.peaks)
         points = [f"{i},{1 - peak / scale:.3f}" for i, peak in enumerate(self.peaks)]
         mirror = [f"{i},{1 + peak / scale:.3f}" for i, peak in enumerate(self.peaks)][::-1]
         return macro(LANES, "wave", self.label, len(self.peaks), " ".join(points + mirror))

@@ -22,7 +22,7 @@ from markupsafe import Markup
 from earshot.tabs.components.timeline import TEMPLATE, File
 from earshot.tabs.shared.html import render
 
-SIZE: Final = 11  # of a marker: about half of its width
+MARKER_SIZE: Final = 11  # of a marker: about half of its width
 # Okabe and Ito's palette; its black is the ink of the page, so that it shows in the dark too.
 COLORS: Final = (
     "#0072B2",
@@ -60,7 +60,7 @@ AREA_HINT: Final = (
 
 def marker(category: int) -> Markup:
     """Draw the colour and shape of the category of this number, as large as the text."""
-    path = f"<path {shape(category, SIZE)}/>"
+    path = f"<path {shape(category, MARKER_SIZE)}/>"
     return Markup(
         f'<svg class="map-marker" viewBox="-16 -16 32 32" aria-hidden="true">{path}</svg>'
     )
@@ -189,7 +189,7 @@ class Chart:
         return sounds, files
 
     def _page(self, sounds: Sequence[str]) -> Markup:
-        size = max(MIN_SIZE, SIZE * min(1.0, MANY_POINTS / max(1, len(self.points))) ** 0.5)
+        size = max(MIN_SIZE, MARKER_SIZE * min(1.0, MANY_POINTS / max(1, len(self.points))) ** 0.5)
         dots = list(map(self._dot, self.points, sounds, repeat(size)))
         present = {point.category for point in self.points}
         return render(
@@ -264,7 +264,7 @@ class QueryMarker:
         places = [[round(x, 4), round(y, 4)] for x, y in self.places or [(self.x, self.y)]]
         return Markup(
             '<g class="map-query" data-places="{}"><title>{}</title><path d="{}"/></g>'
-        ).format(json.dumps(places), self.name, outline(STAR, SIZE))
+        ).format(json.dumps(places), self.name, outline(STAR, MARKER_SIZE))
 
 
 def show(marker: QueryMarker | None, chart: Chart | None = None) -> gr.HTML:

@@ -13,7 +13,7 @@ from earshot.study.design import Test, folder, spec
 from earshot.study.design.document import MAX_FILE_BYTES, SpecError
 from earshot.study.design.form import Form
 from earshot.study.library import TestLibrary
-from earshot.study.publishing import IGNORED, KEEP_FREE, delete, published, size
+from earshot.study.publishing import IGNORED, MIN_FREE_BYTES, delete, published, size
 
 BEGINS: Final = "earshot-test-"  # of folders
 MAX_ALL_BYTES: Final = 5_000_000_000  # of the tests that all visitors work on
@@ -126,7 +126,7 @@ class Workspace:
         room for one more."""
         place = self.folder.parent
         free = shutil.disk_usage(place).free - folder.MAX_UNPACKED_BYTES
-        if free < KEEP_FREE or sum(map(size, place.glob(f"{BEGINS}*"))) > MAX_ALL_BYTES:
+        if free < MIN_FREE_BYTES or sum(map(size, place.glob(f"{BEGINS}*"))) > MAX_ALL_BYTES:
             raise InputError(NO_ROOM)
 
     def empty(self) -> Path:

@@ -33,13 +33,13 @@ SPECIAL: Final = tuple(
         *("64:ff9b::/96", "64:ff9b:1::/48", "2001::/23", "2002::/16"),
     )
 )
-MAX_BYTES: Final = 100_000_000
-SECONDS: Final = 20.0  # for all files of a request
+MAX_FILE_BYTES: Final = 100_000_000
+MAX_SECONDS: Final = 20.0  # for all files of a request
 MAX_REDIRECTS: Final = 5
 MAX_AT_ONCE: Final = 4  # for all visitors, of whom those of one address have one
 REFUSED: Final = "This server fetches no addresses. Upload the file instead."
-TOO_LARGE: Final = f"The file at this address is larger than {MAX_BYTES // 1_000_000} MB."
-TOO_SLOW: Final = f"The file at this address did not come within {SECONDS:.0f} s."
+TOO_LARGE: Final = f"The file at this address is larger than {MAX_FILE_BYTES // 1_000_000} MB."
+TOO_SLOW: Final = f"The file at this address did not come within {MAX_SECONDS:.0f} s."
 NOT_THERE: Final = "There is no file at this address that this server can fetch."
 NO_ROOM: Final = "This server has no room for more files just now. Try again in an hour."
 
@@ -69,7 +69,7 @@ class Addresses:
         """
         turn = self._turns.setdefault(visitor, asyncio.Semaphore(1))
         try:
-            async with asyncio.timeout(SECONDS):
+            async with asyncio.timeout(MAX_SECONDS):
                 return await self._replaced(data, turn, visitor)
         except TimeoutError:
             raise gr.Error(TOO_SLOW, print_exception=False) from None
@@ -144,7 +144,7 @@ async def _download(url: str, path: Path) -> None:
             with path.open("wb") as file:
                 async for chunk in response.aiter_raw():
                     size += len(chunk)
-                    if size > MAX_BYTES:
+                    if size > MAX_FILE_BYTES:
                         raise gr.Error(TOO_LARGE, print_exception=False)
                     file.write(chunk)
             return

@@ -35,7 +35,7 @@ Values = dict[Component, Any]  # of the inputs of an event, by component
 Update = dict[Block, Any]  # what a handler returns: components with their new values
 logger = logging.getLogger("earshot")
 
-DEADLINE: Final = 120.0  # seconds that a job may run
+MAX_JOB_SECONDS: Final = 120.0  # seconds that a job may run
 _jobs: defaultdict[str, set[Job]] = defaultdict(set)
 _lock = threading.Lock()
 # The events that a stop button cancels, by the button that it stands in for.
@@ -72,7 +72,7 @@ LAST: Final[dict[str, Any]] = {"trigger_mode": "always_last"}
 
 def stoppable(handler: Callable[P, T], seconds: float | None = None) -> Callable[P, T]:
     """Run the handler, which may be a generator, as a job of the visitor whose event it is, and
-    for at most so many seconds (None: DEADLINE)."""
+    for at most so many seconds (None: MAX_JOB_SECONDS)."""
 
     @wraps(handler)
     def run(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -105,7 +105,7 @@ def stop_jobs(request: gr.Request) -> None:
 
 @contextmanager
 def _job(seconds: float | None) -> Iterator[Job]:
-    session, job = str(session_of_event()), Job(DEADLINE if seconds is None else seconds)
+    session, job = str(session_of_event()), Job(MAX_JOB_SECONDS if seconds is None else seconds)
     with _lock:
         _jobs[session].add(job)
     try:

@@ -58,19 +58,19 @@ UPLOADS: Final = ("/gradio_api/upload",)  # where files are sent to
 STRANGE_ERRORS: Final = (LookupError, TypeError, ValueError, AttributeError)
 STRANGE: Final = "This request names what is not there. See /agents.md for what is."
 NO_ROOM: Final = "This server has no room for results just now. Try again in an hour."
-SHORT: Final = 5 * MIN_FREE  # of the disk: with less, an address gets little more
+SCARCE_BYTES: Final = 5 * MIN_FREE  # of the disk: with less, an address gets little more
 NOT_OWN: Final = "This file was not uploaded here, or is no longer there. Upload it again."
 MAX_UNREAD: Final = 20  # messages of a session, of up to 0.8 MB each
 MAX_WITH_WORK: Final = 50  # sessions of an address whose results are kept, of some MB each
 MAX_SESSIONS: Final = 20  # of an address, that fetch nothing
-FORGOTTEN: Final = 300.0  # seconds after which a session that fetches nothing is gone
-BETWEEN_SESSIONS: Final = 0.02  # seconds between looks at two of them: 20 s for all there may be
+MAX_IDLE: Final = 300.0  # seconds after which a session that fetches nothing is gone
+SESSION_INTERVAL: Final = 0.02  # seconds between looks at two of them: 20 s for all there may be
 MAX_TRACKED: Final = 300  # uploads whose progress is kept for those who ask
 MAX_FIELDS: Final = 10  # of what is sent there and is no file: pages send nothing else
 MAX_FIELD_BYTES: Final = 64_000  # of all of them, which stay in memory
 MAX_NAME: Final = 64  # letters of a session's name, which is kept for an hour
 logger = logging.getLogger("earshot")
-REFUSED: Final = "queue_full"  # Gradio's word for an event that may not wait
+QUEUE_FULL: Final = "queue_full"  # Gradio's word for an event that may not wait
 # In file names: pages ask for a file by its path as it is, which their browsers, and the server,
 # take for parts of an address. Browsers send a quotation mark as %22.
 OF_ADDRESSES: Final = re.compile("%22|[%#]")
@@ -269,7 +269,7 @@ def expire_sessions_in_turn() -> None:
         while True:
             for name in [*app.state_holder.session_data]:
                 app.state_holder.delete_state(name, expired_only=True)
-                await asyncio.sleep(BETWEEN_SESSIONS)
+                await asyncio.sleep(SESSION_INTERVAL)
             await asyncio.sleep(1)
 
     route_utils._delete_state = delete
@@ -451,7 +451,7 @@ def _whole(save: Callable[..., str], megabytes: RateLimit) -> Callable[..., str]
             written = Path(save(*call.args, **call.kwargs))
             place = cache.resolve() / written.parent.name / written.name
             size = 0 if place.exists() else written.stat().st_size + FILE_OVERHEAD
-            if whose and megabytes.take(whose, amount=size / MB) and free < SHORT:
+            if whose and megabytes.take(whose, amount=size / MB) and free < SCARCE_BYTES:
                 raise gr.Error(megabytes.refusal, print_exception=False)
             place.parent.mkdir(exist_ok=True)
             written.replace(place)
@@ -496,14 +496,14 @@ def limit_waiting(page: gr.Blocks, limits: Waiting, addresses: Addresses) -> Non
         lanes = queue.event_queue_per_concurrency_id.values()
         waiting = [event for lane in lanes for event in lane.queue]
         if session and sum(e.session_hash == session for e in waiting) >= limits.of_visitor:
-            return False, limits.too_many, REFUSED
+            return False, limits.too_many, QUEUE_FULL
         unread = queue.pending_messages_per_session.get(session) if session else None
         if unread and unread.qsize() >= MAX_UNREAD:  # who reads none needs no more
             return False, limits.unread, "error"
         # Events without a request are the page's own.
         others = [event.request for event in waiting if event.request]
         if sum(limits.address(other) == address for other in others) >= limits.of_address:
-            return False, limits.full, REFUSED
+            return False, limits.full, QUEUE_FULL
         return None
 
     async def limited(
@@ -527,7 +527,7 @@ def limit_waiting(page: gr.Blocks, limits: Waiting, addresses: Addresses) -> Non
             turns[event] = lines[line].take(address)
             waiting_there = queue.event_queue_per_concurrency_id[line].queue
             waiting_there.sort(key=lambda each: turns.get(each, 0))  # else first come, first served
-        return success, limits.full if reason == REFUSED else answer, reason
+        return success, limits.full if reason == QUEUE_FULL else answer, reason
 
     queue.push = limited  # type: ignore[method-assign]
     queue.get_events = in_turn  # type: ignore[method-assign]
@@ -598,7 +598,7 @@ def limit_unread(page: gr.Blocks, address: Callable[[Request], str]) -> None:
         who = address(event.request)
         unread.setdefault(session, (who, now))
         same = [each for each, (whose, _) in unread.items() if whose == who]
-        old = [each for each, (_, since) in unread.items() if now - since > FORGOTTEN]
+        old = [each for each, (_, since) in unread.items() if now - since > MAX_IDLE]
         for each in {*same[:-MAX_SESSIONS], *old}:
             forget(each)
 

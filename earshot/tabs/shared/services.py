@@ -34,7 +34,8 @@ NONE_YET: Final = (
     "Your voice is not made yet.",
     "Choose “Your voice” in the tab Voice conversion and read the lines there.",
 )
-TICKET_SECONDS: Final = 180.0  # a ticket is good for: to begin, and to come back to a live visit
+# That a ticket is good for: to begin, and to come back to a live visit.
+MAX_TICKET_SECONDS: Final = 180.0
 
 
 class Drafts:
@@ -114,8 +115,8 @@ class LentVoice:
 
 class Tickets:
     """Tickets by which a page lends a visitor's own voice to a socket, which does not know whose
-    visit it belongs to. Each is good for TICKET_SECONDS. What the visit forgets is gone, even for
-    those who have its ticket.
+    visit it belongs to. Each is good for MAX_TICKET_SECONDS. What the visit forgets is gone, even
+    for those who have its ticket.
     """
 
     def __init__(self) -> None:
@@ -127,7 +128,7 @@ class Tickets:
         ticket, now = secrets.token_urlsafe(32), time.monotonic()
         with self._lock:
             self._visits = {t: entry for t, entry in self._visits.items() if entry[0] > now}
-            self._visits[ticket] = now + TICKET_SECONDS, visit
+            self._visits[ticket] = now + MAX_TICKET_SECONDS, visit
         return ticket
 
     def redeem(self, ticket: str | None) -> Owner | None:

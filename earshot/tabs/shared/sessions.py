@@ -22,7 +22,7 @@ import gradio as gr
 from earshot.core.paths import ROOT
 from earshot.tabs.shared.gradio_internals import content_addressed, current_page, upload_folder
 
-TIME_TO_LIVE: Final = 3600  # seconds, for visitors who leave the page open
+MAX_AGE: Final = 3600  # seconds, for visitors who leave the page open
 # Seconds after which a visitor is gone for good. A connection that is lost for an instant looks
 # just like a page that is closed, and their work must not go with it.
 GRACE: Final = 300.0
@@ -62,7 +62,7 @@ class SessionStore(Generic[K]):
         """
         if page := current_page():
             page.unload(self.leave)
-        return gr.State(None, time_to_live=TIME_TO_LIVE, delete_callback=_clear)
+        return gr.State(None, time_to_live=MAX_AGE, delete_callback=_clear)
 
     def of(self, held: K | None, request: gr.Request) -> K:
         """Find what the visitor's state holds, or make a new one."""

@@ -71,7 +71,7 @@ FILES: Final = (
 MAX_FILES: Final = 8  # in a call: of no tool takes more
 TOO_MANY_FILES: Final = f"Give {MAX_FILES} files at most."
 INBOX: Final = "upload-call-"  # how the folder of a call begins
-SERVED: Final = "/gradio_api/file="  # in the address of a file of this server
+FILE_PATH: Final = "/gradio_api/file="  # in the address of a file of this server
 JOIN: Final = "/gradio_api/queue/join"
 # Returns that only other tools read, and that are long: the address of their JSON.
 BY_ADDRESS: Final = ("units",)
@@ -321,7 +321,7 @@ class ToolServer(gradio.mcp.GradioMCPServer):
             text, folder = json.dumps(answer[name]).encode(), str(upload_folder())
             path = processing_utils.save_bytes_to_cache(text, f"{name}.json", folder)
             self.blocks.upload_file_set.add(path)  # of no component: deleted with uploads
-            answer[name] = f"{root_url}{SERVED}{path}"
+            answer[name] = f"{root_url}{FILE_PATH}{path}"
         plain = {
             name: value["url"] if is_file_obj_with_meta(value) else value
             for name, value in answer.items()
@@ -377,7 +377,7 @@ def _file(address: str) -> dict[str, Any]:
             path = processing_utils.save_base64_to_cache(url, _inbox.get())
         except (ValueError, IndexError) as error:
             raise InputError(FILES) from error
-    elif SERVED in address:
+    elif FILE_PATH in address:
         path = str(_served(address))
     elif is_http_url_like(address) or is_upload(address):
         path = address
@@ -388,7 +388,7 @@ def _file(address: str) -> dict[str, Any]:
 
 def _json(value: Any) -> Any:
     """Read an argument, given as itself or as the address that another tool answered."""
-    if not isinstance(value, str) or SERVED not in value:
+    if not isinstance(value, str) or FILE_PATH not in value:
         return value
     path = _served(value)
     try:
@@ -404,7 +404,7 @@ def _served(address: str) -> Path:
     """Find the file of an address of this server's. Raises InputError where it is none of a
     visitor's or of a result."""
     try:
-        path = Path(unquote(address.partition(SERVED)[2])).resolve()
+        path = Path(unquote(address.partition(FILE_PATH)[2])).resolve()
     except (OSError, ValueError) as error:  # a name that is none
         raise InputError(FILES) from error
     if not path.is_relative_to(upload_folder().resolve()):

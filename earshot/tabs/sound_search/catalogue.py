@@ -49,7 +49,7 @@ OTHER_FAMILY: Final = "scenes, other"
 CATEGORIES: Final = (*FAMILIES, OTHER_FAMILY)
 _FAMILY: Final = {kind: name for name, kinds in FAMILIES.items() for kind in kinds.split()}
 MAX_PICTURE_SECONDS: Final = 600.0  # longer sounds have no spectrogram
-COLUMNS: Final = 360  # of a spectrogram
+SPECTROGRAM_COLUMNS: Final = 360  # of a spectrogram
 MAX_POINTS: Final = 20_000  # on the map
 YOURS: Final = "your sounds"  # the category of a visitor's own
 ROUTE: Final = "library-sounds"
@@ -176,7 +176,7 @@ def _spectrogram(path: Path) -> str:
 
 
 def _columns(log_mel: np.ndarray) -> np.ndarray:
-    """Pool (S, M) by maxima to at most COLUMNS frames and half of the bands."""
-    step = -(-len(log_mel) // COLUMNS)
+    """Pool (S, M) by maxima to at most SPECTROGRAM_COLUMNS frames and half of the bands."""
+    step = -(-len(log_mel) // SPECTROGRAM_COLUMNS)
     padded = np.pad(log_mel, ((0, -len(log_mel) % step), (0, 0)), mode="edge")
     return padded.reshape(-1, step, padded.shape[1] // 2, 2).max(axis=(1, 3))

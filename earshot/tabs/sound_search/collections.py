@@ -15,7 +15,7 @@ from earshot.tabs.shared.events import Update, queued
 from earshot.tabs.shared.gradio_internals import event_data
 from earshot.tabs.shared.html import macro
 from earshot.tabs.shared.parts import Section
-from earshot.tabs.shared.sessions import TIME_TO_LIVE
+from earshot.tabs.shared.sessions import MAX_AGE
 from earshot.tabs.sound_search.events import SoundEvents, sound_id
 from earshot.tabs.sound_search.library import VisitorLibrary
 from earshot.tabs.sound_search.query import PARTS, Collections, Search, choice
@@ -103,7 +103,7 @@ class CollectionSection(Section):
 
     def __init__(self) -> None:
         """Lay out the name and the list of collections."""
-        self.collections = gr.State({}, time_to_live=TIME_TO_LIVE)
+        self.collections = gr.State({}, time_to_live=MAX_AGE)
         gr.HTML(HINT)
         self.name = gr.Textbox(
             FIRST, label="Keep sounds in", max_length=MAX_CHARACTERS, max_lines=1

@@ -11,7 +11,7 @@ from earshot.tabs.components.timeline import Action, File, TimelineSpec, nothing
 from earshot.tabs.shared.events import HIDDEN, SHOW, Update
 from earshot.tabs.shared.gradio_internals import event_data
 from earshot.tabs.shared.parts import Section
-from earshot.tabs.shared.sessions import TIME_TO_LIVE
+from earshot.tabs.shared.sessions import MAX_AGE
 from earshot.tabs.sound_search.catalogue import MAX_PICTURE_SECONDS, Catalogue, title
 from earshot.tabs.sound_search.events import sound_id
 from earshot.tabs.sound_search.library import DemoLibrary, VisitorLibrary
@@ -73,7 +73,7 @@ class CompareSection(Section):
     def __init__(self, demo: DemoLibrary) -> None:
         """Lay out the pair and the panel, which is hidden at first."""
         self.demo = demo
-        self.pair = gr.State((), time_to_live=TIME_TO_LIVE)
+        self.pair = gr.State((), time_to_live=MAX_AGE)
         self.panel = timeline("compared", "")
         self.panel.visible = False
 

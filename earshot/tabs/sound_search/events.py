@@ -40,7 +40,7 @@ NONE_YET: Final = "There are no sounds of yours here. Add some under “Your own
 GONE: Final = "This sound is no longer in the library. Search again."
 EXAMPLE: Final = "an example to begin with"
 NO_AREA: Final = "There are no sounds in this area. Draw around some."
-PAGE: Final = 9  # sounds: the best next to the map, and the others in two columns
+PAGE_SOUNDS: Final = 9  # sounds: the best next to the map, and the others in two columns
 MAX_RESULTS: Final = 99  # sounds of a search
 MAX_LISTED: Final = 21  # sounds of a list
 MAX_PLUG_IN_SECONDS: Final = 10.0  # of a search by a plug-in, for which others wait
@@ -163,7 +163,7 @@ class SoundEvents:
             only=ui.filters.read(values, values[ui.collections], scope != OWN),
             listing="",
             ids=(),
-            count=PAGE,
+            count=PAGE_SOUNDS,
         )
         return self.run(search, values[ui.own], progress)
 
@@ -204,7 +204,7 @@ class SoundEvents:
 
     def more(self, past: Search, own: VisitorLibrary | None) -> Update:
         """Show more results of the same search."""
-        return self.run(replace(past, count=min(past.count + PAGE, MAX_RESULTS)), own)
+        return self.run(replace(past, count=min(past.count + PAGE_SOUNDS, MAX_RESULTS)), own)
 
     def area(self, past: Search, own: VisitorLibrary | None, event: gr.EventData) -> Update:
         """List the sounds of an area of the map."""

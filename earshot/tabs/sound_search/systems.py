@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 MAX_SECONDS: Final = 3600.0  # of embedding the library, of which a download may be a part
 NO_QUERY: Final = "Search for something first: the same query is then ranked by both."
 HINT: Final = "The same query ranked by another system."
-RANKS: Final = 10
+MAX_RANK: Final = 10
 
 
 class SystemSection(Section):
@@ -83,7 +83,7 @@ class SystemSection(Section):
         if past.listing or not (past.text or past.like):
             raise InputError(NO_QUERY)
         label = self.systems.label(name)
-        ours, theirs = (self.events.ranked(past, own, n, RANKS, progress) for n in ("", name))
+        ours, theirs = (self.events.ranked(past, own, n, MAX_RANK, progress) for n in ("", name))
         rows = [
             {"ours": before, "theirs": after, "moved": moved}
             for (before, _), (after, moved) in zip(
@@ -108,12 +108,12 @@ class SystemSection(Section):
 
 
 def rank_changes(before: "SearchResult", after: "SearchResult") -> list[tuple[str, str]]:
-    """List the sounds of a ranking, RANKS of them, each with how it moved from another: "+3", "−2",
-    "=", or "new"; "" where there is none."""
+    """List the sounds of a ranking, MAX_RANK of them, each with how it moved from another: "+3",
+    "−2", "=", or "new"; "" where there is none."""
     places = {hit.sound.id: place for place, hit in enumerate(before.hits)}
     rows = []
-    for place, hit in enumerate(after.hits[:RANKS]):
+    for place, hit in enumerate(after.hits[:MAX_RANK]):
         change = places.get(hit.sound.id, place) - place
         moved = f"{change:+d}".replace("-", "−") if change else "="
         rows.append((title(hit.sound), moved if hit.sound.id in places else "new"))
-    return rows + [("", "")] * (RANKS - len(rows))
+    return rows + [("", "")] * (MAX_RANK - len(rows))

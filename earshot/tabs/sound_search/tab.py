@@ -21,7 +21,7 @@ from earshot.tabs.shared.parts import (
     when_opened,
 )
 from earshot.tabs.shared.services import Services
-from earshot.tabs.shared.sessions import TIME_TO_LIVE, SessionStore
+from earshot.tabs.shared.sessions import MAX_AGE, SessionStore
 from earshot.tabs.sound_search.collections import CollectionSection
 from earshot.tabs.sound_search.compare import CompareSection
 from earshot.tabs.sound_search.events import SoundAPI, SoundEvents
@@ -111,8 +111,8 @@ def _layout(
     sessions: SessionStore[VisitorLibrary],
 ) -> tuple[Controls, SoundComponents]:
     gr.HTML(INTRO)
-    search_state = gr.State(Search(), time_to_live=TIME_TO_LIVE)
-    liked = gr.State(None, time_to_live=TIME_TO_LIVE)
+    search_state = gr.State(Search(), time_to_live=MAX_AGE)
+    liked = gr.State(None, time_to_live=MAX_AGE)
     with gr.Row(elem_classes="room"):
         with gr.Column(scale=1, min_width=300, elem_classes="room-input room-stays"):
             gr.HTML(STEP)

@@ -86,7 +86,7 @@ you and who had the file remain, and programs that were trained on such voices k
 no tempo.</p>
 """
 RATES: Final = "The speech above at four rates, from 150 bit/s up, in the voice that you chose."
-SOME_RATES: Final = 4  # of "What bits cost", at first
+N_RATES: Final = 4  # of "What bits cost", at first
 EXAMPLES: Final = {  # the beginning of what is said in a recording → its file in assets/examples
     "“The keeper of the old lighthouse …”": "woman-lighthouse.ogg",
     "“Can you tell me when the next train …”": "child-train.ogg",
@@ -220,7 +220,7 @@ def _layout(tab: gr.Blocks, offer: "Offer[Converter]", services: Services) -> No
     if words:
         for job in jobs:
             words.follow(job, result)
-    some_rates = partial(events.compare_rates, count=SOME_RATES)
+    some_rates = partial(events.compare_rates, count=N_RATES)
     for button, handler in ((some, some_rates), (every_rate, events.compare_rates)):
         on_model(
             button.click,

@@ -50,7 +50,7 @@ COMMAS: Final = re.compile("[,，、،]")  # of any keyboard
 MAX_WORDS: Final = 8
 OWN: Final = "your word"
 OWN_ID: Final = "mine-"  # prefix of the ids of a visitor's recordings
-VOICES: Final = 2  # of each word of an example
+VOICES_PER_WORD: Final = 2  # of each word of an example
 MAX_DISTANCE: Final = 1.2  # DTW distance shown darkest
 EXAMPLES: Final = (("tree", "three", "yes"), ("ship", "sheep", "no"), ("bat", "cat", "water"))
 DTW_TITLE: Final = "Baseline: DTW distance on MFCC"
@@ -61,7 +61,7 @@ reaches the threshold. A higher threshold gives fewer false alarms and more miss
 NO_CURVE: Final = Markup("""<p>Precision and recall were not measured for this model: train it
 with <code>python -m training.words</code>, and the curve appears here.</p>""")
 TEMPLATE: Final = "words/threshold.html"
-PLOT: Final = 300  # width and height of the plot
+PLOT_SIZE: Final = 300  # width and height of the plot
 TICKS: Final = (0.0, 0.25, 0.5, 0.75, 1.0)  # of both axes
 # (is the same word, is called the same) → name.
 OUTCOMES: Final = {
@@ -148,10 +148,10 @@ class CompareSection(Section):
         return {self.picked: self._choices(own, picked or self.example(*EXAMPLES[0]))}
 
     def example(self, *spellings: str) -> list[str]:
-        """List the ids of the library's recordings of these words, VOICES of each."""
+        """List the ids of the library's recordings of these words, VOICES_PER_WORD of each."""
         library = self.library()
         spoken = [library.words[row] for row in library.spoken]
-        voices = {s: [w.id for w in spoken if w.spelling == s][:VOICES] for s in spellings}
+        voices = {s: [w.id for w in spoken if w.spelling == s][:VOICES_PER_WORD] for s in spellings}
         return [word for words in voices.values() for word in words]
 
     def record(
@@ -303,10 +303,10 @@ def plot(curve: "OperatingCurve", threshold: float) -> Markup:
     """Draw the precision–recall curve as SVG with the point of the threshold, and a sentence."""
     precision, recall = curve.at(threshold)
     line = " ".join(
-        f"{PLOT * r:.1f},{PLOT * (1 - p):.1f}"
+        f"{PLOT_SIZE * r:.1f},{PLOT_SIZE * (1 - p):.1f}"
         for p, r in zip(curve.precision, curve.recall, strict=True)
     )
-    return macro(TEMPLATE, "plot", PLOT, line, TICKS, threshold, precision, recall)
+    return macro(TEMPLATE, "plot", PLOT_SIZE, line, TICKS, threshold, precision, recall)
 
 
 def _side(name: str, side: "Side", above: bool, sounds: Sounds) -> Markup:

@@ -31,7 +31,7 @@ from earshot.tabs.shared.parts import Section, chips, main_button, query_input, 
 from earshot.tabs.shared.services import Drafts
 from earshot.tabs.words.panel import RATE, SCRIPT, cut_value, recorded_or_uploaded, word_cut
 from earshot.tabs.words.view import (
-    LIMIT,
+    MAX_NEAREST,
     SPOKEN,
     WRITTEN,
     Query,
@@ -310,7 +310,7 @@ class WordAPI:
 
     @answering
     def nearest(
-        self, vector: Sequence[float], view: str = SPOKEN, limit: float | None = LIMIT
+        self, vector: Sequence[float], view: str = SPOKEN, limit: float | None = MAX_NEAREST
     ) -> list[dict[str, Any]]:
         """Find the words of the library with the highest cosine to a vector.
 

@@ -37,7 +37,7 @@ NO_TEXT: Final = "Type the word or sentence that you say."
 NO_RECORDING: Final = "Record it, or upload a recording of it."
 NO_VOICE: Final = "No synthetic voice here says “{word}”."
 ALL_RIGHT: Final = "Every sound was heard as expected."
-LEAD: Final = 0.15  # seconds before the first phoneme
+LEAD_SECONDS: Final = 0.15  # seconds before the first phoneme
 MODEL: Final = "A synthetic voice"
 # A text, and a recording of one that differs in a sound.
 EXAMPLES: Final = (
@@ -141,10 +141,12 @@ class SoundsSection(Section):
             check = self._check(recording, text)
         except InputError as error:
             return {self.message: say(str(error), "error"), **cleared}
-        # The first phoneme begins LEAD after the beginning, also where the recording is cut short.
+        # The first phoneme begins LEAD_SECONDS after the beginning, also of a recording cut short.
         first = check.phonemes[0].start
-        mine = np.pad(check.waveform, (round(LEAD * SAMPLE_RATE), 0))[round(first * SAMPLE_RATE) :]
-        phonemes = _earlier(check.phonemes, first - LEAD)
+        mine = np.pad(check.waveform, (round(LEAD_SECONDS * SAMPLE_RATE), 0))[
+            round(first * SAMPLE_RATE) :
+        ]
+        phonemes = _earlier(check.phonemes, first - LEAD_SECONDS)
         lanes = [
             Waveform.of("You", mine, SAMPLE_RATE),
             PhonemeLane("Your sounds", phonemes, len(mine) / SAMPLE_RATE),

@@ -14,7 +14,7 @@ from markupsafe import Markup
 from rapidfuzz.distance import Levenshtein
 
 from earshot.tabs.components.map import Chart, Coloring, Layout, Point, QueryMarker
-from earshot.tabs.shared.confidence import LIKELY, certainty
+from earshot.tabs.shared.confidence import MIN_LIKELY, certainty
 from earshot.tabs.shared.html import macro
 from earshot.tabs.words.panel import PANELS, Sounds, voice_name
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 LAYOUTS: Final[Mapping[str, str]] = {"t-SNE": "tsne", "PCA": "pca"}  # name → the library's
 SPOKEN, WRITTEN = "spoken", "written"
 OTHER: Final = "other words"
-HEIGHT: Final = 460  # of the map, which is 1000 wide
+MAP_HEIGHT: Final = 460  # of the map, which is 1000 wide
 LOOK: Final = "Show its neighbours"
 # Checked first: they begin with the symbol of a plosive.
 AFFRICATES: Final = ("tʃ", "dʒ", "tɕ", "ʈʂ", "t͡s")
@@ -39,7 +39,7 @@ SOUNDS: Final[Mapping[str, str]] = {
     "l r": "lɹrɻ",
     "w y": "wj",
 }
-LIMIT: Final = 10  # neighbours of each kind
+MAX_NEAREST: Final = 10  # neighbours of each kind
 SOURCES: Final = {
     "dictionary": "from the pronouncing dictionary",
     "name": "as this name is usually said; the dictionary does not have it",
@@ -88,7 +88,7 @@ def word_chart(library: "WordLibrary") -> Chart:
         rest=OTHER,
         layouts=layouts,
         colorings=colorings,
-        height=HEIGHT,
+        height=MAP_HEIGHT,
     )
 
 
@@ -171,7 +171,7 @@ class Query:
     ) -> "Query":
         """Make the query of a word that was recorded."""
         best = guesses[0]
-        is_likely = best.probability >= LIKELY
+        is_likely = best.probability >= MIN_LIKELY
         name = f"Did you say “{best.spelling}”?" if is_likely else f"Like “{best.spelling}”?"
         before = typed_before(past)
         return cls(name, spoken.vector, best.phonemes, "", guesses=guesses, typed_words=before)
@@ -287,5 +287,5 @@ def _nearest(
     query: Query, words: "Words", library: "WordLibrary", view: Any
 ) -> Sequence["Neighbour"]:
     """Find the nearest words of a view, without the query itself."""
-    nearest = words.nearest(library, query.vector, view, LIMIT + 1)
-    return [neighbour for neighbour in nearest if neighbour.word.id != query.id][:LIMIT]
+    nearest = words.nearest(library, query.vector, view, MAX_NEAREST + 1)
+    return [neighbour for neighbour in nearest if neighbour.word.id != query.id][:MAX_NEAREST]

@@ -16,7 +16,7 @@ from earshot.study.design.raters import Panel
 from earshot.study.design.spec import load
 from earshot.study.storage import tables
 from earshot.study.storage.queries import SCREENED
-from earshot.study.storage.raters import ABANDONED, Conduct, NoPlaceError
+from earshot.study.storage.raters import MAX_IDLE, Conduct, NoPlaceError
 from earshot.study.storage.store import Rater, Store
 from tests.support.stimuli import make_folder
 from tests.support.studies import any_answer, enrol, make_test
@@ -60,7 +60,7 @@ def test_place_of_leaver_comes_back(store: Store, monkeypatch: pytest.MonkeyPatc
     assert caught.value.outcome == "full"
     store.withdraw(test, withdrawn.token)
     assert store.places(test).left == 1
-    later = tables.now() + ABANDONED + timedelta(minutes=1)
+    later = tables.now() + MAX_IDLE + timedelta(minutes=1)
     monkeypatch.setattr(tables, "now", lambda: later)
     assert store.places(test).left == 2
     take(store, test, away)  # who comes back after all may finish

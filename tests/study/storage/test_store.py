@@ -25,7 +25,7 @@ from earshot.study.storage import tables
 from earshot.study.storage.answers import RATING_COLUMNS
 from earshot.study.storage.database import MAX_LOG, StoreRemovedError
 from earshot.study.storage.export import lines
-from earshot.study.storage.raters import ABANDONED, NoPlaceError
+from earshot.study.storage.raters import MAX_IDLE, NoPlaceError
 from earshot.study.storage.store import MAX_ANSWERS, Rater, StaleAnswerError, Store
 from earshot.study.storage.tables import RaterRow
 from tests.support.stimuli import make_folder, noise
@@ -258,7 +258,7 @@ def test_enrol_reassigns_trials_of_abandoned_session(store: Store) -> None:
     scored = {trial.id for trial in test.of_kind("trial")}
     answered = {item.trial for item in slow.items[:4]} & scored
     with store.engine.execution_options(write=True).begin() as connection:
-        connection.execute(update(RaterRow).values(seen=datetime.now() - ABANDONED - timedelta(1)))
+        connection.execute(update(RaterRow).values(seen=datetime.now() - MAX_IDLE - timedelta(1)))
     other = enrol(store, test)  # 6 of the 12, and at least 8 have no answer
     assert not {item.trial for item in other.items} & answered
     assert len(store.ratings(test)) == 4

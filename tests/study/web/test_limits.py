@@ -196,7 +196,7 @@ def test_consent_not_stored_does_not_count(
 
 def test_locked_store_takes_answer_later(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Until then the rater is told."""
-    monkeypatch.setattr(database, "WAIT", 0.1)
+    monkeypatch.setattr(database, "MAX_WAIT", 0.1)
     write_test(tmp_path / "acr", "acr")
     with TestClient(app(library(tmp_path, min_time=0))) as client:
         rater = Rater(client, "acr")

@@ -12,8 +12,8 @@ from earshot.tabs.components.map import (
     FAINT,
     HEIGHT,
     MARGIN,
+    MARKER_SIZE,
     MIN_SIZE,
-    SIZE,
     WIDTH,
     Chart,
     Coloring,
@@ -107,7 +107,7 @@ def test_marker_size_falls_with_more_points() -> None:
         chart = Chart("", [Point(str(i), 0, 0, "", "x") for i in range(count)], ["x"])
         return float(re.findall(r'd="M\S+ 0a(\S+)', chart.html())[0])
 
-    assert width(500) == SIZE > width(1000) > width(5000) == MIN_SIZE
+    assert width(500) == MARKER_SIZE > width(1000) > width(5000) == MIN_SIZE
 
 
 def test_query_marker_has_place_per_layout() -> None:

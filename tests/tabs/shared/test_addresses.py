@@ -81,8 +81,8 @@ def fetching(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
     monkeypatch.setattr(addresses.safehttpx, "async_validate_url", public)
     monkeypatch.setattr(addresses, "is_public", lambda _: True)
-    monkeypatch.setattr(addresses, "MAX_BYTES", 10_000)
-    monkeypatch.setattr(addresses, "SECONDS", 2.0)
+    monkeypatch.setattr(addresses, "MAX_FILE_BYTES", 10_000)
+    monkeypatch.setattr(addresses, "MAX_SECONDS", 2.0)
     yield from _served(tmp_path, monkeypatch, "--allow-urls")
 
 
@@ -237,7 +237,7 @@ def test_unfetched_answers_are_let_go(
         assert len(held) == min(sessions, gradio_internals.MAX_SESSIONS)
         assert max(held) <= gradio_internals.MAX_UNREAD == 20
         with monkeypatch.context() as patch:
-            patch.setattr(gradio_internals, "FORGOTTEN", 0.0)
+            patch.setattr(gradio_internals, "MAX_IDLE", 0.0)
             late = {"data": [], "fn_index": 0, "session_hash": "late"}
             httpx.post(f"{address}gradio_api/queue/join", json=late).raise_for_status()
             _wait_until_idle(page)

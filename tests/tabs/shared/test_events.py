@@ -92,6 +92,6 @@ def test_stop_jobs_ends_generator() -> None:
 
 def test_job_past_deadline_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
     """The message says that it took too long."""
-    monkeypatch.setattr(events, "DEADLINE", -1.0)
+    monkeypatch.setattr(events, "MAX_JOB_SECONDS", -1.0)
     with pytest.raises(StoppedError, match="longer than"):
         stoppable(cancellation.check)()

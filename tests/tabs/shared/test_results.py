@@ -103,8 +103,8 @@ def test_results_without_end_leave_room(tmp_path: Path, monkeypatch: pytest.Monk
             return False
         return True
 
-    monkeypatch.setattr(gradio_internals, "SHORT", 0)
+    monkeypatch.setattr(gradio_internals, "SCARCE_BYTES", 0)
     assert [make("/one") for _ in range(4)] == [True] * 4
-    monkeypatch.setattr(gradio_internals, "SHORT", 1 << 60)
+    monkeypatch.setattr(gradio_internals, "SCARCE_BYTES", 1 << 60)
     assert not make("/one")
     assert [make("/other") for _ in range(3)] == [True, True, False]

@@ -96,7 +96,7 @@ def test_state_is_forgotten_with_page() -> None:
 def test_expired_states_go_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """The server answers between two of them."""
     monkeypatch.setattr(route_utils, "_delete_state", route_utils._delete_state)
-    monkeypatch.setattr(gradio_internals, "BETWEEN_SESSIONS", 0)
+    monkeypatch.setattr(gradio_internals, "SESSION_INTERVAL", 0)
     expire_sessions_in_turn()
     deleted: list[str] = []
     with gr.Blocks() as page:

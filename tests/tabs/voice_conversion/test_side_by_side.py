@@ -307,7 +307,7 @@ class Hangs(Theirs):
 
 def test_system_that_hangs_leaves_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its own limit ends it, and not that of a job, which would end the others too."""
-    monkeypatch.setattr(events, "DEADLINE", 0.2)
+    monkeypatch.setattr(events, "MAX_JOB_SECONDS", 0.2)
     page = Page(Services())
     hangs = PlugIn("Hangs", Hangs, Path("t.py"), max_seconds=0.4)
     page.plug_ins["broken"] = PluggedConverter("h", hangs)

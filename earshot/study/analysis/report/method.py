@@ -15,7 +15,7 @@ from earshot.study.analysis.report.prose import counted
 from earshot.study.analysis.results import MIN_RATERS, Results
 from earshot.study.analysis.scores import MAX_EXACT
 from earshot.study.design import REFERENCE, Scale, Test
-from earshot.study.design.raters import FAILED_CHECKS, SCREENS
+from earshot.study.design.raters import MAX_FAILED_CHECKS, SCREENS
 
 INTERVALS = (
     "The variance of every value has raters and stimuli as clusters (Cameron, Gelbach and Miller "
@@ -185,6 +185,6 @@ def _end(test: Test) -> str:
 
 def _screens(test: Test) -> str:
     most = test.rules.failed_checks
-    share = percent(FAILED_CHECKS if most is None else most)
+    share = percent(MAX_FAILED_CHECKS if most is None else most)
     reasons = [SCREENED[name].format(share=share) for name in SCREENS if test.panel.screens(name)]
     return f"Raters cannot go on where {' or '.join(reasons)}. " if reasons else ""

@@ -23,8 +23,8 @@ from earshot.systems.voice_conversion import settings
 from earshot.systems.voice_conversion.any_voice import AnyVoiceConversion
 from earshot.systems.voice_conversion.live.process import Choice
 from earshot.systems.voice_conversion.live.streams import (
-    BEHIND,
     CONTEXT,
+    FRAMES_BEHIND,
     RunningMean,
     StreamContent,
 )
@@ -55,7 +55,7 @@ class Timing:
 
     @property
     def delay(self) -> float:
-        return (self.ahead + BEHIND) * FRAME_SECONDS
+        return (self.ahead + FRAMES_BEHIND) * FRAME_SECONDS
 
     @property
     def latency(self) -> float:

@@ -19,8 +19,8 @@ from earshot.systems.voice_conversion.settings import DEFAULT_VOICE, INTONATIONS
 
 MIN_RATE: Final = 8_000  # Hz, of a microphone
 MAX_RATE: Final = 192_000
-START_SECONDS: Final = 300.0  # on a machine that is very busy
-WAIT_SECONDS: Final = 10.0  # for an answer, before the process is given up
+MAX_START_SECONDS: Final = 300.0  # on a machine that is very busy
+MAX_WAIT_SECONDS: Final = 10.0  # for an answer, before the process is given up
 
 
 def check_rate(rate: int) -> None:
@@ -104,7 +104,7 @@ class LiveProcess(WorkerProcess):
         )
         self._choice: dict[str, Any] | None = None  # that it has
 
-    def wait_until_ready(self, seconds: float = START_SECONDS) -> None:
+    def wait_until_ready(self, seconds: float = MAX_START_SECONDS) -> None:
         """Wait until the networks are loaded. Several threads may wait."""
         super().wait_until_ready(seconds)
 
@@ -137,7 +137,7 @@ class LiveProcess(WorkerProcess):
         return {"choice": document}
 
     def _answer(self) -> tuple[dict, np.ndarray | None]:
-        header, array = self.answers(WAIT_SECONDS).next()
+        header, array = self.answers(MAX_WAIT_SECONDS).next()
         if "error" in header:
             self._choice = None
             raise InputError(header["error"])

@@ -21,8 +21,8 @@ from earshot.systems.voice_conversion.converter import GATE, LEVEL
 from earshot.systems.voice_conversion.live.networks import LiveNetworks, Timing
 from earshot.systems.voice_conversion.live.process import Choice, check_rate
 from earshot.systems.voice_conversion.live.streams import (
-    BEHIND,
     CONTEXT,
+    FRAMES_BEHIND,
     Resampler,
     RunningIntonation,
     RunningLevel,
@@ -31,8 +31,8 @@ from earshot.systems.voice_conversion.live.streams import (
 from earshot.systems.voice_conversion.settings import MUTED
 from earshot.systems.voice_conversion.units import Intonation
 
-REMEMBERED: Final = 120  # frames of content and of samples that are behind the last to speak
-TRACKED: Final = 40  # frames in which the pitch is tracked, at least
+MAX_PAST: Final = 120  # frames of content and of samples that are behind the last to speak
+MIN_PITCH_FRAMES: Final = 40  # frames in which the pitch is tracked, at least
 MARGIN: Final = 10  # of them, before those that are new
 OWN_HOPS: Final = 60  # after which the voice of the speaker is looked for: some 5 s
 MAX_BEHIND: Final = 0.1  # seconds, after which less is computed
@@ -66,12 +66,12 @@ class LiveConversion:
         self._level = RunningLevel(LEVEL)
         self._encoder = networks.stream_encoder()
         self._waiting = np.zeros(0, np.float32)
-        self._window = np.zeros(REMEMBERED * HOP_LENGTH, np.float32)
-        past = REMEMBERED // networks.stride
+        self._window = np.zeros(MAX_PAST * HOP_LENGTH, np.float32)
+        past = MAX_PAST // networks.stride
         self._content = networks.silence.expand(past, -1)  # up to the last unit to speak
         self._ahead = self.timing.ahead  # frames that came after that
         self._intonation = RunningIntonation(past) if networks.keeps_intonation else None
-        self._gains = np.zeros(BEHIND * HOP_LENGTH + FADE)
+        self._gains = np.zeros(FRAMES_BEHIND * HOP_LENGTH + FADE)
         self._own: Voice | None = None  # voice of the speaker, once it is needed and known
         self._drawn: tuple[Choice, Choice] | None = None
         self._hops = 0  # in a voice of nobody
@@ -97,7 +97,7 @@ class LiveConversion:
         """Convert the samples of a hop → those spoken."""
         networks, timing, stride = self._networks, self.timing, self._networks.stride
         levelled = self._level(samples)
-        self._window = np.append(self._window, levelled)[-REMEMBERED * HOP_LENGTH :]
+        self._window = np.append(self._window, levelled)[-MAX_PAST * HOP_LENGTH :]
         frames = max(self._ahead + timing.hop - timing.ahead, 0)  # to speak
         self._ahead += timing.hop - frames
         new, ahead = frames // stride, self._ahead // stride
@@ -147,7 +147,7 @@ class LiveConversion:
         """
         if self._intonation is None:
             return None
-        frames = max(TRACKED, (new + ahead) * self._networks.stride + MARGIN)
+        frames = max(MIN_PITCH_FRAMES, (new + ahead) * self._networks.stride + MARGIN)
         intonation = self._intonation(self._window[-frames * HOP_LENGTH :], new, ahead)
         return intonation if self.choice.intonation == "keep" else None
 
@@ -159,8 +159,8 @@ class LiveConversion:
         return np.max(around, axis=0) < 10 ** (GATE / 10)
 
     def _gate(self, muted: np.ndarray) -> np.ndarray:
-        """Compute the gain of the samples to be played, BEHIND frames late, fading at the edges of
-        silence.
+        """Compute the gain of the samples to be played, FRAMES_BEHIND frames late, fading at the
+        edges of silence.
         """
         gains = np.repeat(1 - muted, self._networks.stride * HOP_LENGTH)
         steps = np.append(self._gains, gains)

@@ -24,18 +24,19 @@ from earshot.systems.voice_conversion.units import FRAMES_PER_STEP, Intonation
 
 HALF_FILTER: Final = 16  # samples of the lower rate: half of libswresample's filter
 
-MEMORY: Final = 6.0  # seconds of the stream that stand for the utterance
-MEMORY_FRAMES: Final = round(MEMORY * FRAMES_PER_SECOND)
-MAX_STATES: Final = round(MEMORY * SAMPLE_RATE / STATE)  # that attention sees
-MAX_STEPS: Final = round(MEMORY * SAMPLE_RATE / STEP)
+UTTERANCE_SECONDS: Final = 6.0  # seconds of the stream that stand for the utterance
+MEMORY_FRAMES: Final = round(UTTERANCE_SECONDS * FRAMES_PER_SECOND)
+MAX_STATES: Final = round(UTTERANCE_SECONDS * SAMPLE_RATE / STATE)  # that attention sees
+MAX_STEPS: Final = round(UTTERANCE_SECONDS * SAMPLE_RATE / STEP)
 REACH: Final = 895  # samples that a state is computed from, by the convolutions
-LONGEST: Final = 2.0  # seconds of samples that are remembered for it
+MAX_PAST_SECONDS: Final = 2.0  # seconds of samples that are remembered for it
 LEVEL_INTERVAL: Final = 0.5  # seconds between two measurements of the loudness
-QUIET: Final = -50.0  # LUFS: what is quieter is no speech to measure
+MIN_LUFS: Final = -50.0  # LUFS: what is quieter is no speech to measure
 MAX_GAIN: Final = 10.0  # 20 dB either way
 
-AHEAD: Final = 2  # frames that must follow the spoken ones: F0 is interpolated between frames
-BEHIND: Final = 2  # frames by which the sound is behind: half an analysis window
+# Frames that must follow the spoken ones: F0 is interpolated between frames.
+FRAMES_AHEAD: Final = 2
+FRAMES_BEHIND: Final = 2  # frames by which the sound is behind: half an analysis window
 CONTEXT: Final = 9  # frames on either side that the convolutions are given; they could see 18
 OVERLAP_POWER: Final = 1.5  # sum of the squares of four overlapping Hann windows
 
@@ -69,8 +70,8 @@ class Resampler:
 
 
 class RunningLevel:
-    """A gain that brings a stream to a loudness: that of its last MEMORY seconds, measured every
-    LEVEL_INTERVAL.
+    """A gain that brings a stream to a loudness: that of its last UTTERANCE_SECONDS seconds,
+    measured every LEVEL_INTERVAL.
     """
 
     def __init__(self, level: float) -> None:
@@ -82,18 +83,18 @@ class RunningLevel:
 
     @property
     def recent(self) -> np.ndarray:
-        """Return the last MEMORY seconds, at the level."""
+        """Return the last UTTERANCE_SECONDS seconds, at the level."""
         return self._recent * self._gain
 
     def __call__(self, samples: np.ndarray) -> np.ndarray:
         """Level samples (T,) → (T,); the gain glides over them to where it should be."""
-        self._recent = np.append(self._recent, samples)[-round(MEMORY * SAMPLE_RATE) :]
+        self._recent = np.append(self._recent, samples)[-round(UTTERANCE_SECONDS * SAMPLE_RATE) :]
         self._unmeasured += len(samples)
         before = self._gain
         if self._unmeasured >= LEVEL_INTERVAL * SAMPLE_RATE:
             self._unmeasured = 0
             lufs = loudness(self._recent, SAMPLE_RATE)
-            if lufs > QUIET:
+            if lufs > MIN_LUFS:
                 gain = 10 ** ((self._level - lufs) / 20)
                 self._gain = float(np.clip(gain, 1 / MAX_GAIN, MAX_GAIN))
         gains = np.linspace(before, self._gain, len(samples), dtype=np.float32)
@@ -121,7 +122,7 @@ class StreamContent:
         """Take in the next samples (T,), whole steps, and compute so many frames anew → the content
         of the last steps (U, C).
         """
-        self._samples = np.append(self._samples, samples)[-round(LONGEST * SAMPLE_RATE) :]
+        self._samples = np.append(self._samples, samples)[-round(MAX_PAST_SECONDS * SAMPLE_RATE) :]
         self._count += len(samples)
         steps = self._count // STEP
         states = ((steps - 1) * STEP + CENTRE) // STATE + 2  # between two of which the last step is
@@ -129,7 +130,7 @@ class StreamContent:
         first_step = math.ceil(max(0, first * STATE - CENTRE) / STEP)
         _move(self._of_states, first - self._state, MAX_STATES)
         _move(self._of_steps, first_step - self._step, MAX_STEPS)
-        self._norm.weight = len(samples) / SAMPLE_RATE / MEMORY
+        self._norm.weight = len(samples) / SAMPLE_RATE / UTTERANCE_SECONDS
         window = self._window(first * STATE, (states - first - 1) * STATE + REACH)
         latest = self._recogniser.own(window[None], self._norm, self._of_states)
         after = first_step * STEP - first * STATE
@@ -170,8 +171,8 @@ def _move(memories: list[Memory], steps: int, most: int) -> None:
 
 
 class RunningMean:
-    """A normaliser of features as the encoder's network has it, the last MEMORY seconds being
-    the utterance.
+    """A normaliser of features as the encoder's network has it, the last UTTERANCE_SECONDS seconds
+    being the utterance.
     """
 
     def __init__(self, network: VQVAE) -> None:
@@ -188,8 +189,8 @@ class RunningMean:
 
 
 class RunningIntonation:
-    """The intonation relative to the mean and the standard deviation of the last MEMORY seconds.
-    What was spoken once stays as it was.
+    """The intonation relative to the mean and the standard deviation of the last UTTERANCE_SECONDS
+    seconds. What was spoken once stays as it was.
     """
 
     def __init__(self, steps: int) -> None:
@@ -229,14 +230,14 @@ class StreamingVocoder:
         self._overlap = torch.zeros(self._carried)
 
     def speak(self, log_mel: Tensor, pitch: Tensor, start: int, frames: int) -> Tensor:
-        """Make the next ``frames`` frames of sound. They end BEHIND frames before ``start +
+        """Make the next ``frames`` frames of sound. They end FRAMES_BEHIND frames before ``start +
         frames``.
 
         log_mel: (S, n_mels); pitch: (S,) in Hz, 0 where unvoiced; both hold the frames to speak,
-        those before, and AHEAD or more after them. Returns (frames * hop_length,).
+        those before, and FRAMES_AHEAD or more after them. Returns (frames * hop_length,).
         """
         config, window = self.vocoder.config, self.vocoder.window
-        pulses = self._pulses(pitch[start : start + frames + AHEAD])
+        pulses = self._pulses(pitch[start : start + frames + FRAMES_AHEAD])
         white = torch.randn(pulses.shape, generator=self._generator)
         excitation = torch.cat([self._excitation, torch.stack([pulses, white])], dim=1)
         self._excitation = excitation[:, -self._carried :]

@@ -34,9 +34,9 @@ from earshot.tabs.shared.services import Tickets
 from earshot.tabs.voice_conversion.live.visitor import FULL_SCALE, RefusedError, Visitor
 
 OnWait = Callable[[int, float], Awaitable[None]]
-SECONDS: Final = 120.0  # of a visit
-LOST: Final = 1.0  # seconds without a sound, after which the visitor's network is lost
-GREETING: Final = 5.0  # seconds for the first message
+MAX_VISIT_SECONDS: Final = 120.0  # of a visit
+MAX_SILENCE: Final = 1.0  # seconds without a sound, after which the visitor's network is lost
+MAX_GREETING: Final = 5.0  # seconds for the first message
 MAX_WAITING: Final = 20
 MAX_PER_ADDRESS: Final = 8  # sockets at once
 SCRIPTS: Final = {path.name: path for path in Path(__file__).parent.glob("*.js")}
@@ -50,8 +50,8 @@ SWITCHED: Final = "Another system was chosen. Press Live again."
 FULL: Final = "Too many people are waiting already. Try again in a few minutes."
 BROKEN: Final = "Something went wrong on our side. Press Live again."
 LIVE: Final = Origin("live conversion", voice="", preserved=("words", "timing"))
-CLOSED: Final = 1000  # as they were asked to
-REFUSED: Final = 1008
+NORMAL_CLOSURE: Final = 1000  # as they were asked to
+POLICY_VIOLATION: Final = 1008
 
 logger = logging.getLogger("earshot")
 
@@ -121,7 +121,7 @@ class LiveServer:
         processes: LiveProcesses,
         tickets: Tickets,
         most: int,
-        seconds: float = SECONDS,
+        seconds: float = MAX_VISIT_SECONDS,
         offer: Offer[Any] | None = None,
     ) -> None:
         """Keep the processes. tickets: that the page gets; offer: has plug-ins that speak live."""
@@ -160,14 +160,14 @@ class LiveServer:
     async def serve(self, socket: WebSocket) -> None:
         """Serve one visitor, from the first message to the last."""
         if is_foreign(socket):
-            return await socket.close(REFUSED)  # before it is accepted: 403
+            return await socket.close(POLICY_VIOLATION)  # before it is accepted: 403
         await socket.accept()
-        message, code = "", CLOSED
+        message, code = "", NORMAL_CLOSURE
         try:
             with self._counted(address_of(socket)):
                 message = await self._visit(socket)
         except (InputError, RefusedError) as error:
-            message, code = str(error), REFUSED
+            message, code = str(error), POLICY_VIOLATION
         except (WebSocketDisconnect, TimeoutError):
             return None
         except Exception:
@@ -180,14 +180,15 @@ class LiveServer:
 
     async def _visit(self, socket: WebSocket) -> str:
         """Convert for a visitor, and return what is to be said at the end."""
-        visitor = await asyncio.wait_for(Visitor.met(socket, self._tickets), GREETING)
+        visitor = await asyncio.wait_for(Visitor.met(socket, self._tickets), MAX_GREETING)
         if self._queue.waiting >= MAX_WAITING:
             return FULL
         listening = asyncio.create_task(visitor.listen())
         running = asyncio.create_task(self._take_turn(socket, visitor))
         try:
             await asyncio.wait({listening, running}, return_when="FIRST_COMPLETED")
-            await asyncio.wait({running}, timeout=LOST)  # it notices by itself, if it converts
+            # It notices by itself, if it converts.
+            await asyncio.wait({running}, timeout=MAX_SILENCE)
             if listening.done():
                 listening.result()  # what was refused comes first, though both have ended
             return running.result() if running.done() else ""
@@ -281,8 +282,8 @@ async def _convert(
     """Convert what is heard until the visitor is gone or their time is over, or they choose another
     plug-in than at first, or ours.
 
-    Raises InputError for that, and TimeoutError where nothing comes from them for LOST seconds, or
-    nothing reaches them.
+    Raises InputError for that, and TimeoutError where nothing comes from them for MAX_SILENCE
+    seconds, or nothing reaches them.
     """
     while not visitor.gone and time.monotonic() < until:
         visitor.came.clear()
@@ -301,9 +302,9 @@ async def _convert(
                 "dropped": visitor.dropped,
             }
             if len(spoken):
-                await asyncio.wait_for(socket.send_bytes(packed(about, spoken)), LOST)
+                await asyncio.wait_for(socket.send_bytes(packed(about, spoken)), MAX_SILENCE)
         elif not visitor.gone:
-            await asyncio.wait_for(visitor.came.wait(), LOST)
+            await asyncio.wait_for(visitor.came.wait(), MAX_SILENCE)
 
 
 def packed(about: dict[str, Any], samples: np.ndarray) -> bytes:

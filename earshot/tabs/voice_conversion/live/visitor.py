@@ -15,9 +15,9 @@ from earshot.tabs.voice_conversion.speaking import NO_OWN, Speaking
 
 MAX_MESSAGE_BYTES: Final = 65_536  # a third of a second at 96 kHz
 MAX_BACKLOG: Final = 0.2  # seconds of input that may wait
-BUSY_BACKLOG: Final = 0.8  # where the machine is busy, which then takes more at once
+MAX_BUSY_BACKLOG: Final = 0.8  # where the machine is busy, which then takes more at once
 FULL_SCALE: Final = 32_768  # of samples of 16 bits
-POSITION: Final = 4  # bytes, before the samples: how many were recorded before them
+POSITION_BYTES: Final = 4  # bytes, before the samples: how many were recorded before them
 # The fields of Speaking that a message has, but for the ticket, which stands for the visit.
 KINDS: Final[dict[str, Any]] = {
     "voice": str,
@@ -113,7 +113,7 @@ class Visitor:
 
     def allow_backlog(self, busy: bool) -> None:
         """Let more input wait where the machine is busy."""
-        self.backlog = max(MAX_BACKLOG, BUSY_BACKLOG) if busy else MAX_BACKLOG
+        self.backlog = max(MAX_BACKLOG, MAX_BUSY_BACKLOG) if busy else MAX_BACKLOG
 
     def take(self) -> tuple[np.ndarray, int]:
         """Take the float32 samples (T,) that have come and were not taken, but for those that are
@@ -128,10 +128,10 @@ class Visitor:
 
     def _receive(self, message: bytes | str) -> None:
         if isinstance(message, bytes):
-            if len(message) <= POSITION or len(message) % 2:
+            if len(message) <= POSITION_BYTES or len(message) % 2:
                 raise RefusedError("Sound is a position, and samples of 16 bits.")
-            samples = np.frombuffer(message, "<i2", offset=POSITION)
-            self._end = int.from_bytes(message[:POSITION], "little") + len(samples)
+            samples = np.frombuffer(message, "<i2", offset=POSITION_BYTES)
+            self._end = int.from_bytes(message[:POSITION_BYTES], "little") + len(samples)
             self._waiting.append(samples)
             self._samples += len(samples)
             self.came.set()

@@ -9,8 +9,8 @@ from earshot.media.audio.pitch import track_pitch
 from earshot.media.constants import HOP_LENGTH, N_BINS, SAMPLE_RATE
 from earshot.models.vocoder import Vocoder, VocoderConfig
 from earshot.systems.voice_conversion.live.streams import (
-    BEHIND,
     CONTEXT,
+    FRAMES_BEHIND,
     Resampler,
     RunningIntonation,
     RunningLevel,
@@ -93,7 +93,7 @@ def test_streaming_vocoder_equals_all_at_once() -> None:
         whole = vocoder(mel[None, 1:], pitch[None, 1:])[0]
         stream = StreamingVocoder(vocoder)
         hops = [stream.speak(mel, pitch, at, hop) for at in range(0, frames - CONTEXT - hop, hop)]
-    spoken = torch.cat(hops)[(BEHIND + 1) * HOP_LENGTH :]
+    spoken = torch.cat(hops)[(FRAMES_BEHIND + 1) * HOP_LENGTH :]
     inner = slice(12 * HOP_LENGTH, len(spoken))  # where neither sees the beginning
     torch.testing.assert_close(spoken[inner], whole[inner], atol=1e-3, rtol=1e-3)
 

@@ -43,7 +43,7 @@ def test_ticket_is_over_after_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """A ticket that was guessed is none."""
     issued = Tickets()
     assert issued.redeem("") is issued.redeem(None) is issued.redeem("guess") is None
-    monkeypatch.setattr(services, "TICKET_SECONDS", -1.0)
+    monkeypatch.setattr(services, "MAX_TICKET_SECONDS", -1.0)
     late = issued.issue(visit_with_voice())
     assert issued.redeem(late) is None
 
