@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from earshot.core.paths import ASSETS
-from earshot.media.text.phonemes import from_arpabet, from_ipa, from_pinyin
-from earshot.systems.words.pronunciation import pronunciations
+from earshot.media.text.phonemes import from_arpabet, from_ipa, from_pinyin, pronunciations
 from synthetic.words import english, other_languages
 
 WORDS: Final = ASSETS / "words"

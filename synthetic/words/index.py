@@ -11,11 +11,10 @@ import pocketsphinx
 
 from earshot.media.audio.load import load
 from earshot.media.constants import SAMPLE_RATE
-from earshot.media.text.phonemes import from_arpabet
+from earshot.media.text.phonemes import from_arpabet, pronunciations
 from earshot.sound_index.nearest import place_on_map
 from earshot.systems.words import Words
 from earshot.systems.words.library import LibraryWord, Projection, WordLibrary, read_words
-from earshot.systems.words.pronunciation import pronunciations
 from synthetic.words import INDEX, WORDS
 
 FREQUENT: Final = 5000  # English words without a recording

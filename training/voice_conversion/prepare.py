@@ -28,7 +28,7 @@ from earshot.media.audio import features
 from earshot.media.audio.load import load, match_loudness, to_int16
 from earshot.media.audio.pitch import track_pitch
 from earshot.media.constants import HOP_LENGTH, N_FFT, N_MELS, SAMPLE_RATE
-from earshot.systems.words.pronunciation import pronunciations
+from earshot.media.text.phonemes import pronunciations
 from training.common.corpora import LEVEL, Item, speech_items, waveforms
 from training.common.processes import in_processes
 from training.common.zero_shot import has_zero_shot_word

@@ -29,7 +29,7 @@ Pronunciations = Mapping[str, Sequence[str]]  # spelling → each of its pronunc
 
 def prepare_g2p(out: Path) -> None:
     """Write the dictionary's words in plain letters, by split, to a file in ``out``."""
-    from earshot.systems.words.pronunciation import pronunciations
+    from earshot.media.text.phonemes import pronunciations
 
     splits: dict[str, dict[str, list[str]]] = {"train": {}, "val": {}, "test": {}}
     for entry, phones in pronunciations().items():

@@ -20,8 +20,7 @@ import soxr
 
 from earshot.media.audio.load import load, match_loudness
 from earshot.media.constants import SAMPLE_RATE
-from earshot.media.text.phonemes import ARPABET, from_arpabet, numbers
-from earshot.systems.words.pronunciation import pronunciations
+from earshot.media.text.phonemes import ARPABET, from_arpabet, numbers, pronunciations
 from synthetic.words.collection import SCRIPTS, sentences
 from training.common.corpora import LEVEL
 from training.words.concatenation import VOWELS

@@ -24,6 +24,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from earshot.core.paths import CHECKPOINTS
 from earshot.media.constants import SAMPLE_RATE
+from earshot.media.text.phonemes import pronunciations
 from earshot.systems.words import Words
 from earshot.systems.words.phoneme_lattice import (
     COLUMNS,
@@ -33,7 +34,7 @@ from earshot.systems.words.phoneme_lattice import (
     ExpectedPhoneme,
     align_english,
 )
-from earshot.systems.words.pronunciation import Pronouncer, pronunciations
+from earshot.systems.words.pronunciation import Pronouncer
 from earshot.systems.words.pronunciation_check import (
     MAX_LETTERS,
     MAX_WORDS,

@@ -17,8 +17,14 @@ import numpy as np
 from earshot.media.audio.load import match_loudness
 from earshot.media.constants import HOP_LENGTH, SAMPLE_RATE
 from earshot.media.text.grammar import GRID, grid_phones
-from earshot.media.text.phonemes import ARPABET, PHONEMES, TONES, from_arpabet, numbers
-from earshot.systems.words.pronunciation import pronunciations
+from earshot.media.text.phonemes import (
+    ARPABET,
+    PHONEMES,
+    TONES,
+    from_arpabet,
+    numbers,
+    pronunciations,
+)
 from training.common.corpora import (
     DIGIT_VALIDATION_SPEAKERS,
     LEVEL,

@@ -23,8 +23,7 @@ from rapidfuzz.distance import Levenshtein
 from earshot.core.errors import InputError
 from earshot.media.audio.load import match_loudness
 from earshot.media.constants import SAMPLE_RATE
-from earshot.media.text.phonemes import from_arpabet, from_ipa, from_pinyin
-from earshot.systems.words.pronunciation import pronunciations
+from earshot.media.text.phonemes import from_arpabet, from_ipa, from_pinyin, pronunciations
 from training.common.corpora import LEVEL
 from training.common.zero_shot import is_zero_shot
 

@@ -11,10 +11,15 @@ consonants is taken to be a, which is the most frequent.
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Final
 
 from earshot.core.errors import InputError
 
+DICTIONARY_PACKAGE: Final = "pocketsphinx"  # its recogniser is not loaded
+DICTIONARY_FILE: Final = "model/en-us/cmudict-en-us.dict"
 ARPABET: Final[Mapping[str, str]] = {
     phone: ipa
     for phone, _, ipa in (
@@ -268,3 +273,19 @@ def _is_long(phonemes: list[str], following: str, letter: str) -> bool:
     marks = {*SHORT_VOWELS, *LONG_VOWELS, NO_VOWEL, DOUBLED}
     after = bool(phonemes) and (phonemes[-1] == own or phonemes[-1] in ARABIC_CONSONANTS.values())
     return after and following not in marks
+
+
+@cache
+def pronunciations() -> dict[str, str]:
+    """Read the dictionary that comes inside pocketsphinx, 134,000 entries of American English:
+    spelling in lower case → ARPAbet without stress, "K AE T".
+
+    A word's other pronunciations are under "read(2)", "read(3)"; do not change what is returned.
+    Raises RuntimeError where the package is not installed.
+    """
+    spec = find_spec(DICTIONARY_PACKAGE)
+    if spec is None or not spec.submodule_search_locations:
+        raise RuntimeError(f"The package {DICTIONARY_PACKAGE} is not installed.")
+    lines = (Path(spec.submodule_search_locations[0]) / DICTIONARY_FILE).read_text(encoding="utf-8")
+    entries = (line.partition(" ") for line in lines.splitlines())
+    return {spelling: phones for spelling, _, phones in entries}

@@ -2,7 +2,8 @@
 
 words.csv has a line an English word or phrase and a column a language; words of one meaning are
 separated by commas. They are compared without case, accents, vowel signs and articles; inflection
-is met by comparing beginnings. English, and what is not recognised, stays as it is.
+is met by comparing beginnings. English, and what is not recognised, stays as it is. More than 400
+lines, for lists of words are among them.
 """
 
 import csv
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from earshot.media.text.letters import usual_letters
+from earshot.media.text.phonemes import pronunciations
 
 MAX_CHARACTERS: Final = 1000  # of a query, and of its translation
 LANGUAGES: Final = {
@@ -57,31 +59,37 @@ OTHER_WORDS: Final = {
 ENDINGS: Final = ("s", "es", "d", "ed", "ing", "er", "ly")
 # English words that are spelled like words of the other languages, and not on the English side.
 ALSO_ENGLISH: Final = frozenset(
-    "aide al alt alter alto am anime arc arrive art attend auto automobile bach bah balance "
-    "bald ballast baton belle blast blitz boot boutique brand brief bub bum bureau cafe "
-    "canon carafe carillon cascade celebration cent chalet chant chat chats coca collision "
-    "combat come comic commence comment compose conductor conference corral course court "
-    "cri crier d debut den dental dents detonation dice dick die diner ding disco dit "
-    "divide dose e emission encore ensemble escape essence et explosion expose fallen "
-    "fanfare fatigue fern fest file final fizz flex fort forte foyer fur gang gene "
-    "glockenspiel golden gorge grab grand grande grill grille ha haha halt handy hang heli "
-    "hell hunger hut image index inspire instant interior j jogger journal klaxon l la "
-    "labor lame lance land las lava lent lever lied limo links lit loch m main mains "
-    "mankind manner mantel mar marches mare me met metro micro mist mit mon mono motors "
-    "motorsport mutter n o omnibus ovation pace pages pale par parole part partner passe "
-    "pasta pastor patio pc persona petit photo pic pie pigeons pile plateau plume pop port "
-    "portable porter pose pour prairie pre premiere reactor regular reservoir respiration "
-    "reveille robe robot rose rouge route s sac sage sale sales salon sang sausage scene "
-    "scooter see sent serpent siesta sin singe slurp smartphone solo son sonar stall stark "
-    "start stein stern stock strand stridulation stuck suit t tacker tag tac tags tambourine "
-    "taste te tempo temporal tic ton torture tot tour trains traverse tremble tu u usa vague "
-    "vent ventilator voyage wand wanderer was wc will y zip".split()
+    "adolescent aerodrome aide al alas alt alter alto am anime arc arrive art aspire attend auto "
+    "automobile bach bah balance bald ballast baton belle blast blitz bonito boot boutique branch "
+    "brand brief bub bum bureau burros cafe canasta canon canto carafe carillon cascade "
+    "celebration cent chaise chalet champ chant chat chats chauffeur chiffon chose chute "
+    "circulation clique coca collision combat come comic commence comment compose conductor "
+    "conduit conference contra corral coupe course court cri crier d dame debut deluge den dental "
+    "dents detonation dice dick die diner ding dire disco dit divide dose e emission encore "
+    "ensemble escape essence et expire explosion expose fallen fanfare fatigue fern fest fiesta "
+    "file final fizz flex flexible fort forte foyer fracas fur gang gauche gene glockenspiel "
+    "golden gorge grab grand grande grange griff grill grille ha habits haha halle halt handy "
+    "hang heli hell herein hunger hut image index inspire instant interior invite j jogger "
+    "journal klaxon l la labor laden lame lance land las lava legumes lent lever lied limo links "
+    "lit llama llamas loch lunge lurch m main mains malt mankind manner mantel mar marches mare "
+    "matinee maul me mere messing met metro micro mince minuscule mist mit mon mono motors "
+    "motorsport mousse mutter n o offending omnibus ovation pace pages pale par parole part "
+    "partner passe pasta pastel pastor patio pc pendant persona petard petit petite photo pic pie "
+    "pigeons pile placard plateau plume pop port portable porter pose pour prairie pre premiere "
+    "prudent pulsar quitter reactor regular reservoir respiration reveille robe robot rose rote "
+    "rouge route s sac sachet sack sage sale sales salon sang sausage saute scene scooter see "
+    "sent serpent sierra siesta sin singe slurp smartphone solo sombrero son sonar souffle stall "
+    "stark start stein stern stock strand stridulation stuck suit t tac tacker tag tags talon "
+    "talons tambourine taste te tempo temporal tic ton torture tot tote tour tourist tout trains "
+    "traverse tremble tu u usa vague vent ventilator verse visage voyage wand wanderer was wc "
+    "will y zip".split()
 )
 MARKS: Final = ",.;:!?()&+"  # that stay between translated words
 JAPANESE: Final = frozenset({"HIRAGANA", "KATAKANA"})
 SCRIPTS: Final = {"ARABIC": "ar", "CJK": "zh"}  # first word of a letter's Unicode name → language
 WORDS: Final = Path(__file__).with_name("words.csv")
 DROPPED: Final = "-"  # the English of words that English has no word for
+MAX_AMBIGUOUS: Final = 2  # words of a query that may be in two languages
 MAX_WORDS: Final = 6  # words of a phrase, or Chinese characters
 MIN_STEM: Final = 4  # letters that inflected words share
 MIN_SHARE: Final = 0.6  # of the letters of both
@@ -345,6 +353,8 @@ def _other_language(words: list[str]) -> str:
     foreign = [folded(word) for word in words if not _is_english(word)]
     counts = {name: sum(w in own.split() for w in foreign) for name, own in OTHER_WORDS.items()}
     best = max(counts, key=counts.__getitem__)
+    if not counts[best] or _may_be_english(words):
+        return ""
     ours = max(_evidence(dictionaries()[language], words)[0] for language in LATIN)
     return best if counts[best] > ours and 3 * counts[best] >= len(words) else ""
 
@@ -359,8 +369,11 @@ def _dictionary_for(words: list[str]) -> Dictionary | None:
     if script != "LATIN":
         return None
     evidence = {language: _evidence(dictionaries()[language], words) for language in LATIN}
-    best = max(evidence, key=evidence.__getitem__)
-    return dictionaries()[best] if evidence[best] > (0, 0) else None
+    dictionary = dictionaries()[max(evidence, key=evidence.__getitem__)]
+    if evidence[dictionary.language] == (0, 0):
+        return None
+    listed = all(segment.listed for segment in dictionary.segments(words))
+    return dictionary if listed or not _may_be_english(words) else None
 
 
 def _evidence(dictionary: Dictionary, words: list[str]) -> tuple[int, int]:
@@ -376,6 +389,14 @@ def _evidence(dictionary: Dictionary, words: list[str]) -> tuple[int, int]:
             else:
                 surplus -= english
     return (surplus, accents) if surplus > 0 else (0, 0)
+
+
+def _may_be_english(words: list[str]) -> bool:
+    """Whether one or two words are English ones as well, "cane toad" and "em dash": the dictionary
+    has names and words of other languages too, so that of more words it would not tell."""
+    return len(words) <= MAX_AMBIGUOUS and all(
+        _is_english(word) or folded(word) in pronunciations() for word in words
+    )
 
 
 def _is_english(word: str) -> bool:

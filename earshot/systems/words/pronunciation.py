@@ -5,8 +5,6 @@ or as typed in IPA, ARPAbet, pinyin, Chinese or Arabic.
 import re
 import unicodedata
 from dataclasses import dataclass
-from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Final, Literal
 
@@ -23,6 +21,7 @@ from earshot.media.text.phonemes import (
     from_chinese,
     from_ipa,
     from_pinyin,
+    pronunciations,
 )
 from earshot.models.words.g2p import G2P, LETTERS, G2PConfig
 from earshot.pretrained.checkpoint import kind_of, load_weights, locate, read_config
@@ -31,8 +30,6 @@ Source = Literal[
     "dictionary", "name", "guess", "IPA", "ARPAbet", "pinyin", "Chinese", "Arabic", "Arabic guess"
 ]
 
-DICTIONARY_PACKAGE: Final = "pocketsphinx"  # its recogniser is not loaded
-DICTIONARY_FILE: Final = "model/en-us/cmudict-en-us.dict"
 MAX_LETTERS: Final = 40
 MAX_CHARACTERS: Final = 80  # signs take as long to read as letters
 VOWELS: Final = frozenset(symbol for symbol in ARPABET if symbol[0] in "AEIOU")
@@ -230,19 +227,3 @@ def bare_word(word: str) -> str:
     """Strip a word of its accents and of the punctuation around it."""
     letters = unicodedata.normalize("NFKD", word.strip(PUNCTUATION))
     return "".join(c for c in letters if not unicodedata.combining(c))
-
-
-@cache
-def pronunciations() -> dict[str, str]:
-    """Read the dictionary that comes inside pocketsphinx, 134,000 entries of American English:
-    spelling in lower case → ARPAbet without stress, "K AE T".
-
-    A word's other pronunciations are under "read(2)", "read(3)"; do not change what is returned.
-    Raises RuntimeError where the package is not installed.
-    """
-    spec = find_spec(DICTIONARY_PACKAGE)
-    if spec is None or not spec.submodule_search_locations:
-        raise RuntimeError(f"The package {DICTIONARY_PACKAGE} is not installed.")
-    lines = (Path(spec.submodule_search_locations[0]) / DICTIONARY_FILE).read_text(encoding="utf-8")
-    entries = (line.partition(" ") for line in lines.splitlines())
-    return {spelling: phones for spelling, _, phones in entries}

@@ -21,7 +21,7 @@ from earshot.media.audio.load import Audio, load
 from earshot.media.constants import SAMPLE_RATE
 from earshot.media.samples import SILENT_PEAK
 from earshot.media.text.letters import usual_letters
-from earshot.media.text.phonemes import from_arpabet
+from earshot.media.text.phonemes import from_arpabet, pronunciations
 from earshot.pretrained.speech_segments import speech_segments
 from earshot.systems.words.phoneme_lattice import (
     ADDED,
@@ -39,7 +39,6 @@ from earshot.systems.words.pronunciation import (
     STRESSED,
     Pronunciation,
     bare_word,
-    pronunciations,
 )
 from earshot.systems.words.system import Words
 

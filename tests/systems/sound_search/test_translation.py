@@ -139,3 +139,26 @@ def test_language_that_is_not_known_is_named(text: str, language: str) -> None:
 )
 def test_language_that_is_known_is_not_taken_for_another(text: str) -> None:
     assert not translate(text).other
+
+
+@pytest.mark.parametrize(
+    "text", ["cane toad", "em dash", "cane", "con artist", "gut punch", "de facto", "Llama"]
+)
+def test_one_or_two_words_that_are_english_too_are_english(text: str) -> None:
+    translation = translate(text)
+    assert translation.english == text and not translation.notice
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Hund", "German"),
+        ("der Hund", "German"),
+        ("un chien", "French"),
+        ("el perro", "Spanish"),
+        ("cane abbaia", "Italian"),
+        ("hond blaft", "Dutch"),
+    ],
+)
+def test_two_words_suffice_for_a_language(text: str, language: str) -> None:
+    assert language in translate(text).notice

@@ -5,9 +5,15 @@ from pathlib import Path
 import pytest
 
 from earshot.core.errors import InputError
-from earshot.media.text.phonemes import PHONEMES, from_arpabet, from_ipa, from_pinyin
+from earshot.media.text.phonemes import (
+    PHONEMES,
+    from_arpabet,
+    from_ipa,
+    from_pinyin,
+    pronunciations,
+)
 from earshot.models.words.g2p import PHONES
-from earshot.systems.words.pronunciation import Pronouncer, load_g2p, pronunciations
+from earshot.systems.words.pronunciation import Pronouncer, load_g2p
 
 
 def pronouncer_of(tiny_checkpoints: Path, phone: str) -> Pronouncer:

@@ -19,10 +19,9 @@ from scipy.signal import butter, sosfilt
 from earshot.core.errors import InputError
 from earshot.media.audio.load import match_loudness
 from earshot.media.constants import SAMPLE_RATE
-from earshot.media.text.phonemes import from_arpabet, from_pinyin, numbers
+from earshot.media.text.phonemes import from_arpabet, from_pinyin, numbers, pronunciations
 from earshot.pretrained.recogniser import load_states
 from earshot.systems.words.front_end import States
-from earshot.systems.words.pronunciation import pronunciations
 from training.common.corpora import LEVEL, Item, speech_items, waveforms
 from training.common.processes import in_processes
 from training.common.sounds import TRAINING_FOLDS
