@@ -17,6 +17,7 @@ from scipy.stats import binomtest, friedmanchisquare, kendalltau, norm
 from benchmarks.study_adaptive import adaptive
 from benchmarks.study_intervals import coverage
 from benchmarks.study_rankings import ranked
+from benchmarks.study_staircases import thresholds
 from benchmarks.study_words import ticked_faults, word_errors
 from benchmarks.study_worlds import rows
 from earshot.study.analysis.estimates import (
@@ -50,6 +51,7 @@ def main() -> None:
         "words": word_errors,
         "faults": ticked_faults,
         "rankings": ranked,
+        "staircases": thresholds,
     }
     parser = argparse.ArgumentParser(prog="python -m benchmarks.study", description=__doc__)
     parser.add_argument("--parts", nargs="+", choices=[*sections], default=[*sections])

@@ -10,6 +10,7 @@ Information-based objective functions for active data selection; for paired comp
 """
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -17,9 +18,10 @@ from typing import Final
 import numpy as np
 
 from earshot.study.design import Item, Test, Trial
-from earshot.study.design.model import UNDRAWN
+from earshot.study.design.model import UNDRAWN, Staircase
 
 TRIALS_AHEAD: Final = 2  # trials of a rater that are chosen, one of them while they judge the other
+STAIRCASE_TRIALS_AHEAD: Final = 1  # for their answer decides which one comes next
 NEARLY_MOST: Final = 0.99  # of the most information counts as the most
 PRIOR: Final = 2.0  # standard deviation of a strength (logit): the best of 20 wins 19 in 20 votes
 MAX_STEPS: Final = 50  # of Newton's method; a few are enough
@@ -39,10 +41,10 @@ def assign(test: Test, counts: Mapping[int, int], number: int) -> list[Item]:
     Practice comes first, then the trials in random order with attention checks and gold trials
     anywhere among them, sides and positions balanced too. Where the test has blocks, the trials of
     a system, or of a pair, follow each other, and what is in between stays where it was drawn. In
-    an adaptive test, the trials are left to be drawn.
+    an adaptive test, and on a staircase, the trials are left to be drawn.
     """
     rng = np.random.default_rng([test.seed, number])
-    if test.pairing == "adaptive":
+    if test.draws_late:
         scored = [(None, 0)] * test.trials_per_rater
     else:
         # Each half of the trials has one side first, and each half of those one X.
@@ -154,10 +156,13 @@ class Event:
 def choose(test: Test, log: Iterable[Event], rater: str, place: int, knew: int) -> Trial:
     """Choose the trial for that place, from what had happened before event number knew.
 
-    The pair is the one whose next vote informs most, those that others are judging being counted as
-    votes to come. Its stimulus is one that the rater and others have had least.
+    On a staircase it is one of the level that the rater's own answers lead to, else the pair whose
+    next vote informs most, those that others are judging being counted as votes to come. Its
+    stimulus is one that the rater and others have had least.
     """
     past = [event for event in log if event.drawn < knew]
+    if test.staircase:
+        return _step(test, test.staircase, past, rater, place, knew)
     drawn = np.array([event.trial for event in past], dtype=np.int64)
     own = np.array([event.trial for event in past if event.rater == rater], dtype=np.int64)
     trials, names = test.of_kind("trial"), test.conditions
@@ -184,6 +189,24 @@ def choose(test: Test, log: Iterable[Event], rater: str, place: int, knew: int) 
     return trials[alike[np.lexsort((rng.random(len(alike)), had, own_counts))[0]]]
 
 
+def _step(
+    test: Test, staircase: Staircase, past: Sequence[Event], rater: str, place: int, knew: int
+) -> Trial:
+    """Choose a trial of the rater's level, the stimulus of which they and others have had least."""
+    own = sorted((event for event in past if event.rater == rater), key=lambda event: event.place)
+    votes = [event.first == 1 for event in own if event.voted is not None and event.voted < knew]
+    level, trials = staircase.next_level(votes), test.of_kind("trial")
+    rng = np.random.default_rng([test.seed, *_digest(rater), place])
+    of_level = [trial for trial in trials if level in trial.sounds]
+    own_counts = Counter(trials[event.trial].stimulus for event in own)
+    had, chance = Counter(event.trial for event in past), rng.permutation(len(of_level))
+    ranked = sorted(
+        zip(of_level, chance, strict=True),
+        key=lambda each: (own_counts[each[0].stimulus], had[each[0].id], each[1]),
+    )
+    return ranked[0][0]
+
+
 def _indices(trials: Sequence[Trial], names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     """Find, for each trial (N), both systems (N, 2) by their place in names, and the stimulus
     (N,).
@@ -194,10 +217,11 @@ def _indices(trials: Sequence[Trial], names: Sequence[str]) -> tuple[np.ndarray,
     return ends, np.array([number[trial.stimulus] for trial in trials])
 
 
-def side(test: Test, rater: str, nth: int) -> int:
-    """Choose 0 or 1 for the rater's nth scored trial: who is on the left, half of the time each."""
+def quarter_of(test: Test, rater: str, nth: int) -> int:
+    """Choose 0 to 3 for the rater's nth scored trial: who is on the left, and X, each of them a
+    quarter of the time."""
     rng = np.random.default_rng([test.seed, *_digest(rater)])
-    return int((rng.permutation(test.trials_per_rater) % 2)[nth])
+    return int((rng.permutation(test.trials_per_rater) % 4)[nth])
 
 
 def _digest(rater: str) -> bytes:

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.stats import norm
 
 from earshot.study.design import ANCHORS, REFERENCE, Item, Scale, Test
-from earshot.study.design.designs import FAULTS, One
+from earshot.study.design.designs import EVEN, FAULTS, FIRST, SECOND, One
 from earshot.study.storage.answers import expected
 from earshot.study.storage.database import MEMORY
 from earshot.study.storage.raters import SIMULATED
@@ -158,6 +158,19 @@ def rehearse(test: Test, seed: int = 0) -> Results:
     return analyse(test, store.ratings(test), conduct=store.conduct(test))
 
 
+def _on_staircase(everyone: Crowd, rater: int, item: Item, rng: np.random.Generator) -> One:
+    """Return the answer of a rater to whom the middle level is the hardest that they often tell
+    from the reference, give or take their own ears."""
+    test = everyone.test
+    assert test.staircase
+    levels = [*test.staircase.levels]
+    own = everyone.score(rater, test.trials[item.trial].stimulus, levels[0]) - BEST
+    ahead = len(levels) / 2 - levels.index(next(iter(test.trials[item.trial].sounds))) + own
+    right = test.design.sent(1.0, item.systems, "")
+    wrong = FIRST if right == SECOND else SECOND
+    return right if rng.random() < EVEN + EVEN / (1 + np.exp(-ahead)) else wrong
+
+
 def _random(everyone: Crowd, rater: int, item: Item, scale: Scale, rng: np.random.Generator) -> One:
     """Return any answer of the scale, or write that nothing was understood."""
     if scale.typed:
@@ -177,6 +190,8 @@ def _answer(everyone: Crowd, rater: int, item: Item, scale: Scale, rng: np.rando
         everyone.score(rater, trial.stimulus, name) if name in test.conditions else OTHER
         for name in item.systems
     ]
+    if test.staircase:
+        return _on_staircase(everyone, rater, item, rng)
     if scale.typed:
         lost = np.clip((BEST_INTELLIGIBLE - scores[0]) / 8, 0.02, 0.8)
         words = test.sentences.get(trial.stimulus, "").split()

@@ -35,7 +35,7 @@ NUMBERS = (
     "rate minutes trial"
 ).split()
 REPORTS = ("report.html", "report.pdf")
-FIGURES, TABLES = ("figure", "stimuli"), ("systems", "pairs", "power")
+FIGURES, TABLES = ("figure", "stimuli"), ("systems", "pairs", "power", "threshold")
 FAULTS_TABLE = "faults.csv"
 EVERYONE = "everyone-"  # before the names of what counts those who are left out too
 

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from earshot.study.analysis import paired_comparisons, rankings, scores
+from earshot.study.analysis import paired_comparisons, rankings, scores, staircases
 from earshot.study.analysis.estimates import (
     LEVEL,
     ROUNDING,
@@ -37,6 +37,10 @@ UNSCALED: Final = (
     "There is no scale of strengths yet: some systems have won, or lost, every comparison with "
     "the others."
 )
+OUTSIDE: Final = (
+    "The threshold lies outside of the levels: add easier ones, or harder ones, and take the "
+    "number as a first hint."
+)
 NOT_MODELLED: Final = (
     "The pairs were chosen by the votes, so shares of votes are no fair estimates, and there is no "
     "scale yet to take their place: read them as a first hint."
@@ -47,9 +51,9 @@ NOT_MODELLED: Final = (
 class Analysis:
     """The results of one set of raters on one scale.
 
-    answers: the scored rows. systems, pairs: see the module of the design; without rows where there
-    are no results. overall: Friedman's test, in MUSHRA. agreement: Krippendorff's α or NaN.
-    power: see power.plan. notes: what a reader must know before they believe a number.
+    answers: the scored rows. systems, pairs, threshold: see the module of the design; without rows
+    where there are no results. overall: Friedman's test, in MUSHRA. agreement: Krippendorff's α or
+    NaN. power: see power.plan. notes: what a reader must know before they believe a number.
     """
 
     scale: Scale
@@ -60,6 +64,7 @@ class Analysis:
     agreement: float
     power: Table
     notes: tuple[str, ...]
+    threshold: Table = field(default_factory=pd.DataFrame)
 
     @property
     def raters(self) -> int:
@@ -141,6 +146,7 @@ def evaluate(test: Test, answers: Table, left_out: int = 0, scale: Scale | None 
     estimated = ScaleEstimates()
     if not answers.empty:
         of_pairs = _discriminations if scale.chance else _votes
+        of_pairs = _threshold if test.staircase else of_pairs
         estimated = (of_pairs if scale.of_pairs else _scores)(test, answers, scale)
     agreement = np.nan
     if scale.level is not None and not answers.empty:
@@ -154,7 +160,7 @@ def evaluate(test: Test, answers: Table, left_out: int = 0, scale: Scale | None 
     if least > 1 - LEVEL and answers["rater"].nunique() > 1:
         notes.append(_out_of_reach(least, len(estimates)))
     tables = (estimated.systems, estimated.pairs, estimated.overall)
-    return Analysis(scale, answers, *tables, agreement, power, tuple(notes))
+    return Analysis(scale, answers, *tables, agreement, power, tuple(notes), estimated.threshold)
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,6 +174,7 @@ class ScaleEstimates:
     estimates: dict[tuple[str, str], Estimate] = field(default_factory=dict)
     overall: dict[str, float] | None = None
     notes: tuple[str, ...] = ()
+    threshold: Table = field(default_factory=pd.DataFrame)
 
 
 def _scores(test: Test, answers: Table, scale: Scale) -> ScaleEstimates:
@@ -222,6 +229,18 @@ def _discriminations(test: Test, answers: Table, scale: Scale) -> ScaleEstimates
     estimates = paired_comparisons.right_shares(answers)
     return ScaleEstimates(
         pairs=paired_comparisons.discrimination(answers, estimates), estimates=estimates
+    )
+
+
+def _threshold(test: Test, answers: Table, scale: Scale) -> ScaleEstimates:
+    """Estimate the threshold of a staircase. Its levels, chosen by answers, are counted and not
+    tested."""
+    assert test.staircase
+    fitted = staircases.psychometric(test.staircase, answers)
+    return ScaleEstimates(
+        pairs=staircases.levels(test.staircase, answers),
+        threshold=staircases.table(fitted),
+        notes=() if fitted.inside else (OUTSIDE,),
     )
 
 

@@ -35,7 +35,8 @@ UNKNOWN: Final = Estimate(np.nan, Variance(np.nan, 0, 0, 1, 1))
 
 def effects(test: Test, answers: Table, scale: Scale) -> Table:
     """Make a row for each effect of how sounds were presented: effect, value, low, high, p, and
-    p_holm over all. Without rows for ratings from elsewhere, whose order is not known.
+    p_holm over all. Without rows for ratings from elsewhere, whose order is not known, and on a
+    staircase, whose levels follow the order.
 
     position: of pairs, how far the answer favours the sound that is played first (in ab the share,
     less one half); in mushra, by how much the right end is rated above the left one. order: how the
@@ -46,7 +47,7 @@ def effects(test: Test, answers: Table, scale: Scale) -> Table:
     """
     columns = ["effect", "value", "low", "high", "standard_error", "df", "p"]
     rows = []
-    if not test.source and answers["rater"].nunique() > 1:
+    if not test.source and not test.staircase and answers["rater"].nunique() > 1:
         rows = [
             {"effect": name, **estimate_row(each)} for name, each in _effects(test, answers, scale)
         ]

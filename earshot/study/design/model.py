@@ -61,6 +61,36 @@ class Item:
 
 
 @dataclass(frozen=True)
+class Staircase:
+    """A staircase: a rater's next level depends on their answers. levels: of each system, from the
+    easiest to tell from the reference, where everybody begins, to the hardest; unit: of them.
+    down: after so many right answers in a row the next level is harder, after each wrong one it is
+    easier.
+    """
+
+    levels: Mapping[str, float]
+    unit: str = ""
+    down: int = 2
+
+    @property
+    def sign(self) -> int:
+        """Return 1 where a higher level is easier, else −1."""
+        first, *_, last = self.levels.values()
+        return 1 if first > last else -1
+
+    def next_level(self, answers: Iterable[bool]) -> str:
+        """Return the system to ask for after a rater's answers so far, True for a right one."""
+        at, row, names = 0, 0, [*self.levels]
+        for right in answers:
+            row = row + 1 if right else 0
+            if row == self.down:
+                at, row = min(at + 1, len(names) - 1), 0
+            elif not right:
+                at = max(at - 1, 0)
+        return names[at]
+
+
+@dataclass(frozen=True)
 class Test:
     """A listening test, as earshot.study.design.spec.load reads it.
 
@@ -83,7 +113,8 @@ class Test:
     only its authors know, by name (earshot.study.design.statements). guidelines: what
     raters read while they judge, by scale (earshot.study.design.scales). faults: what they may tick
     of each sound. headphones: how theirs are checked, None: as usual. show_others: whether raters
-    see at the end how their answers lie among others'. source: what its ratings were collected
+    see at the end how their answers lie among others'. staircase: where the level of the next trial
+    depends on the answers. source: what its ratings were collected
     with, where it was not us (earshot.study.imports). recordings: what is known of its sounds,
     where they are not here (earshot.study.reproduction).
     """
@@ -129,6 +160,7 @@ class Test:
     faults: tuple[str, ...] = ()
     headphones: HeadphoneCheck | None = None
     show_others: bool = False
+    staircase: Staircase | None = None
     source: str = ""
     recordings: str = ""
 
@@ -192,6 +224,11 @@ class Test:
         return any(trial.reference is not None for trial in self.trials)
 
     @property
+    def draws_late(self) -> bool:
+        """Whether a rater's trials are drawn one after the other, by the answers so far."""
+        return self.pairing == "adaptive" or self.staircase is not None
+
+    @property
     def unwritten(self) -> list[str]:
         """Return what the organiser still has to write before the test opens, a sentence each."""
         return unwritten([self.consent, *(texts.consent for texts in self.texts.values())])
@@ -206,6 +243,8 @@ class Test:
         more += [[scale.name, len(scale.answers)] for scale in self.scales]
         # Ticked faults are stored by their places in the list.
         more += [["faults", *self.faults]] if self.faults else []
+        if staircase := self.staircase:
+            more += [["staircase", *staircase.levels, staircase.down]]
         content = json.dumps([self.design.name, trials, *more])
         return hashlib.sha256(content.encode()).hexdigest()
 

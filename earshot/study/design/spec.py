@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from itertools import pairwise
 from os.path import normpath
 from pathlib import Path
 from typing import Final, get_args
@@ -32,6 +33,7 @@ from earshot.study.design.model import (
     Disclosure,
     Kind,
     Pairing,
+    Staircase,
     Test,
     Trial,
     count,
@@ -71,10 +73,14 @@ KEYS: Final = (
     "words language no_preference loudness seed invited panel raters closes texts pairing "
     "mention_reference questions rules agree approval strict scales comment sentences "
     "show_sentence demographics environment break_every blocks disclosure statements "
-    "guidelines faults headphones show_others"
+    "guidelines faults headphones show_others staircase"
 ).split()
 TRIAL_KEYS: Final = ("sounds", "reference", "expected", "tolerance")
 MIN_RANKED: Final = 2  # sounds of a check
+STAIRCASE_KEYS: Final = ("levels", "unit", "down")
+MIN_LEVELS: Final = 3
+MAX_DOWN: Final = 4
+MAX_UNIT: Final = 20  # characters
 LOUDNESS: Final = (-60.0, -10.0)  # LUFS, what can be meant
 
 
@@ -120,10 +126,10 @@ def _test(document: Value, name: str, folder: Path) -> Test:
     scales = read_scales(document, design)
     systems, trials = _scored(document, design, folder)
     number = document.take("trials", int, len(trials))
-    if trials and not 1 <= number <= len(trials):
-        document.at("trials").problem(
-            f'"trials", the number for each rater, must be 1 to {len(trials)}.'
-        )
+    staircase = _staircase(document, design, systems, trials)
+    most = MAX_TRIALS_PER_RATER if staircase else len(trials)  # a staircase comes back to a trial
+    if trials and not 1 <= number <= most:
+        document.at("trials").problem(f'"trials", the number for each rater, must be 1 to {most}.')
     seed = document.take("seed", int, 0, at_least(0), "0 or more")
     checked = replace(design, scale=next(by_checks(scales), design.scale))
     others = _practice(document, checked, folder, trials, seed)
@@ -145,8 +151,8 @@ def _test(document: Value, name: str, folder: Path) -> Test:
     pairing = document.choice("pairing", get_args(Pairing), "balanced")
     if pairing == "adaptive" and not design.adaptive:
         document.at("pairing").problem('only in ab can "pairing" be adaptive.')
-    elif pairing == "adaptive" and blocks:
-        document.at("blocks").problem("adaptive pairs cannot be asked in blocks.")
+    elif blocks and (pairing == "adaptive" or staircase):
+        document.at("blocks").problem("what the answers decide cannot be asked in blocks.")
     panel, environment = read_panel(document, folder), read_environment(document)
     if panel.screens("environment") and environment is None:
         document.at("panel").problem('screened_out: environment needs "environment": true.')
@@ -191,6 +197,7 @@ def _test(document: Value, name: str, folder: Path) -> Test:
         faults=faults,
         headphones=read_headphones(document),
         show_others=document.take("show_others", bool, False),
+        staircase=staircase,
     )
 
 
@@ -264,6 +271,31 @@ def _scored(document: Value, design: Design, folder: Path) -> tuple[tuple[str, .
             mentioned=mentioned,
         )
     ]
+
+
+def _staircase(
+    document: Value, design: Design, systems: tuple[str, ...], trials: list[Trial]
+) -> Staircase | None:
+    """Read the staircase; None where there is none, or it cannot be read."""
+    value = document.at("staircase")
+    if not document.has("staircase") or not value.is_section(STAIRCASE_KEYS):
+        return None
+    if not design.scale.chance or (trials and REFERENCE not in trials[0].sounds):
+        value.problem('a staircase belongs to abx with "reference", from which levels are told.')
+    levels: dict[str, Value] = value.take("levels", dict)
+    numbers = {name: each.cast(float, name) for name, each in levels.items()}
+    steps = [other - one for one, other in pairwise(numbers.values())]
+    if {*numbers} != {*systems} or len(numbers) < MIN_LEVELS:
+        value.at("levels").problem(
+            f"name every system with its level, {MIN_LEVELS} or more, from the easiest to tell "
+            "from the reference to the hardest."
+        )
+    elif not (all(step > 0 for step in steps) or all(step < 0 for step in steps)):
+        value.at("levels").problem("levels must rise from the first to the last, or fall.")
+    must_be = f"1 to {MAX_DOWN}"
+    down = value.take("down", int, Staircase.down, lambda n: 1 <= n <= MAX_DOWN, must_be)
+    fits, most = (lambda unit: len(unit) <= MAX_UNIT), f"{MAX_UNIT} characters at most"
+    return Staircase(numbers, value.take("unit", str, Staircase.unit, fits, most), down)
 
 
 def _practice(

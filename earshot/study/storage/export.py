@@ -24,7 +24,7 @@ ANSWERED = ("answer", "plays", "milliseconds")
 SOMETIMES = (
     *("scales", "comment", "sentences", "show_sentence"),
     *("environment", "break_every", "blocks", "disclosed_after", "statements"),
-    *("guidelines", "faults", "headphones", "show_others"),
+    *("guidelines", "faults", "headphones", "show_others", "staircase"),
 )
 RARE_RULES = ("least_seconds", "most_seconds", "most_minutes", "dropouts")  # that few tests have
 LINE_END = re.compile(r"\r\n?")  # which, unquoted, would begin another row
@@ -136,7 +136,7 @@ def described(test: Test) -> dict[str, Any]:
     fields = {name: getattr(test, name) for name in names}
     fields["design"] = test.design.name
     fields["scales"] = [vars(scale) for scale in test.scales]
-    for name in ("environment", "headphones"):
+    for name in ("environment", "headphones", "staircase"):
         fields[name] = fields[name] and vars(fields[name])
     for name in SOMETIMES:  # a test without them is described as ever
         if not fields[name]:

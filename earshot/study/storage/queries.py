@@ -9,7 +9,14 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from earshot.core.errors import InputError
-from earshot.study.assignment import TRIALS_AHEAD, Event, choose, order_systems, side
+from earshot.study.assignment import (
+    STAIRCASE_TRIALS_AHEAD,
+    TRIALS_AHEAD,
+    Event,
+    choose,
+    order_systems,
+    quarter_of,
+)
 from earshot.study.design import Item, Test
 from earshot.study.design.model import UNDRAWN
 from earshot.study.design.raters import MAX_FAILED_CHECKS, SCREENS
@@ -117,12 +124,13 @@ def is_inattentive(session: Session, test: Test, rater: str) -> bool:
     return failed > (MAX_FAILED_CHECKS if most is None else most) * len(checks)
 
 
-def undrawn_place(session: Session, rater: str) -> int | None:
+def undrawn_place(session: Session, test: Test, rater: str) -> int | None:
     """Find the rater's next place for which no trial is chosen, if it is among those to choose
     now.
     """
     of_rater = select(ItemRow).where(ItemRow.rater == rater, ItemRow.milliseconds.is_(None))
-    soon = session.scalars(of_rater.order_by(ItemRow.place).limit(TRIALS_AHEAD))
+    ahead = STAIRCASE_TRIALS_AHEAD if test.staircase else TRIALS_AHEAD
+    soon = session.scalars(of_rater.order_by(ItemRow.place).limit(ahead))
     return next((row.place for row in soon if row.trial == UNDRAWN), None)
 
 
@@ -139,7 +147,7 @@ def choose_item(test: Test, past: list[Event], rater: str, place: int, knew: int
     """
     trial = choose(test, past, rater, place, knew)
     nth = sum(event.rater == rater for event in past)
-    order = order_systems(test, trial, side(test, rater, nth), np.random.default_rng(0))
+    order = order_systems(test, trial, quarter_of(test, rater, nth), np.random.default_rng(0))
     return Item(place, trial.id, order)
 
 

@@ -156,7 +156,7 @@ def check_open(session: Session, test: Test) -> TestRow | None:
     """Read the test's row. Raises NoPlaceError where it is closed; until the transaction ends,
     nobody closes it, nor writes another vote of an adaptive test.
     """
-    shared = test.pairing != "adaptive"
+    shared = not test.draws_late
     row = session.get(TestRow, test.name, with_for_update={"read": shared})
     if is_over(test) or (row is not None and row.closed):
         raise NoPlaceError(CLOSED, "closed")

@@ -348,8 +348,8 @@ class Store:
             rater.replies = [*others, at | {"reply": reply}]
 
     def draw(self, test: Test, token: str) -> None:
-        """Choose the next trials of a rater of an adaptive test, where they are not chosen yet."""
-        if test.pairing != "adaptive":
+        """Choose the next trials of a rater, where answers decide them and they are not chosen."""
+        if not test.draws_late:
             return
         rater = rater_id(test, token)
         with self._drawing[test.name]:
@@ -357,7 +357,7 @@ class Store:
                 with Session(self.engine) as session:
                     # First: the log holds these at least.
                     knew = queries.count_events(session, test)
-                    place = queries.undrawn_place(session, rater)
+                    place = queries.undrawn_place(session, test, rater)
                     if place is None:
                         return
                     log = queries.adaptive_log(session, test)

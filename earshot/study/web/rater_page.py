@@ -244,7 +244,7 @@ def coming(opened: Opened, rater: Rater, language: str) -> list[dict[str, Any]]:
     asked.
     """
     test = opened.test
-    if test.pairing != "adaptive":
+    if not test.draws_late:
         return []
     texts = wording(test, language)
     ahead = [item for item in rater.items if item.order not in rater.answered][:TRIALS_AHEAD]

@@ -95,7 +95,7 @@ def router(library: TestLibrary) -> APIRouter:
         @wraps(handle)
         async def waiting(opened: Opened, **arguments: Any) -> Any:
             line = lines.setdefault(opened.test.name, CapacityLimiter(MAX_DRAWING))
-            draws = of_all or opened.test.pairing == "adaptive"
+            draws = of_all or opened.test.draws_late
             what = partial(handle, opened=opened, **arguments)
             return await to_thread.run_sync(what, limiter=line if draws else None)
 

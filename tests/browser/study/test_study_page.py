@@ -85,7 +85,9 @@ def test_mushra_page_is_used_by_keyboard(page: Page, address: str, tests: TestLi
     expect(page.locator("#count")).to_have_text("1 of 3")
 
 
-@pytest.mark.parametrize("design", ["dcr", "abx", "smos"])  # others: test_study_videos.py
+@pytest.mark.parametrize(
+    "design", ["dcr", "smos"]
+)  # others: test_study_videos.py, test_study_ways.py
 def test_rater_completes_each_design(
     page: Page, address: str, tests: TestLibrary, design: str
 ) -> None:

@@ -30,8 +30,8 @@ from earshot.study.design import Test
 
 OTHER_DESIGN: Final = "These tests have different designs, so their ratings cannot be compared."
 NOT_ADAPTIVE: Final = (
-    "In an adaptive test pairs were chosen by the votes, so their shares cannot be compared with "
-    "those of another test."
+    "In an adaptive test, and on a staircase, trials were chosen by the answers, so their shares "
+    "cannot be compared with those of another test."
 )
 NOTHING_IN_COMMON: Final = "These tests have no system in common that both have ratings of."
 APART: Final = 0.16  # of the two tests in a row of the figure
@@ -72,7 +72,7 @@ def check_comparable(one: Test, two: Test) -> None:
     same = (first.name, first.numbers) == (second.name, second.numbers)
     if one.design != two.design or not same:
         raise InputError(OTHER_DESIGN)
-    if "adaptive" in (one.pairing, two.pairing):
+    if one.draws_late or two.draws_late:
         raise InputError(NOT_ADAPTIVE)
 
 

@@ -16,6 +16,7 @@ from earshot.study.analysis.report import panels
 from earshot.study.analysis.report.panels import INK, LINE, QUIET
 from earshot.study.analysis.results import Analysis, by_stimulus
 from earshot.study.design import Test
+from earshot.study.design.model import Staircase
 
 Draw = Callable[[], Figure]
 STYLE: Final[Any] = {  # matplotlib types each key
@@ -31,6 +32,7 @@ STYLE: Final[Any] = {  # matplotlib types each key
     "pdf.fonttype": 42,  # text that can be selected
 }
 WIDTH, ROW, REST = 5.2, 0.4, 0.8  # inches
+TRACKS: Final = 2.4  # inches of height, of the tracks of a staircase, and of its function
 MAX_PAIRS: Final = 15  # in one figure: those of six systems
 MAX_ROWS: Final = 66  # the pairs of twelve systems: more could be read in no figure
 FORMATS: Final = ("pdf", "svg", "png")
@@ -82,6 +84,8 @@ def figure(test: Test, analysis: Analysis) -> Figure:
     """Draw what the design is known by: intervals over answers, boxes, or bars of votes. Strengths
     alone where pairs are many: the tables have them all."""
     scale = analysis.scale
+    if len(analysis.threshold) and test.staircase:
+        return _staircase(test.staircase, analysis)
     scaled = scale.of_pairs and len(analysis.systems) > 0
     if scaled and len(analysis.pairs) > MAX_PAIRS:
         return _strengths(analysis)
@@ -109,6 +113,16 @@ def figure(test: Test, analysis: Analysis) -> Figure:
     if scaled:
         panels.strengths(axes[1], scale, analysis.systems.iloc[::-1].reset_index(drop=True))
     _stamp(axes[-1], analysis, rows)
+    return drawn
+
+
+def _staircase(staircase: Staircase, analysis: Analysis) -> Figure:
+    """Draw the tracks of the raters above the fitted function."""
+    drawn = Figure(figsize=(WIDTH, 2 * TRACKS), layout="constrained")
+    above, below = drawn.subplots(2, 1)
+    panels.tracks(above, staircase, analysis.answers)
+    panels.psychometric(below, staircase, analysis.threshold.iloc[0], analysis.pairs)
+    _stamp(below, analysis)
     return drawn
 
 

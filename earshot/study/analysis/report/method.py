@@ -6,14 +6,18 @@ from collections.abc import Iterator
 from importlib.metadata import version
 from itertools import combinations
 
+import numpy as np
+
 from earshot.core.paths import release
 from earshot.study.analysis.estimates import percent
 from earshot.study.analysis.exclusions import describe_rules
+from earshot.study.analysis.paired_comparisons import CHANCE
 from earshot.study.analysis.power import POWER
 from earshot.study.analysis.report.paper import line
 from earshot.study.analysis.report.prose import counted
 from earshot.study.analysis.results import MIN_RATERS, Results
 from earshot.study.analysis.scores import MAX_EXACT
+from earshot.study.analysis.staircases import SHARE_OF_SLIPS, share_right
 from earshot.study.design import REFERENCE, Scale, Test
 from earshot.study.design.raters import MAX_FAILED_CHECKS, SCREENS
 
@@ -45,6 +49,17 @@ ADAPTIVE = (
     "intervals and p-values of pairs are therefore those of the model of all votes, whose "
     "likelihood does not depend on how pairs were chosen; the counts of votes next to them are not "
     "to be tested."
+)
+STAIRCASE = (
+    "The level of a rater's next trial depends on their answers: it is harder after {down} right "
+    "in a row, easier after each wrong one; everybody begins at the easiest. The threshold is the "
+    "level at which the mean rater hears half of the differences ({share} right): that of a "
+    "logistic psychometric function between chance ({chance}) and answers without a slip "
+    "({lapses} are slips), fitted to all answers by maximum likelihood, in which raters have "
+    "normally distributed thresholds of their own. Its likelihood does not depend on how levels "
+    "were chosen; shares by level do, and are not tested. The variance of the threshold is that of "
+    "the raters' scores (clusters; Huber and White), its interval has t: it speaks of other raters "
+    "and of these stimuli."
 )
 SCALES = (
     "On every trial raters answered several scales ({scales}). Each is analysed by itself: Holm's "
@@ -86,12 +101,13 @@ def method(results: Results) -> Iterator[str]:
             "where all agree, 0 where they agree as by chance. A unit is what one system made of "
             "one stimulus."
         )
-    yield (
-        f"How many raters it takes is for a power of {percent(POWER)} of the test that is "
-        "reported, for the pair of systems known least well, at the level at which Holm's method "
-        f"tests the first of the pairs: by {_power(results.scale)} with the variances found here. "
-        "Of all sizes that are enough, the one with the fewest ratings is named."
-    )
+    if not test.staircase:
+        yield (
+            f"How many raters it takes is for a power of {percent(POWER)} of the test that is "
+            "reported, for the pair of systems known least well, at the level at which Holm's "
+            f"method tests the first of the pairs: by {_power(results.scale)} with the variances "
+            "found here. Of all sizes that are enough, the one with the fewest ratings is named."
+        )
     changed = "" if results.rules == test.rules else " These are not the rules of the test."
     yield f"Left out are: {describe_rules(results.rules, test)}{changed}"
     yield (
@@ -108,6 +124,14 @@ def _power(scale: Scale) -> str:
 
 def estimation(test: Test) -> Iterator[str]:
     """Yield how the values of a test are estimated and tested."""
+    if test.staircase:
+        yield STAIRCASE.format(
+            down=test.staircase.down,
+            share=percent(float(share_right(np.zeros(())))),
+            chance=percent(CHANCE),
+            lapses=percent(SHARE_OF_SLIPS),
+        )
+        return
     yield test.design.tested.format(exact=MAX_EXACT)
     chance = any(scale.chance for scale in test.rated)
     yield INTERVALS.format(p=OF_CHANCE if chance else OF_INTERVAL)
@@ -130,7 +154,7 @@ def plan(test: Test) -> Iterator[str]:
         f"{counted(len(test.systems), 'system')} ({', '.join(test.systems)}) are judged with "
         f"{stimuli} by {raters}, each of whom gets {counted(test.trials_per_rater, 'trial')} of "
         f"{len(test.of_kind('trial'))} (seed {test.seed}). {_end(test)} The clusters of every "
-        "variance are the raters and the stimuli."
+        f"variance are the raters{' and the stimuli' * (test.staircase is None)}."
     )
     if test.pairing == "adaptive":
         yield ADAPTIVE
@@ -171,6 +195,8 @@ def answer_choices(scale: Scale) -> str:
 
 def hypotheses(test: Test) -> list[tuple[str, str]]:
     """List the pairs of systems whose differences are tested."""
+    if test.staircase:
+        return []
     if test.design.paired:
         pairs = [tuple(trial.sounds) for trial in test.of_kind("trial")]
         return [(one, other) for one, other in dict.fromkeys(pairs)]

@@ -12,7 +12,9 @@ from matplotlib.colors import LinearSegmentedColormap, Normalize
 
 from earshot.study.analysis.estimates import Table, percent
 from earshot.study.analysis.report.prose import interval, number
+from earshot.study.analysis.staircases import share_right
 from earshot.study.design import Scale, Test
+from earshot.study.design.model import Staircase
 
 INK, QUIET, LINE = "#1b2430", "#5b6570", "#e3e0d8"
 # The palette of Okabe and Ito, which the colour-blind can tell apart.
@@ -183,6 +185,47 @@ def raters(axis: Any, table: Table, answers: Table) -> None:
     axis.axvline(0.5, color=INK, linewidth=0.8, linestyle=(0, (3, 2)))
     _shares(axis, "Right answers. Ring: a rater; dashed: chance\nBelow: all raters, 95 % interval")
     axis.set_xlim(-0.03, 1.03)
+
+
+def tracks(axis: Any, staircase: Staircase, answers: Table) -> None:
+    """Draw the level of each rater from trial to trial, the easiest on top."""
+    levels = answers["system"].map(staircase.levels)
+    for _, own in answers.assign(level=levels).sort_values("order").groupby("rater"):
+        place = np.arange(1, len(own) + 1)
+        axis.step(place, own["level"], where="mid", color=BLUE, linewidth=0.8, alpha=0.45)
+    if staircase.sign < 0:
+        axis.invert_yaxis()
+    axis.spines[["top", "right"]].set_visible(False)
+    axis.set_ylabel(_level(staircase))
+    axis.set_xlabel("Trial; a line for each rater, harder below")
+
+
+def psychometric(axis: Any, staircase: Staircase, row: Any, levels: Table) -> None:
+    """Draw the fitted function of the mean rater, its threshold, and a ring for each level as large
+    as its share of the answers."""
+    ends = [*staircase.levels.values()]
+    along = np.linspace(min(ends), max(ends), 200)
+    right = share_right(staircase.sign * (along - row["value"]) / row["width"])
+    axis.plot(along, right, color=BLUE, linewidth=1.6)
+    sizes = 420 * levels["ratings"] / levels["ratings"].sum()
+    axis.scatter(levels["level"], levels["value"], sizes, facecolors="none", edgecolors=QUIET)
+    half = float(share_right(np.zeros(())))
+    axis.plot([row["low"], row["high"]], [half] * 2, color=INK, linewidth=2.2)
+    axis.plot(row["value"], half, "o", color=INK, markersize=6)
+    axis.axhline(0.5, color=INK, linewidth=0.8, linestyle=(0, (3, 2)))
+    axis.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0", "25", "50", "75", "100 %"])
+    axis.set_ylim(0, 1.04)
+    axis.set_ylabel("Right")
+    axis.spines[["top", "right"]].set_visible(False)
+    axis.set_xlabel(
+        f"{_level(staircase)}\n"
+        "Line: the mean rater; dot: threshold and 95 % interval; dashed: chance"
+        "\nRings: all answers to a level, which the rule draws together"
+    )
+
+
+def _level(staircase: Staircase) -> str:
+    return f"Level ({staircase.unit})" if staircase.unit else "Level"
 
 
 def errors(axis: Any, table: Table, answers: Table) -> None:

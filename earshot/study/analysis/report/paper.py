@@ -33,6 +33,15 @@ CALL_RATE: Final = 24_000  # Hz of the output, up to which headphones play as in
 MAX_SOUNDS: Final = 1000  # whose heads are read for a report
 UNKNOWN: Final = "not known to Earshot: write it here"
 UNSTATED: Final = "not known to Earshot: the author states {what}"
+TESTED: Final = (
+    "95 % intervals and p-values have raters and stimuli as clusters (Cameron, Gelbach and Miller "
+    "2011, by the jackknife), and p-values are corrected by Holm's method."
+)
+THRESHOLD: Final = (
+    "The threshold is that of a logistic psychometric function fitted by maximum likelihood to the "
+    "answers on all staircases, in which raters have thresholds of their own; its 95 % interval "
+    "has raters as clusters."
+)
 HERE: Final = "here, as the author states it"
 CITATION: Final = "The Earshot authors, Earshot {version}: listening tests (software)."
 
@@ -54,6 +63,10 @@ def _facts_of_test(results: Results) -> Iterator[tuple[str, str]]:
     titles = {each.scale.name: each.named("Guidelines") for each in results.by_scale}
     for name, text in test.guidelines.items():
         yield titles.get(name, "Guidelines"), text
+    if test.staircase:
+        levels = (f"{name} ({level:g})" for name, level in test.staircase.levels.items())
+        rule = f"{test.staircase.down} right in a row: harder; one wrong: easier"
+        yield "Staircase", f"{', '.join(levels)} {test.staircase.unit}; {rule}"
     if test.faults:
         yield "Faults to tick", "; ".join(test.faults)
     if test.comment:
@@ -112,6 +125,7 @@ def _other_trials(test: Test) -> str:
 
 def _order(test: Test) -> str:
     drawn = "adaptive pairs" if test.pairing == "adaptive" else "balanced, in random order"
+    drawn = "a staircase for each rater" if test.staircase else drawn
     blocks = ", in a block for each system or pair, their order balanced" * bool(test.blocks)
     return f"{drawn}{blocks}, on random sides; seed {test.seed}"
 
@@ -230,8 +244,7 @@ def paragraph(results: Results) -> str:
         f"by rules {stated}{_why(results)}, which leaves {included.raters} with "
         f"{counted(ratings, results.scale.unit)}.",
         *_checked(results.everyone.answers),
-        "95 % intervals and p-values have raters and stimuli as clusters (Cameron, Gelbach and "
-        "Miller 2011, by the jackknife), and p-values are corrected by Holm's method.",
+        THRESHOLD if test.staircase else TESTED,
     ]
     return " ".join(parts)
 
@@ -321,7 +334,13 @@ def reviewer_checklist(results: Results) -> Sheet:
             "in this report yes: all its scores are of the same raters and sounds",
             method,
         ],
-        ["Are differences tested?", "95 % intervals; p-values corrected by Holm’s method", method],
+        [
+            "Are differences tested?",
+            "none is: the threshold has a 95 % interval"
+            if test.staircase
+            else "95 % intervals; p-values corrected by Holm’s method",
+            method,
+        ],
         ["What of objective measures?", *_statement(test, "measures")],
         ["Can others hear and repeat it?", *_statement(test, "availability")],
     ]

@@ -9,7 +9,7 @@ from earshot.study.analysis import scores
 from earshot.study.analysis.estimates import LEVEL, Table, percent
 from earshot.study.analysis.results import Analysis, Results
 from earshot.study.design import Scale, Test
-from earshot.study.design.designs import EVEN
+from earshot.study.design.designs import CCR, EVEN
 
 ALPHA: Final = 1 - LEVEL
 MAX_PAIRS: Final = 3  # in a verdict
@@ -121,6 +121,8 @@ def verdict(test: Test, analysis: Analysis) -> str:
     if analysis.answers.empty:
         return "There are no ratings to go by, and so there is no result."
     scale = analysis.scale
+    if test.staircase:
+        return _of_staircase(test.staircase.unit, analysis.threshold.iloc[0])
     if scale.of_pairs:
         return " ".join(_of_pairs(scale, analysis.pairs))
     tested = analysis.systems[analysis.systems["system"].isin(test.systems)]
@@ -152,6 +154,12 @@ def verdict(test: Test, analysis: Analysis) -> str:
     )
 
 
+def _of_staircase(unit: str, row: Table) -> str:
+    value, within = number(CCR.scale, row["value"]), interval(CCR.scale, row["low"], row["high"])
+    place = f"{value} {unit}".strip() + f" {within}".removesuffix(" –")
+    return f"The threshold, where half of the differences are heard, lies at {place}."
+
+
 def _of_pairs(scale: Scale, pairs: Table) -> Iterator[str]:
     leader = pairs["system"].iloc[0]
     few = scale.chance or len(pairs) <= MAX_PAIRS
@@ -170,7 +178,10 @@ def _of_pairs(scale: Scale, pairs: Table) -> Iterator[str]:
 
 
 def more_raters(analysis: Analysis) -> Iterator[str]:
-    """Yield what each row of the plan asks for."""
+    """Yield what each row of the plan asks for, or a threshold twice as sure."""
+    if len(analysis.threshold) and analysis.raters > 1:
+        more = counted(3 * analysis.raters, "more rater")
+        yield f"An interval half as wide: about {more}."
     for row in analysis.power.to_dict("records"):
         aimed = aim(analysis.scale, row["difference"])
         raters, stimuli = row["more_raters"], row["more_stimuli"]

@@ -72,9 +72,29 @@ def pairs(scale: Scale, analysis: Analysis) -> Sheet:
     return Sheet("Pairs", head, rows, text=2, names=2)
 
 
+def staircase(analysis: Analysis) -> list[Sheet]:
+    """Make the tables of a threshold and of the levels that were asked for."""
+    rows = [
+        [row["system"].capitalize(), *_estimate(PLAIN, row)]
+        + [number(PLAIN, row[name]) for name in ("spread", "width")]
+        for row in _rows(analysis.threshold)
+    ]
+    head = ["", "Level", "95 % interval", "Spread of raters (SD)", "Width of the function"]
+    counts = [
+        [row["system"], f"{row['level']:g}", str(row["ratings"]), number(SHARE, row["value"])]
+        for row in _rows(analysis.pairs)
+    ]
+    of_levels = Sheet(
+        "Levels (chosen by the answers)", ["System", "Level", "Answers", "Right"], counts
+    )
+    return [Sheet("Threshold", head, rows, names=0), of_levels]
+
+
 def of_analysis(analysis: Analysis) -> list[Sheet]:
     """Make the tables of systems and of pairs, where there are any."""
     scale = analysis.scale
+    if len(analysis.threshold):
+        return staircase(analysis)
     sheets = [systems(scale, analysis)] if len(analysis.systems) else []
     return sheets + ([pairs(scale, analysis)] if len(analysis.pairs) else [])
 
@@ -134,9 +154,10 @@ def left_out(results: Results) -> Sheet:
 def both_ways(results: Results) -> Sheet:
     """Make the table of what the exclusions change, a row for each system or pair."""
     scale = results.scale
-    tables = [
-        a.pairs if scale.of_pairs else a.systems for a in (results.included, results.everyone)
-    ]
+    both = (results.included, results.everyone)
+    tables = [a.pairs if scale.of_pairs else a.systems for a in both]
+    if results.test.staircase:
+        scale, tables = PLAIN, [a.threshold for a in both]
     # A pair may be named the other way round, when another system leads.
     keys = [{_key(row): row for row in _rows(table)} for table in tables]
     rows = []
