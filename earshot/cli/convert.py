@@ -188,7 +188,7 @@ def _convert(
     else:
         result = converter(job.path, *choices)
         source, units, speech = result.source, result.units, result.converted
-        notices = (*result.notices, *notices_of_mark(job.path))
+        notices = (*result.notices, *notices_of_mark(source))
     if speech is None:
         write(job.out, units.to_json().encode())
     else:

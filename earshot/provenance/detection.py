@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from earshot.media.audio.speech import FACE, MADE_BY, NOBODY, OWN, REFERENCE, SHIPPED
+from earshot.media.audio.speech import FACE, MADE_BY, NOBODY, OWN, REFERENCE, SHIPPED, Speech
 from earshot.media.constants import SAMPLE_RATE
 from earshot.provenance import manifest
 from earshot.provenance.keys import installation_number
@@ -167,14 +167,9 @@ def detect(source: str | Path | bytes) -> Detection:
     return Detection(manifest.read(source), mark, recording.seconds, installation_number())
 
 
-def notices_of_mark(source: str | Path | bytes | None) -> tuple[str, ...]:
-    """Say so where what is to be converted carries a mark. It takes longer than to convert it."""
-    if source is None:
-        return ()
-    from earshot.media.audio.load import load  # late, for it loads SciPy
-
-    recording = load(source, SAMPLE_RATE, MAX_SECONDS)
-    return (INPUT_MARK,) if find_mark(recording.waveform, SAMPLE_RATE).present else ()
+def notices_of_mark(source: Speech) -> tuple[str, ...]:
+    """Report a mark in what is converted. It takes longer than to convert it."""
+    return (INPUT_MARK,) if find_mark(source.waveform, source.sample_rate).present else ()
 
 
 def _plain(facts: dict[str, str]) -> bool:

@@ -93,8 +93,8 @@ def test_facts_of_a_stranger_are_not_repeated() -> None:
 
 
 def test_input_that_is_marked_is_noticed() -> None:
-    assert notices_of_mark(wav_bytes(conversion().waveform, RATE)) == (detection.INPUT_MARK,)
-    assert notices_of_mark(wav_bytes(RECORDING, RATE)) == ()
+    assert notices_of_mark(conversion()) == (detection.INPUT_MARK,)
+    assert notices_of_mark(conversion(number=0)) == ()
 
 
 def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,7 +17,7 @@ from markupsafe import Markup
 from earshot.core import cancellation
 from earshot.core.connections import UNREACHABLE, address_for_others
 from earshot.core.errors import InputError
-from earshot.core.limits import RateLimit, address_of
+from earshot.core.limits import RateLimit
 from earshot.core.templates import qr_code
 from earshot.core.uploads import MB
 from earshot.study import rater_links
@@ -30,6 +30,7 @@ from earshot.study.storage.store import BEGUN
 from earshot.tabs.listening_tests.form import FormFields
 from earshot.tabs.listening_tests.workspace import Preview, Workspace
 from earshot.tabs.shared.events import Update, say
+from earshot.tabs.shared.gradio_internals import address_of_event
 from earshot.tabs.shared.services import Drafts
 from earshot.tabs.shared.sessions import SessionStore
 
@@ -181,7 +182,7 @@ class StudyEvents:
 
     def _permit(self, key: str, request: gr.Request) -> None:
         """Raise InputError for a wrong key, and for any after many wrong ones of a network."""
-        address = _address(request)
+        address = address_of_event(request)
         if self._keys.take(address):
             raise InputError(self._keys.refusal)
         self.tests.permission.check(key)
@@ -202,7 +203,7 @@ class StudyEvents:
         test, problems = self._checked(workspace, yaml)
         if workspace is None or test is None or problems:
             return self._report(test, problems)
-        address = _address(request)
+        address = address_of_event(request)
         if limit.take(address):
             raise InputError(limit.refusal)
         trial, name = limit is self._trials, workspace.preview.name if workspace.preview else ""
@@ -227,7 +228,7 @@ class StudyEvents:
         test, problems = self._checked(workspace, yaml)
         if test is None or problems:
             return self._report(test, problems)
-        if self._trials.take(_address(request)):
+        if self._trials.take(address_of_event(request)):
             raise InputError(self._trials.refusal)
         change(workspace.folder, workspace.open, self.tests)
         return self._report(test, []) | {
@@ -286,7 +287,7 @@ class StudyEvents:
     def _count(self, folder: Path, request: gr.Request) -> None:
         """Count the megabytes of a folder for an address. Raises InputError, and deletes it, where
         that is too much."""
-        address = _address(request)
+        address = address_of_event(request)
         if any(self._megabytes.take(address) for _ in range(size(folder) // MB)):
             shutil.rmtree(folder)
             raise InputError(self._megabytes.refusal)
@@ -370,7 +371,3 @@ def _numbers(test: Test | None) -> str:
     )
     others = len(test.trials) - scored
     return line.format(len(test.systems), scored, test.trials_per_rater, others)
-
-
-def _address(request: gr.Request) -> str:
-    return address_of(request.request) if request.request else ""

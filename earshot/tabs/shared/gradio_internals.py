@@ -47,7 +47,7 @@ from starlette.formparsers import MultiPartException
 from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse
 
-from earshot.core.limits import RateLimit, Turns
+from earshot.core.limits import RateLimit, Turns, address_of
 from earshot.core.paths import ASSETS
 from earshot.core.uploads import FILE_OVERHEAD, MB, MIN_FREE
 from earshot.tabs.shared.addresses import Addresses
@@ -152,6 +152,11 @@ def session_of_event() -> str | None:
     """Return the session of the visitor whose event runs now; None where no event runs."""
     request = LocalContext.request.get(None)
     return getattr(request, "session_hash", None)
+
+
+def address_of_event(request: gr.Request) -> str:
+    """Return the address that limits count an event's visitor by; "" where no browser asked."""
+    return address_of(request.request) if request.request else ""
 
 
 class _RandomName:

@@ -122,9 +122,10 @@ class ConversionEvents:
         progress(0.1, desc=f"Loading {spoken.model}")
         pipeline = self.models.pipeline(spoken.model)
         progress(0.4, desc=f"Encoding, then speaking as {spoken.label}")
-        result, notice = self._converted(values, pipeline, spoken)
+        result, conversion = self._converted(values, pipeline, spoken)
+        notice = " ".join(conversion.notices)
         yield self._show(result, notice)
-        if marks := notices_of_mark(result.recording):
+        if result.recording and (marks := notices_of_mark(conversion.source)):
             yield {self.components.message: say(" ".join([notice, *marks]).strip())}
 
     def change_voice(
@@ -279,9 +280,9 @@ class ConversionEvents:
 
     def _converted(
         self, values: Values, pipeline: "Converter", spoken: Speaking
-    ) -> tuple[ConversionResult, str]:
-        """Convert the recording, or the source that is shown: the conversion, and what to know of
-        it.
+    ) -> tuple[ConversionResult, "Conversion"]:
+        """Convert the recording, or the source that is shown: what the tab shows of it, and the
+        conversion.
 
         Raises InputError where there is neither.
         """
@@ -294,8 +295,7 @@ class ConversionEvents:
             origin = origin and replace(origin, ingredient=past.ingredient)
             speech = replace(conversion.converted, origin=origin)
             conversion = replace(conversion, converted=speech)
-        result = ConversionResult.of(conversion, pipeline, spoken, recording)
-        return result, " ".join(conversion.notices)
+        return ConversionResult.of(conversion, pipeline, spoken, recording), conversion
 
     def _show(self, result: ConversionResult, notice: str = "", answer: bool = True) -> Update:
         return {
@@ -371,7 +371,9 @@ class ConversionAPI:
     ) -> tuple[bytes, dict[str, Any], str]:
         pipeline = self.models.pipeline(model)
         conversion = pipeline(audio, *spoken.arguments(pipeline))
-        units = _document(conversion.units, (*conversion.notices, *notices_of_mark(audio)))
+        units = _document(
+            conversion.units, (*conversion.notices, *notices_of_mark(conversion.source))
+        )
         return wav(conversion.converted), units, numbers(conversion)
 
     @answering

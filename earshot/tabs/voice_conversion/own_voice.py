@@ -17,11 +17,12 @@ from gradio.components import Component
 from markupsafe import Markup
 
 from earshot.core.errors import InputError
-from earshot.core.limits import RateLimit, address_of
+from earshot.core.limits import RateLimit
 from earshot.media.audio.speech import REFERENCE
 from earshot.media.constants import SAMPLE_RATE
 from earshot.systems.voice_conversion import settings
 from earshot.tabs.shared.events import CONVERSION_QUEUE, HIDDEN, Update, queued, say, stoppable
+from earshot.tabs.shared.gradio_internals import address_of_event
 from earshot.tabs.shared.parts import Section, sound_input
 from earshot.tabs.shared.services import OWN
 from earshot.tabs.shared.sessions import SessionStore, delete_after_use
@@ -195,7 +196,7 @@ class OwnVoicePanel(Section):
         visit = self.sessions.of(visit, request)
         with delete_after_use(path):
             visit.own = OwnVoice(self.pipeline(), path, visit.reading)
-        self.texts.give_back(_address(request))  # it was read
+        self.texts.give_back(address_of_event(request))  # it was read
         return self._ready(visit, READY)
 
     def uploaded(
@@ -256,7 +257,7 @@ class OwnVoicePanel(Section):
         from earshot.systems.voice_conversion.reading import Reading
 
         if visit.reading is None:
-            if self.texts.take(_address(request)):
+            if self.texts.take(address_of_event(request)):
                 refusal = say(self.texts.refusal)
                 return {self.visit: visit, self.text: gr.HTML(visible=False), self.message: refusal}
             visit.reading = Reading.draw(SystemRandom())
@@ -305,10 +306,6 @@ class _Anybody:
             self.agreed: False,
             self.recording: gr.Audio(None, visible=False),
         }
-
-
-def _address(request: gr.Request) -> str:
-    return address_of(request.request) if request.request else ""
 
 
 def _page(text: str) -> Markup:
