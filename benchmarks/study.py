@@ -15,11 +15,9 @@ import pandas as pd
 from scipy.stats import binomtest, friedmanchisquare, kendalltau, norm
 
 from benchmarks.study_adaptive import adaptive
-from benchmarks.study_intervals import coverage
-from benchmarks.study_rankings import ranked
+from benchmarks.study_answers import ranked, ticked_faults, word_errors
+from benchmarks.study_intervals import coverage, rows
 from benchmarks.study_staircases import thresholds
-from benchmarks.study_words import ticked_faults, word_errors
-from benchmarks.study_worlds import rows
 from earshot.study.analysis.estimates import (
     LEVEL,
     ROUNDING,

@@ -7,7 +7,6 @@ import pandas as pd
 from scipy.stats import ttest_1samp
 from statsmodels.formula.api import mixedlm
 
-from benchmarks.study_worlds import WORLDS, rows
 from earshot.study.analysis.estimates import ROUNDING, Estimate, bounded, difference, mean
 from earshot.study.simulation import MIDDLE, World, on_scale
 
@@ -19,6 +18,11 @@ SIZES = ((20, 20), (8, 20), (8, 8), (30, 10))  # raters, stimuli
 ENDS = 1_000  # tests near the end of a scale
 LARGE = 1_500  # raters and stimuli from whom the truth is known
 USUAL = "as usual"
+WORLDS = {
+    "as usual": World(),
+    "raters differ most": World(0.8, 0.1, 0.3, 0.1, 0.5),
+    "stimuli differ most": World(0.2, 0.6, 0.1, 0.5, 0.6),
+}
 
 
 def coverage() -> Iterator[str]:
@@ -176,3 +180,12 @@ def mixed_model(answer: np.ndarray, rater: np.ndarray, stimulus: np.ndarray) -> 
 
 def _answers(rng: np.random.Generator, raters: int, stimuli: int, world: str) -> np.ndarray:
     return on_scale(WORLDS[world].draw(rng, raters, stimuli, np.full(SYSTEMS, MIDDLE)))
+
+
+def rows(
+    answers: np.ndarray, keep: np.ndarray | bool = True
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Turn answers (R, S, K) into columns: answer, rater, stimulus, system; only those to keep."""
+    rated = np.broadcast_to(keep, answers.shape)
+    rater, stimulus, system = np.nonzero(rated)
+    return answers[rated], rater, stimulus, system

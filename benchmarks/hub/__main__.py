@@ -6,20 +6,25 @@ thread, and the time is that of the processor, so that other load on the machine
 Writes table.md.
 """
 
+import ctypes
+import gc
 import platform
+import re
 import statistics
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 import torch
 from torch import nn
 
 from benchmarks.hub.models import MODELS, HubModel
-from benchmarks.hub.resident import peak_above
 
 REPEATS: Final = 3
+T = TypeVar("T")
+
+PROCESS: Final = Path("/proc/self")
 
 
 class Row(NamedTuple):
@@ -94,6 +99,24 @@ def _seconds(work: Callable[[], Any]) -> float:
     start = time.process_time()
     work()
     return time.process_time() - start
+
+
+def peak_above(work: Callable[[], T]) -> tuple[int, T]:
+    """Measure the most bytes that were resident while ``work`` ran, above those before; and its
+    result.
+    """
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)  # what others have freed would else be used again, unseen
+    (PROCESS / "clear_refs").write_text("5")  # forgets the peak so far
+    before = _resident("VmRSS")
+    result = work()
+    return _resident("VmHWM") - before, result
+
+
+def _resident(name: str) -> int:
+    match = re.search(rf"{name}:\s+(\d+) kB", (PROCESS / "status").read_text())
+    assert match  # on every Linux
+    return 1024 * int(match[1])
 
 
 if __name__ == "__main__":

@@ -18,8 +18,7 @@ from earshot.models.lip_to_speech import (
 )
 from training.lip_to_speech.eigenlips import train_eigenlips
 from training.lip_to_speech.readers import Stage, WordStage, train_reader, train_words
-from training.lip_to_speech.vocoder import train_vocoder
-from training.lip_to_speech.voices import train_faces, train_voices
+from training.lip_to_speech.voices import train_faces, train_vocoder, train_voices
 
 BASE: Final = LipReaderConfig()
 LONG: Final = replace(BASE, dropout=0.2)  # against overfitting in long training

@@ -49,8 +49,13 @@ class SoundSearchTraining(System):
         """Measure the checkpoints on queries, or one of the other parts."""
         from earshot.systems.sound_search.encoder import DEFAULT_MODEL
         from training.common.report import publish_table
-        from training.sound_search import languages, own_folders, unseen
-        from training.sound_search.evaluate import evaluate, publish
+        from training.sound_search import own_folders, unseen
+        from training.sound_search.evaluate import (
+            LANGUAGE_COLUMNS,
+            evaluate,
+            evaluate_languages,
+            publish,
+        )
         from training.sound_search.test_set import GAMES_FOLD, QUERIES, lay_out
 
         page = CHECKPOINTS.parent / "docs" / "sound_search.md"
@@ -59,9 +64,9 @@ class SoundSearchTraining(System):
         queries, fold = arguments.queries or QUERIES, arguments.fold
         options = arguments.split, arguments.json, arguments.quick
         if arguments.part == "languages":
-            rows = languages.evaluate_languages(data, default, fold, *options)
+            rows = evaluate_languages(data, default, fold, *options)
             if arguments.publish:
-                publish_table(rows, page, "language results", languages.COLUMNS)
+                publish_table(rows, page, "language results", LANGUAGE_COLUMNS)
         elif arguments.part == "unseen":
             rows = unseen.evaluate_unseen(data, folders, arguments.json)
             if arguments.publish:

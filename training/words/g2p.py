@@ -14,8 +14,8 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from earshot.models.words.g2p import G2P, LETTERS, PHONES, G2PConfig, letter_numbers
-from training.common.edit_distance import edit_distance
 from training.common.loop import device, fit, save
+from training.words.metrics import edit_distance
 
 NAME: Final = "g2p"
 CONFIG: Final = G2PConfig()

@@ -1,8 +1,10 @@
-"""Metrics of word embeddings: exact average precision over millions of pairs.
+"""Metrics of words: exact average precision over millions of pairs of embeddings, and the edit
+distance, where rapidfuzz is not at hand.
 
 Shapes: N recordings, M written words, D dimensions, P matching and Q other pairs.
 """
 
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -66,3 +68,14 @@ def operating_curve(
         "precision": precision.round(4).tolist(),
         "recall": recall.round(4).tolist(),
     }
+
+
+def edit_distance(reference: Sequence[object], hypothesis: Sequence[object]) -> int:
+    """Count the fewest insertions, deletions and substitutions between the two (Levenshtein)."""
+    row = list(range(len(hypothesis) + 1))
+    for i, word in enumerate(reference, 1):
+        diagonal, row[0] = row[0], i
+        for j, other in enumerate(hypothesis, 1):
+            best = min(row[j] + 1, row[j - 1] + 1, diagonal + (word != other))
+            diagonal, row[j] = row[j], best
+    return row[-1]

@@ -9,7 +9,7 @@ import pytest
 from earshot.systems.sound_search.query import parse
 from earshot.systems.sound_search.translation import MAX_CHARACTERS, WORDS, translate
 from training.sound_search.corpus import kinds
-from training.sound_search.languages import TRANSLATED
+from training.sound_search.evaluate import TRANSLATED
 from training.sound_search.test_set import QUERIES
 
 TWO_SOUNDS = [

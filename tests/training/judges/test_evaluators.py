@@ -6,10 +6,10 @@ from rapidfuzz.distance import Levenshtein
 
 from earshot.media.audio.dtw import path_mean
 from earshot.media.text.grammar import DIGITS, GRID, PHONES, grid_phones, phone_ids
-from training.common.edit_distance import edit_distance
 from training.judges.abx import PhoneItem, abx
 from training.judges.metrics import bitrate, mel_cepstral_distortion, word_error_rate
 from training.judges.recogniser import best_words
+from training.words.metrics import edit_distance
 
 FRAMES = 8
 

@@ -7,7 +7,7 @@ import pytest
 
 from earshot.models.lip_to_speech import VoiceEncoderConfig
 from tests.training.lip_to_speech.clips import write_clips
-from training.lip_to_speech import eigenlips, vocoder, voices
+from training.lip_to_speech import eigenlips, voices
 from training.lip_to_speech.voices import train_voices
 
 
@@ -27,6 +27,6 @@ def run(tmp_path: Path, tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(voices, "BATCH", 4)
     monkeypatch.setattr(voices, "FACE_STEPS", 2)
     monkeypatch.setattr(eigenlips, "STEPS", 2)
-    monkeypatch.setattr(vocoder, "START", tiny_checkpoints / "vocoder")
+    monkeypatch.setattr(voices, "VOCODER_START", tiny_checkpoints / "vocoder")
     train_voices(tmp_path, "voices", VoiceEncoderConfig(width=8, size=8), 2)
     return tmp_path

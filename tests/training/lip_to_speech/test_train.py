@@ -13,7 +13,7 @@ from earshot.media.constants import HOP_LENGTH
 from earshot.models.lip_to_speech import FaceEncoderConfig, Prediction
 from earshot.systems.lip_to_speech import LipToSpeech
 from tests.training.lip_to_speech.clips import TINY, TINY_WORDS
-from training.lip_to_speech import export, readers, recipe, vocoder
+from training.lip_to_speech import export, readers, recipe, voices
 from training.lip_to_speech.batches import Clips
 from training.lip_to_speech.eigenlips import Eigenlips, EigenlipsConfig
 from training.lip_to_speech.losses import VocoderLoss
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.slow
 def train_with_vocoder(run: Path, reader: str) -> None:
     """Train the reader, and run/vocoder.pt on what it draws."""
     train_reader(run, reader, Stage(TINY, 1))
-    vocoder.train_vocoder(run, "vocoder", 2, reader)
+    voices.train_vocoder(run, "vocoder", 2, reader)
 
 
 def test_stage_with_views_freezes_frontend(run: Path) -> None:
@@ -109,7 +109,7 @@ def test_pipeline_loads_checkpoint_of_whole_recipe(
 
 
 def _one_step_of_vocoder(run: Path, name: str, _steps: int, *predicted: str) -> None:
-    vocoder.train_vocoder(run, name, 1, *predicted)
+    voices.train_vocoder(run, name, 1, *predicted)
 
 
 def test_vocoder_trains_on_both_frame_kinds(run: Path) -> None:

@@ -17,13 +17,12 @@ import torch
 from torch import Tensor, nn
 
 from earshot.models.words.word_embedder import MultiViewEmbedder, WordEmbedderConfig, build_embedder
-from training.common.edit_distance import edit_distance
 from training.common.loop import device, fit, save
 from training.words.concatenation import Word
 from training.words.frames.arrays import padded, stacked
 from training.words.frames.batches import MIXTURE, Batch, Mixture, TrainingWords
 from training.words.losses import LOSSES, on_device
-from training.words.metrics import average_precision
+from training.words.metrics import average_precision, edit_distance
 
 EPOCH: Final = 50  # steps between scores
 PATIENCE: Final = 4  # epochs without a better score
