@@ -15,9 +15,8 @@ import pandas as pd
 from scipy.stats import binomtest, friedmanchisquare, kendalltau, norm
 
 from benchmarks.study_adaptive import adaptive
-from benchmarks.study_answers import ranked, ticked_faults, word_errors
+from benchmarks.study_answers import ranked, thresholds, ticked_faults, word_errors
 from benchmarks.study_intervals import coverage, rows
-from benchmarks.study_staircases import thresholds
 from earshot.study.analysis.estimates import (
     LEVEL,
     ROUNDING,

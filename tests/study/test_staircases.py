@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
-from benchmarks.study_staircases import STAIRCASE, draw
+from benchmarks.study_answers import STAIRCASE, draw_staircases
 from benchmarks.support.listening import Rater, write_test
 from earshot.core.errors import InputError
 from earshot.study.analysis import analyse, staircases
@@ -145,7 +145,7 @@ def test_report_has_a_threshold_and_tests_no_level(taken: tuple[Test, Store]) ->
 def test_threshold_that_was_put_in_is_found() -> None:
     """Also where a higher level is harder, and raters differ."""
     rng = np.random.default_rng(0)
-    table, truth = draw(rng, raters=60, trials=50)
+    table, truth = draw_staircases(rng, raters=60, trials=50)
     fitted = staircases.psychometric(STAIRCASE, table)
     assert fitted.threshold.value == pytest.approx(truth, abs=0.35)
     assert fitted.threshold.low < truth < fitted.threshold.high
