@@ -1,9 +1,10 @@
 """The app: options, health, the models that are loaded, the page, and how it is served."""
 
 import ctypes
+import inspect
 import os
 from contextlib import suppress
-from typing import Final
+from typing import Any, Final
 
 from earshot.core.console import open_streams
 
@@ -20,6 +21,7 @@ def main() -> None:
     os.environ |= {"TQDM_DISABLE": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1"}
     # torch's threads would wait for each other by spinning, also for one that has no core just now.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    import_gradio()
     from earshot.app import launch
 
     launch.main()
@@ -31,3 +33,22 @@ def share_heaps() -> None:
     if os.environ.setdefault("MALLOC_ARENA_MAX", str(MAX_HEAPS)) == str(MAX_HEAPS):
         with suppress(AttributeError, OSError):  # another C library
             ctypes.CDLL(None).mallopt(M_ARENA_MAX, MAX_HEAPS)
+
+
+def import_gradio() -> None:
+    """Import Gradio without the stubs for editors, for which each class of components, ours as
+    well, parses the file that it is in at every import: a third of the time, for nothing."""
+    getfile = inspect.getfile
+
+    def file_of(thing: Any) -> str:
+        if str(getattr(thing, "__module__", "")).startswith("gradio."):
+            raise OSError("A component that is in no file gets no stub.")
+        return getfile(thing)
+
+    inspect.getfile = file_of
+    try:
+        from gradio import blocks_events, component_meta
+    finally:
+        inspect.getfile = getfile
+    for module in (component_meta, blocks_events):
+        vars(module)["create_or_modify_pyi"] = lambda *_: None

@@ -43,6 +43,8 @@ def save(draw: Draw, stem: Path) -> list[Path]:
     paths = [stem.with_suffix(f".{kind}") for kind in FORMATS]
     with rc_context(STYLE | {"svg.hashsalt": stem.name}):
         drawn = draw()
+        drawn.draw_without_rendering()
+        drawn.set_layout_engine("none")  # it is laid out now, once for all formats
         for path in paths:
             stamp = {"CreationDate": None} if path.suffix == ".pdf" else {"Date": None}
             metadata = None if path.suffix == ".png" else stamp
