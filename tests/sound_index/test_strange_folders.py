@@ -96,7 +96,7 @@ def test_unreadable_file_keeps_its_entry(folder: Path, monkeypatch: pytest.Monke
         raise PermissionError(13, "Permission denied", str(path))
 
     with monkeypatch.context() as patch:
-        patch.setattr("earshot.sound_index.embedding.content_hash", refusing)
+        patch.setattr("earshot.sound_index.embedding.file_hash", refusing)
         report = scan(folder, out, encoder)
     assert (report.unchanged, report.removed, len(report.skipped)) == (0, 0, 2)
     assert len(SoundIndex.open(out, encoder).sounds) == 2
