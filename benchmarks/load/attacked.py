@@ -19,7 +19,7 @@ import signal
 import tempfile
 import threading
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -214,11 +214,11 @@ def _attempts(file: Path) -> list[str]:
     if not file.exists():
         return []
     lines = ["| attacker | tries | what came of them |", "|---|---|---|"]
-    for kind, came in json.loads(file.read_text()).items():
+    for kind, outcomes in json.loads(file.read_text()).items():
         summary = "; ".join(
-            f"{number:,} × {what}" for what, number in sorted(came.items(), key=lambda it: -it[1])
+            f"{number:,} × {what}" for what, number in Counter(outcomes).most_common()
         )
-        lines.append(f"| {kind} | {sum(came.values()):,} | {summary} |")
+        lines.append(f"| {kind} | {sum(outcomes.values()):,} | {summary} |")
     return lines
 
 

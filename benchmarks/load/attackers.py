@@ -34,8 +34,8 @@ from earshot.core.connections import MAX_CONNECTIONS
 from earshot.core.paths import ROOT
 from earshot.study.design.spec import FILE
 
-Came = Counter[str]  # how often what came of a try
-Attack = Callable[[Visitor], Iterator[Came]]
+Outcomes = Counter[str]  # how often what came of a try
+Attack = Callable[[Visitor], Iterator[Outcomes]]
 
 PAUSE: Final = 1.0  # seconds after a try
 NICE: Final = 15  # lower in priority, for the attackers' own work is not the server's
@@ -57,14 +57,14 @@ YAML: Final = "study-yaml"
 KEY: Final = re.compile(r"/results/([\w-]+)\?key=([\w-]+)")
 
 
-def bodies(attacker: Visitor) -> Iterator[Came]:
+def bodies(attacker: Visitor) -> Iterator[Outcomes]:
     """Send bodies that are too large, too wide and too deep to the framework's routes."""
     kinds = hostile.LARGE_BODY, *hostile.COSTLY_BODIES.values()
     for route, body in itertools.cycle(itertools.product(hostile.ROUTES, kinds)):
         yield _sent(attacker, f"/gradio_api/{route}", content=body, headers=hostile.MCP)
 
 
-def addresses(attacker: Visitor) -> Iterator[Came]:
+def addresses(attacker: Visitor) -> Iterator[Outcomes]:
     """Send addresses in place of files, to the page's endpoint and to the tool of agents."""
     file = {"path": NOWHERE, "url": NOWHERE, "meta": {"_type": "gradio.FileData"}}
     while True:
@@ -72,7 +72,7 @@ def addresses(attacker: Visitor) -> Iterator[Came]:
         yield _tool(attacker, "convert", audio=NOWHERE)
 
 
-def own_voice(attacker: Visitor) -> Iterator[Came]:
+def own_voice(attacker: Visitor) -> Iterator[Outcomes]:
     """Ask for the voice of a recording in which the text to be read is not."""
     recorder = "Your voice, 10 to 30 s"
     while True:
@@ -81,7 +81,7 @@ def own_voice(attacker: Visitor) -> Iterator[Came]:
         yield _outcome_of(attacker.event, recorder, {recorder: recording})
 
 
-def never_fetched(attacker: Visitor) -> Iterator[Came]:
+def never_fetched(attacker: Visitor) -> Iterator[Outcomes]:
     """Ask for results in one session, and never fetch them."""
     attacker.ask("embed_text", ["butterfly"])
     typed = "Type a word"
@@ -91,49 +91,49 @@ def never_fetched(attacker: Visitor) -> Iterator[Came]:
         yield _sent(attacker, "/gradio_api/queue/join", json=body)
 
 
-def reports(attacker: Visitor) -> Iterator[Came]:
+def reports(attacker: Visitor) -> Iterator[Outcomes]:
     """Open a test, and ask for many of its reports at once."""
     name, key = _opened(attacker)
     attacker.client.post(f"/results/{name}/look", params={"key": key})
     with ThreadPoolExecutor(REPORTS) as pool:
 
-        def report(_: int) -> Came:
+        def report(_: int) -> Outcomes:
             return _answer_to(attacker, f"/results/{name}/report.pdf", key=key)
 
         while True:
             with suppress(httpx.HTTPStatusError):  # too many of an address
                 Rater(attacker.client, name)  # so that the last report is out of date
-            yield sum(pool.map(report, range(REPORTS)), Came())
+            yield sum(pool.map(report, range(REPORTS)), Outcomes())
 
 
-def units(attacker: Visitor) -> Iterator[Came]:
+def units(attacker: Visitor) -> Iterator[Outcomes]:
     """Load files of units of 90 MB."""
     button = "Load units"
     body = hostile.upload_part(b"[]," * (UNITS // 3), "a.json") + hostile.END
     while True:
         sent = attacker.client.post("/gradio_api/upload", content=body, headers=hostile.FORM)
         if sent.status_code != httpx.codes.OK:
-            yield Came([f"{sent.status_code} to the upload"])
+            yield Outcomes([f"{sent.status_code} to the upload"])
             continue
         file = {"path": sent.json()[0], "meta": {"_type": "gradio.FileData"}}
         yield _outcome_of(attacker.event, button, {button: file})
 
 
-def uploads(attacker: Visitor) -> Iterator[Came]:
+def uploads(attacker: Visitor) -> Iterator[Outcomes]:
     """Upload files of 95 MB, one after the other."""
     body = hostile.upload_part(bytes(UPLOAD)) + hostile.END
     while True:
         yield _sent(attacker, "/gradio_api/upload", content=body, headers=hostile.FORM)
 
 
-def unfinished_uploads(attacker: Visitor) -> Iterator[Came]:
+def unfinished_uploads(attacker: Visitor) -> Iterator[Outcomes]:
     """Upload files without their last boundary."""
     body = hostile.upload_part(bytes(10 * MB))
     while True:
         yield _sent(attacker, "/gradio_api/upload", content=body, headers=hostile.FORM)
 
 
-def replies(attacker: Visitor) -> Iterator[Came]:
+def replies(attacker: Visitor) -> Iterator[Outcomes]:
     """Open a test, and send replies of one of its raters without end."""
     name, _ = _opened(attacker)
     rater = Rater(attacker.client, name)
@@ -142,7 +142,7 @@ def replies(attacker: Visitor) -> Iterator[Came]:
         yield _sent(attacker, f"/listen/{name}/reply", json=body)
 
 
-def half_heads(attacker: Visitor) -> Iterator[Came]:
+def half_heads(attacker: Visitor) -> Iterator[Outcomes]:
     """Open connections that send half of a request's head."""
     place = urlsplit(str(attacker.client.base_url))
     while True:
@@ -154,36 +154,36 @@ def half_heads(attacker: Visitor) -> Iterator[Came]:
                 connection.connect((place.hostname, place.port))
                 connection.sendall(half)
             opened.append(connection)
-        came = Came(_end(connection) for connection in opened)
-        yield came
+        outcomes = Outcomes(_end(connection) for connection in opened)
+        yield outcomes
 
 
-def forged(attacker: Visitor) -> Iterator[Came]:
+def forged(attacker: Visitor) -> Iterator[Outcomes]:
     """Consent to the raters' test under made-up addresses."""
     while True:
         made_up = {"X-Forwarded-For": f"198.51.{random.randrange(256)}.{random.randrange(256)}"}
         yield _sent(attacker, "/listen/ab/consent", json={}, headers=made_up)
 
 
-def openings(attacker: Visitor) -> Iterator[Came]:
+def openings(attacker: Visitor) -> Iterator[Outcomes]:
     """Open tests to raters, each in a new session."""
     while True:
         yield _outcome_of(_opened, attacker)
 
 
-def agents(attacker: Visitor) -> Iterator[Came]:
+def agents(attacker: Visitor) -> Iterator[Outcomes]:
     """Convert as an agent does that runs in several loops."""
     speech = f"data:audio/ogg;base64,{base64.b64encode(SPEECH.read_bytes()).decode()}"
     with ThreadPoolExecutor(AGENTS) as pool:
 
-        def convert(_: int) -> Came:
+        def convert(_: int) -> Outcomes:
             return _tool(attacker, "convert", audio=speech)
 
         while True:
-            yield sum(pool.map(convert, range(AGENTS)), Came())
+            yield sum(pool.map(convert, range(AGENTS)), Outcomes())
 
 
-def foreign_files(attacker: Visitor) -> Iterator[Came]:
+def foreign_files(attacker: Visitor) -> Iterator[Outcomes]:
     """Ask for files of the server."""
     for name in itertools.cycle(FILES):
         yield _answer_to(attacker, f"/gradio_api/file={ROOT / name}")
@@ -212,70 +212,72 @@ def attack(address: str, going: Event, record: Path) -> None:
     """Attack with one of each kind while ``going`` is set, and write every few seconds what came
     of it into a file: by kind, how often what. For a process of its own; never returns."""
     os.nice(NICE)
-    came: defaultdict[str, Came] = defaultdict(Came)
+    outcomes: defaultdict[str, Outcomes] = defaultdict(Outcomes)
     if record.exists():
-        came.update({kind: Came(old) for kind, old in json.loads(record.read_text()).items()})
+        outcomes.update(
+            {kind: Outcomes(old) for kind, old in json.loads(record.read_text()).items()}
+        )
     for number, kind in enumerate(KINDS):
         threading.Thread(
-            target=_attack, args=[address, kind, number, going, came[kind]], daemon=True
+            target=_attack, args=[address, kind, number, going, outcomes[kind]], daemon=True
         ).start()
     while True:
         time.sleep(5)
-        files.write(record, json.dumps(came).encode())
+        files.write(record, json.dumps(outcomes).encode())
 
 
-def _attack(address: str, kind: str, number: int, going: Event, came: Came) -> None:
+def _attack(address: str, kind: str, number: int, going: Event, outcomes: Outcomes) -> None:
     attack_once, pause = KINDS[kind]
     going.wait()
     while True:
         try:
             for outcome in attack_once(Visitor(address, source=f"127.0.3.{number + 1}")):
-                came.update(outcome)
+                outcomes.update(outcome)
                 time.sleep(pause)
                 going.wait()
         except (httpx.HTTPError, RuntimeError, OSError) as error:  # it begins anew
-            came[f"could not begin: {type(error).__name__}: {error}"[:100]] += 1
+            outcomes[f"could not begin: {type(error).__name__}: {error}"[:100]] += 1
             time.sleep(10 * PAUSE)
             going.wait()
 
 
-def _sent(attacker: Visitor, path: str, **request: Any) -> Came:
+def _sent(attacker: Visitor, path: str, **request: Any) -> Outcomes:
     return _answered(lambda: attacker.client.post(path, **request))
 
 
-def _answer_to(attacker: Visitor, path: str, **query: str) -> Came:
+def _answer_to(attacker: Visitor, path: str, **query: str) -> Outcomes:
     return _answered(lambda: attacker.client.get(path, params=query))
 
 
-def _answered(send: Callable[[], httpx.Response]) -> Came:
+def _answered(send: Callable[[], httpx.Response]) -> Outcomes:
     try:
-        return Came([str(send().status_code)])
+        return Outcomes([str(send().status_code)])
     except httpx.TransportError:
-        return Came(["cut off"])
+        return Outcomes(["cut off"])
 
 
-def _outcome_of(do: Callable[..., object], *arguments: Any) -> Came:
+def _outcome_of(do: Callable[..., object], *arguments: Any) -> Outcomes:
     """Find what the attacker is told of what they do: by an error, or by a message of the page."""
     try:
         done = do(*arguments)
     except (RuntimeError, httpx.HTTPError) as error:
-        return Came([f"“{str(error)[:90]}”"])
+        return Outcomes([f"“{str(error)[:90]}”"])
     message = _message(json.dumps(done, ensure_ascii=False))
-    return Came([f"“{message[:90]}”" if message else "done"])
+    return Outcomes([f"“{message[:90]}”" if message else "done"])
 
 
-def _tool(attacker: Visitor, name: str, **arguments: Any) -> Came:
+def _tool(attacker: Visitor, name: str, **arguments: Any) -> Outcomes:
     params = {"name": name, "arguments": arguments}
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
     try:
         reply = attacker.client.post("/gradio_api/mcp/", json=body, headers=hostile.MCP)
     except httpx.TransportError:
-        return Came(["cut off"])
+        return Outcomes(["cut off"])
     if reply.status_code != httpx.codes.OK:
-        return Came([str(reply.status_code)])
+        return Outcomes([str(reply.status_code)])
     failed = '"isError":true' in reply.text.replace(" ", "")
     text = re.search(r'"text":\s*"((?:[^"\\]|\\.)*)"', reply.text)
-    return Came([f"“{text[1][:90]}”" if failed and text else "done"])
+    return Outcomes([f"“{text[1][:90]}”" if failed and text else "done"])
 
 
 def _opened(attacker: Visitor) -> tuple[str, str]:

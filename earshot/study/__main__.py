@@ -251,11 +251,11 @@ def _report(
 ) -> None:
     """Write the report, and print its sentences and where it is."""
     from earshot.study.analysis import analyse, write  # loads statsmodels and matplotlib
-    from earshot.study.analysis.report.prose import came, concluded, more_raters
+    from earshot.study.analysis.report.prose import attendance, conclusion, more_raters
 
     results = analyse(test, ratings, conduct=conduct, notes=notes)
     write(results, folder)
-    print(came(results), concluded(results), *results.notes, sep="\n")
+    print(attendance(results), conclusion(results), *results.notes, sep="\n")
     print(*more_raters(results.included), folder, sep="\n")
 
 

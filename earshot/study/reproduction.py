@@ -71,7 +71,7 @@ NOT_COMPUTED: Final = (
 
 
 @dataclass(frozen=True)
-class SecondLook:
+class Reproduction:
     """The outcome of computing a data set anew. files: all that was made; figures and cells: how
     many numbers of the report, and cells of the tables, were compared; different: a line for each
     that is not the same; worded: sentences whose numbers are the same, and whose words another
@@ -101,7 +101,7 @@ class SecondLook:
         yield NOT_COMPUTED
 
 
-def reproduce(path: Path) -> SecondLook:
+def reproduce(path: Path) -> Reproduction:
     """Compute the data set in the zip anew, and compare it with what was published. Raises
     InputError where the zip is no data set of ours, or was made by a newer version."""
     published = _read(path)
@@ -199,7 +199,7 @@ def _restore(raw: bytes, circumstances: Circumstances) -> tuple[Test, Store]:
     head, *lines = (json.loads(line) for line in raw.decode().splitlines())
     if len(lines) > MAX_RATERS:
         raise InputError(f"it has more than {MAX_RATERS:,} raters.")
-    test = publication.under(_test(head["test"]), circumstances)
+    test = publication.with_circumstances(_test(head["test"]), circumstances)
     store = Store(MEMORY)
     with Session(store.engine) as session:
         session.add(
@@ -230,7 +230,7 @@ def _test(described: dict[str, Any]) -> Test:
         raise InputError(UNKNOWN.format(what=what, version=release()))
     trials = [_trial(number, each) for number, each in enumerate(described["trials"])]
     own = {"design": DESIGNS[described["design"]], "trials": tuple(trials), "folder": FOLDER}
-    values = {name: _typed(hints[name], described[name]) for name in described.keys() - own.keys()}
+    values = {name: _cast(hints[name], described[name]) for name in described.keys() - own.keys()}
     test = Test(**values, **own)
     if not (
         spec.NAME.fullmatch(test.name)
@@ -249,7 +249,7 @@ def _trial(number: int, described: dict[str, Any]) -> Trial:
     """Make the trial of that number; its files are names only."""
     sounds = {name: _file(path) for name, path in described["sounds"].items()}
     reference = described["reference"] and _file(described["reference"])
-    trial = _typed(Trial, {**described, "sounds": sounds, "reference": reference or None})
+    trial = _cast(Trial, {**described, "sounds": sounds, "reference": reference or None})
     if trial.id != number or not sounds:
         raise InputError("its trials are not in order, or lack sounds.")
     return trial
@@ -263,7 +263,7 @@ def _file(name: str) -> Path:
     return FOLDER / path
 
 
-def _typed(kind: Any, value: Any) -> Any:
+def _cast(kind: Any, value: Any) -> Any:
     """Return a value of JSON as one of this type. Raises ValueError where it is none."""
     return TypeAdapter(kind).validate_python(value)
 
@@ -316,7 +316,7 @@ def _row(table: type[tables.Base], values: Mapping[str, Any]) -> Any:
     if unknown := sorted(named.keys() - hints.keys()):
         what = f"“{_short(unknown[0])}”"
         raise InputError(UNKNOWN.format(what=what, version=release()))
-    return table(**{name: _typed(hints[name], value) for name, value in named.items()})
+    return table(**{name: _cast(hints[name], value) for name, value in named.items()})
 
 
 def _compare(
@@ -324,7 +324,7 @@ def _compare(
     circumstances: Circumstances,
     published: Mapping[str, bytes],
     computed: Mapping[str, bytes],
-) -> SecondLook:
+) -> Reproduction:
     """Compare all that is computed with what was published."""
     same_version = circumstances.earshot == release()
     different, worded, cells, figures = [], [], 0, 0
@@ -342,7 +342,7 @@ def _compare(
         elif name.startswith("data/raw/") and _lines(published[name]) != _lines(computed[name]):
             different.append(f"{name} has more, or less, than its answers.")
     lists = (tuple(different), tuple(worded))
-    return SecondLook(test.name, circumstances.earshot, computed, figures, cells, *lists)
+    return Reproduction(test.name, circumstances.earshot, computed, figures, cells, *lists)
 
 
 def _lines(content: bytes) -> list[Any]:

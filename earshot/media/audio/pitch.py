@@ -87,13 +87,13 @@ def _best_path(voiced: np.ndarray, unvoiced: np.ndarray, glide: float) -> np.nda
     """
     frames, states = voiced.shape
     cost, silent = voiced[0].copy(), unvoiced[0]
-    came = np.empty((frames, states + 1), np.int16)
+    previous = np.empty((frames, states + 1), np.int16)
     for t in range(1, frames):
         end = int(cost.argmin())
         begin, stop = silent + SWITCH, cost[end] + SWITCH
-        came[t, states] = end if stop < silent else states
+        previous[t, states] = end if stop < silent else states
         silent = min(stop, silent) + unvoiced[t]
-        source = came[t]
+        source = previous[t]
         source[0] = 0
         for c in range(1, states):
             glided = cost[c - 1] + glide
@@ -111,7 +111,7 @@ def _best_path(voiced: np.ndarray, unvoiced: np.ndarray, glide: float) -> np.nda
     state = states if silent < cost.min() else int(cost.argmin())
     for t in range(frames - 1, -1, -1):
         path[t] = state
-        state = came[t, state] if t else state
+        state = previous[t, state] if t else state
     return path
 
 

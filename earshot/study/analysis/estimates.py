@@ -231,7 +231,7 @@ class Clustered:
         """Find the variance (K, K) from how the parameters move without each cluster in turn."""
         clusters = int(codes.max()) + 1
         size = len(self._parameters)
-        moved = np.zeros((clusters, size))
+        influences = np.zeros((clusters, size))
         sizes = np.bincount(codes, minlength=clusters)
         members = np.split(np.argsort(codes, kind="stable"), np.cumsum(sizes)[:-1])
         for cluster, own in enumerate(members):
@@ -239,8 +239,8 @@ class Clustered:
             # Where nothing would be known without it, it moves them by its own weight alone.
             if np.linalg.det(np.linalg.solve(self._information, left)) < MIN_INFORMATION:
                 left = self._information
-            moved[cluster] = np.linalg.solve(left, self._scores[own].sum(axis=0))
-        return (clusters - 1) / clusters * moved.T @ moved
+            influences[cluster] = np.linalg.solve(left, self._scores[own].sum(axis=0))
+        return (clusters - 1) / clusters * influences.T @ influences
 
     def _of_cells(self, raters: np.ndarray, stimuli: np.ndarray) -> np.ndarray:
         """Find the variance (K, K) clustered by cells, none of which weighs much."""
@@ -248,8 +248,8 @@ class Clustered:
         count = int(cells.max()) + 1
         moments = np.zeros((count, len(self._parameters)))
         np.add.at(moments, cells, self._scores)
-        moved = np.linalg.solve(self._information, moments.T)
-        return count / max(count - 1, 1) * moved @ moved.T
+        influences = np.linalg.solve(self._information, moments.T)
+        return count / max(count - 1, 1) * influences @ influences.T
 
 
 def _regression(fit: Any) -> Choices:

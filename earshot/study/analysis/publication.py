@@ -57,7 +57,7 @@ def describe(test: Test, conduct: Conduct, notes: tuple[str, ...]) -> Circumstan
     return Circumstances(release(), conduct.opened, conduct.looks, paper.sounds(test), panel, notes)
 
 
-def under(test: Test, circumstances: Circumstances) -> Test:
+def with_circumstances(test: Test, circumstances: Circumstances) -> Test:
     """Return a test whose sounds are not here, as its report describes it."""
     panel = Panel(link=("PANEL",) if circumstances.panel else ())
     return replace(test, panel=panel, recordings=circumstances.sounds)

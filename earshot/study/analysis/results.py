@@ -254,8 +254,8 @@ def _out_of_reach(least: float, pairs: int) -> str:
 
 def _warnings(test: Test, answers: Table, left_out: int, scale: Scale) -> Iterator[str]:
     raters, stimuli = answers["rater"].nunique(), answers["stimulus"].nunique()
-    came = raters + left_out
-    who = f"Only {raters} of {came} people are kept by the rules"
+    people = raters + left_out
+    who = f"Only {raters} of {people} people are kept by the rules"
     if raters == 1:
         yield (
             f"{who if left_out else 'Only one person has taken part'}. What others would say "
@@ -264,9 +264,9 @@ def _warnings(test: Test, answers: Table, left_out: int, scale: Scale) -> Iterat
     elif 1 < raters < MIN_RATERS:
         taken = f"Only {raters} people have taken part"
         yield f"{who if left_out else taken}: take every number as a first hint."
-    if came and left_out / came >= MAX_LEFT_OUT:
+    if people and left_out / people >= MAX_LEFT_OUT:
         yield (
-            f"The rules leave out {left_out} of {came} raters ({percent(left_out / came)}). So "
+            f"The rules leave out {left_out} of {people} raters ({percent(left_out / people)}). So "
             "many point to a fault of the test, its checks or its rules: look for it before you "
             "believe the rest."
         )

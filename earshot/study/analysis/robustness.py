@@ -144,12 +144,12 @@ def _ordinal(answers: Table) -> dict[tuple[str, str], Estimate]:
         warnings.simplefilter("ignore")  # it is said by what the estimates are
         fit = model.fit(method="bfgs", disp=False, maxiter=200)
         information = -model.hessian(fit.params)
-    moved = np.asarray(model.score_obs(fit.params))
+    contributions = np.asarray(model.score_obs(fit.params))
     raters, stimuli = codes(answers)
     cells = pd.factorize(raters * (stimuli.max() + 1) + stimuli)[0]
     if not fit.mle_retvals["converged"] or np.linalg.cond(information) > MAX_CONDITION:
         return {}
-    influences = np.linalg.solve(information, moved.T).T
+    influences = np.linalg.solve(information, contributions.T).T
     parts = [_clustered(influences, groups) for groups in (raters, stimuli, cells)]
     estimates = {}
     for one, other in permutations(range(len(names)), 2):

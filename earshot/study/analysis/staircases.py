@@ -129,6 +129,6 @@ def fit(
         moves = STEP * np.eye(3)[free]
         curves = [(loss(best + each)[1] - loss(best - each)[1]) / (2 * STEP) for each in moves]
         information = np.array(curves)[:, free]
-        moved = by_rater(best)[1][:, free] @ np.linalg.pinv((information + information.T) / 2)
-        variance = count / (count - 1) * float(moved[:, 0] @ moved[:, 0])
+        influences = by_rater(best)[1][:, free] @ np.linalg.pinv((information + information.T) / 2)
+        variance = count / (count - 1) * float(influences[:, 0] @ influences[:, 0])
     return Estimate(float(best[0]), Variance(variance, 0, 0, count, 1)), width, spread

@@ -143,7 +143,7 @@ class LinearVC:
         voice = target if isinstance(target, LinearVoice) else self._voices[target]
         recording = load((sample_rate, waveform), SAMPLE_RATE, MAX_SECONDS).waveform
         source = self.analyse(recording)
-        pitch = moved(source.pitch, voice)
+        pitch = shift_pitch(source.pitch, voice)
         cancellation.check()
         mel = (self.inputs(source.states, pitch) @ voice.matrix).transpose(0, 1).flatten(0, 1)
         speech = self._vocoder(mel[None], pitch.reshape(1, -1))[0].cpu().numpy()
@@ -210,7 +210,7 @@ def least_squares(
     return torch.linalg.solve(squares, products).float()
 
 
-def moved(pitch: Tensor, voice: LinearVoice) -> Tensor:
+def shift_pitch(pitch: Tensor, voice: LinearVoice) -> Tensor:
     """Move a pitch in Hz (U, 2), 0 where unvoiced, to the height and the range of a voice."""
     mean, std = pitch_statistics(pitch.flatten().cpu().numpy())
     ratio = min(max(voice.pitch_std / std, 1 / MAX_RATIO), MAX_RATIO)

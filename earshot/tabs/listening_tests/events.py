@@ -126,13 +126,13 @@ class StudyEvents:
         test already, or the test is one that is open, the form changes it."""
         files, form = values[self.components.files] or [], self.components.form.read(values)
         workspace = self.workspaces.of(values[self.components.workspace], request)
-        if workspace.has_test and workspace.brought == (*files,):
+        if workspace.has_test and workspace.uploads == (*files,):
             return self._show(workspace, workspace.edited(values[self.components.yaml], form))
         if not files:
             raise InputError("Upload your sounds first: a zip, or sounds one by one.")
         folder.unpack([Path(file) for file in files], workspace.empty())
         self._count(workspace.folder, request)
-        workspace.brought = (*files,)
+        workspace.uploads = (*files,)
         return self._show(workspace, workspace.yaml(form))
 
     def edit(self, values: Mapping[Component, Any], request: gr.Request) -> Update:
@@ -147,7 +147,7 @@ class StudyEvents:
         workspace = self.workspaces.of(values[self.components.workspace], request)
         workspace.copy(opened.test.folder)
         self._count(workspace.folder, request)
-        workspace.open, workspace.brought = name, (*(values[self.components.files] or []),)
+        workspace.open, workspace.uploads = name, (*(values[self.components.files] or []),)
         return self._show(workspace, workspace.yaml(Form()))
 
     def from_draft(self, values: Mapping[Component, Any], request: gr.Request) -> Update:

@@ -98,7 +98,7 @@ class ImportSection(Section):
         from earshot.study.analysis import analyse
         from earshot.study.analysis.report.page import page
         from earshot.study.analysis.report.pdf import document
-        from earshot.study.analysis.report.prose import concluded
+        from earshot.study.analysis.report.prose import conclusion
 
         if not file:
             raise InputError(NO_FILE)
@@ -112,7 +112,7 @@ class ImportSection(Section):
         html.write_text(make(page, results), encoding="utf-8")
         return {
             self.workspace: workspace,
-            self.message: say(" ".join((concluded(results), *ratings.notes)), "done"),
+            self.message: say(" ".join((conclusion(results), *ratings.notes)), "done"),
             self.report: gr.File([str(pdf), str(html)], visible=True),
         }
 

@@ -36,13 +36,13 @@ class Preview:
 @dataclass
 class Workspace:
     """The folder of a visitor's test while they work on it; open: what it is called among those
-    that open, once raters can come. brought: the files that its sounds came in.
+    that open, once raters can come. uploads: the files that its sounds came in.
     """
 
     folder: Path
     preview: Preview | None = None
     open: str = ""
-    brought: tuple[str, ...] = ()
+    uploads: tuple[str, ...] = ()
 
     @classmethod
     def new(cls) -> "Workspace":
@@ -133,7 +133,7 @@ class Workspace:
         """Empty the folder. Raises InputError where there is no room for what is to come."""
         self.check_room()
         self.clear()
-        self.open, self.brought = "", ()
+        self.open, self.uploads = "", ()
         self.folder.mkdir()
         return self.folder
 

@@ -256,7 +256,7 @@ class SoundEvents:
             **self.result.show(search, result, library),
         }
 
-    def ranked(
+    def rank(
         self,
         search: Search,
         own: VisitorLibrary | None,

@@ -83,7 +83,7 @@ class SystemSection(Section):
         if past.listing or not (past.text or past.like):
             raise InputError(NO_QUERY)
         label = self.systems.label(name)
-        ours, theirs = (self.events.ranked(past, own, n, MAX_RANK, progress) for n in ("", name))
+        ours, theirs = (self.events.rank(past, own, n, MAX_RANK, progress) for n in ("", name))
         rows = [
             {"ours": before, "theirs": after, "moved": moved}
             for (before, _), (after, moved) in zip(

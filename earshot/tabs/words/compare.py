@@ -100,7 +100,7 @@ class CompareSection(Section):
         with gr.Accordion("Compare words", open=False) as fold, gr.Row(elem_classes="room"):
             with gr.Column(scale=1, min_width=300, elem_classes="room-input"):
                 gr.HTML(HINT)
-                self.picked = gr.Dropdown(
+                self.selection = gr.Dropdown(
                     [],
                     value=[],
                     multiselect=True,
@@ -121,31 +121,31 @@ class CompareSection(Section):
             with gr.Column(scale=2, min_width=320, elem_classes="room-result"):
                 self.panel = word_panel("compared-words")
         self.own, self.written = self.store.state(), gr.State((), time_to_live=3600)
-        inputs = [self.picked, self.own, self.written]
+        inputs = [self.selection, self.own, self.written]
         run, tables = queued(self.panel), [self.message, self.panel]
         with gr.Row(visible=False):
             call, similarities = gr.Button(), gr.JSON(label="similarities")
             written = gr.Textbox(label="written")
             files = gr.File(file_count="multiple", type="filepath", label="recordings")
         offer(call, self.compare_words, [files, written], similarities)
-        self.on(fold.expand, self.first_look, inputs[:2], [self.message, self.picked])
-        self.on(self.picked.change, self.compare, inputs, tables)
+        self.on(fold.expand, self.first_look, inputs[:2], [self.message, self.selection])
+        self.on(self.selection.change, self.compare, inputs, tables)
         for chip, words in zip(examples, EXAMPLES, strict=True):
-            chip.click(partial(self.example, *words), None, self.picked, **HIDDEN)
+            chip.click(partial(self.example, *words), None, self.selection, **HIDDEN)
         recorded = self.on(
             recorded_or_uploaded(recording),
             self.record,
-            [recording, self.picked, self.own],
-            [self.message, self.own, self.picked],
+            [recording, self.selection, self.own],
+            [self.message, self.own, self.selection],
             **run,
         )
         empty_after(recorded, recording)
         spelled = self.on(typed.submit, self.write, typed, [self.message, self.written], **run)
         spelled.success(reporting(self.compare, self.message), inputs, tables, **HIDDEN)
 
-    def first_look(self, picked: list[str], own: Recordings | None) -> Update:
+    def first_look(self, selection: list[str], own: Recordings | None) -> Update:
         """Show the words to pick from, with the first example picked if nothing is."""
-        return {self.picked: self._choices(own, picked or self.example(*EXAMPLES[0]))}
+        return {self.selection: self._choices(own, selection or self.example(*EXAMPLES[0]))}
 
     def example(self, *spellings: str) -> list[str]:
         """List the ids of the library's recordings of these words, VOICES_PER_WORD of each."""
@@ -157,40 +157,40 @@ class CompareSection(Section):
     def record(
         self,
         recording: str | None,
-        picked: list[str],
+        selection: list[str],
         own: Recordings | None,
         request: gr.Request,
     ) -> Update:
         """Add a recording to the words that are compared."""
         with delete_after_use(recording):
-            if len(picked) >= MAX_WORDS:
+            if len(selection) >= MAX_WORDS:
                 raise InputError(f"There are {MAX_WORDS} words already. Take one out first.")
             spoken = one_word(self.pipeline(), recording)
             own = self.store.of(own, request)
-            for word in set(own) - set(picked):  # no longer compared
+            for word in set(own) - set(selection):  # no longer compared
                 del own[word]
             number = 1 + max((int(word.removeprefix(OWN_ID)) for word in own), default=0)
             own[f"{OWN_ID}{number}"] = _recorded(spoken, str(number))
-            choices = self._choices(own, [*picked, f"{OWN_ID}{number}"])
-            return {self.message: "", self.own: own, self.picked: choices}
+            choices = self._choices(own, [*selection, f"{OWN_ID}{number}"])
+            return {self.message: "", self.own: own, self.selection: choices}
 
     def write(self, text: str) -> Update:
         """Set the written words to compare with."""
         return {self.message: "", self.written: self._written(text)}
 
     def compare(
-        self, picked: list[str], own: Recordings | None, written: "Sequence[Written]"
+        self, selection: list[str], own: Recordings | None, written: "Sequence[Written]"
     ) -> Update:
         """Compare the picked words with each other and with written words."""
         from earshot.systems.words.comparison import compare  # late, for it loads librosa
 
-        if len(picked) > MAX_WORDS:
+        if len(selection) > MAX_WORDS:
             raise InputError(f"Pick {MIN_WORDS} words or more, up to {MAX_WORDS}.")
         library, sounds = self.library(), Sounds()
         rows = {word.id: row for row, word in enumerate(library.words)}
-        stored = {word: _stored(library, rows[word], sounds) for word in picked if word in rows}
+        stored = {word: _stored(library, rows[word], sounds) for word in selection if word in rows}
         by_id = {**(own or {}), **stored}  # a copy: recordings may change meanwhile
-        words = [by_id[word] for word in picked if word in by_id]
+        words = [by_id[word] for word in selection if word in by_id]
         if len(words) < MIN_WORDS:
             raise InputError(f"Pick {MIN_WORDS} words or more, up to {MAX_WORDS}.")
         columns = {w.spelling: w.vector for w in written} or _spellings(library, list(stored))
@@ -235,7 +235,7 @@ class CompareSection(Section):
         ]
         return {name: values.tolist() for name, values in numbers.items()} | {"notices": notices}
 
-    def _choices(self, own: Recordings | None, picked: list[str]) -> gr.Dropdown:
+    def _choices(self, own: Recordings | None, selection: list[str]) -> gr.Dropdown:
         library = self.library()
         spoken = sorted(
             (library.words[row] for row in library.spoken),
@@ -243,7 +243,7 @@ class CompareSection(Section):
         )
         recorded = [(str(word.label), name) for name, word in (own or {}).items()]
         choices = recorded + [(f"{word.spelling} · {voice_name(word)}", word.id) for word in spoken]
-        return gr.Dropdown(choices=choices, value=picked, multiselect=True)
+        return gr.Dropdown(choices=choices, value=selection, multiselect=True)
 
     def _written(self, text: str) -> "tuple[Written, ...]":
         names = [name.strip() for name in COMMAS.split(text) if name.strip()]
@@ -349,9 +349,9 @@ def _frames(path: Path) -> np.ndarray:
     return mfcc_frames(waveform)
 
 
-def _spellings(library: "WordLibrary", picked: Sequence[str]) -> dict[str, np.ndarray]:
+def _spellings(library: "WordLibrary", selection: Sequence[str]) -> dict[str, np.ndarray]:
     """Collect the vectors of the written forms of the picked words."""
-    forms = {(word.language, word.spelling) for word in library.words if word.id in picked}
+    forms = {(word.language, word.spelling) for word in library.words if word.id in selection}
     written = [(library.words[row], library.vectors[row]) for row in library.written]
     return {
         word.spelling: np.asarray(vector, np.float32)

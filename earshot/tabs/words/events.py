@@ -168,7 +168,7 @@ class WordSection(Section):
     ) -> Update:
         """Show the typed word, or else the recording."""
         if text.strip():
-            return self._typed(text, past)
+            return self._show_typed(text, past)
         if recording is None:
             raise InputError(NO_WORD)
         return self.record(recording, past, progress)
@@ -179,14 +179,14 @@ class WordSection(Section):
         data = event_data(event)
         word = str(data.get("word", data.get("id")))
         if data.get("action") == "type":
-            return self._typed(word, past)
+            return self._show_typed(word, past)
         if data.get("action") == "back":
             if past is None or past.own is None:
                 raise InputError(GONE)
             return self._result(replace(past.own, typed_words=typed_before(past)))
         return self._result(self._of_library(word).after(past))
 
-    def _typed(self, text: str, past: Query | None) -> Update:
+    def _show_typed(self, text: str, past: Query | None) -> Update:
         query = Query.typed(self.pipeline().embed_text(text), past)
         emptied = {self.cut: "", self.recorded: None, self.recording: None}
         return {**self._result(query), **emptied, self.text: text}

@@ -11,7 +11,7 @@ import pytest
 from earshot.study.analysis import Results, Rules, analyse
 from earshot.study.analysis.report import paper
 from earshot.study.analysis.report.page import running
-from earshot.study.analysis.report.prose import came, overall, verdict
+from earshot.study.analysis.report.prose import attendance, overall, verdict
 from earshot.study.design import REFERENCE
 from earshot.study.design.raters import RoomTest
 from earshot.study.storage.raters import Conduct
@@ -134,7 +134,7 @@ def test_flow_counts_each_way_out() -> None:
     assert rows["Screened out by the headphone check"] == "2"
     assert rows["Left out by rule: failed checks"] == "3"
     assert rows["Kept"] == "9"
-    assert came(results) == (
+    assert attendance(results) == (
         "12 raters, 3 of them left out by the rules. 14 agreed to take part: 2 screened out by the "
         "headphone check, 1 screened out by attention checks, 1 withdrew, 2 not finished."
     )
@@ -198,7 +198,7 @@ def test_untimely_rater_is_left_out() -> None:
     ratings = rate(test, 8, lambda rater, system, *_: 3.0 + (system == "first"))
     ratings.loc[ratings["rater"].isin(["rater-0", "rater-1"]), "milliseconds"] = 61_000
     results = analyse(test, ratings, conduct=CONDUCT)
-    assert "8 raters, 2 of them left out by the rules" in came(results)
+    assert "8 raters, 2 of them left out by the rules" in attendance(results)
     assert "The rules leave out 2 of 8 raters" in results.notes[0]
     flow = _named(paper.flow(results).rows)
     assert flow["Left out by rule: time of single answers"] == "2" and flow["Kept"] == "6"

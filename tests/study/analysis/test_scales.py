@@ -12,7 +12,7 @@ from earshot.study.analysis.report import paper
 from earshot.study.analysis.report.method import method
 from earshot.study.analysis.report.page import page
 from earshot.study.analysis.report.pdf import document
-from earshot.study.analysis.report.prose import concluded
+from earshot.study.analysis.report.prose import conclusion
 from earshot.study.analysis.results import evaluate
 from earshot.study.design import Scale, Test
 from earshot.study.design.designs import TRANSCRIPTION
@@ -71,7 +71,7 @@ def test_fewest_word_errors_are_best(results: Results) -> None:
         "ours", "rival", "rival"
     ]  # fmt: skip
     assert typed.included.pairs["value"].iloc[0] < 0
-    sentence = concluded(results)
+    sentence = conclusion(results)
     assert "Naturalness: ours was rated highest" in sentence
     assert "Transcription: rival was understood best" in sentence and "word error rate" in sentence
     assert not typed.included.power.empty

@@ -15,7 +15,7 @@ from earshot.systems.voice_conversion.linear import (
     LinearVC,
     Matrices,
     least_squares,
-    moved,
+    shift_pitch,
 )
 
 RATE = 16_000
@@ -54,7 +54,7 @@ def test_conversion_is_as_long_as_source(system: LinearVC, rate: int) -> None:
 def test_mel_of_seeded_matrices_is_as_before(system: LinearVC) -> None:
     """Golden: states, harmonics and matrix, in the first and the second frame of two steps."""
     source, voice = system.analyse(speech_like(1.0)), system._voices["A"]
-    mel = system.inputs(source.states, moved(source.pitch, voice)) @ voice.matrix
+    mel = system.inputs(source.states, shift_pitch(source.pitch, voice)) @ voice.matrix
     np.testing.assert_allclose(mel[0, 25, :3], [0.0777, -0.0974, -0.0362], atol=2e-3)
     np.testing.assert_allclose(mel[1, 40, -3:], [0.2550, 0.0009, -0.0374], atol=2e-3)
 
@@ -108,7 +108,7 @@ def test_pitch_moves_to_the_height_and_range_of_the_voice() -> None:
     pitch = torch.exp(np.log(100) + 0.1 * torch.randn(500, 2, generator=torch.manual_seed(0)))
     pitch[::3] = 0
     voice = linear.LinearVoice("A", torch.zeros(1), float(np.log(200)), 1.0)
-    there = moved(pitch, voice)
+    there = shift_pitch(pitch, voice)
     assert ((there > 0) == (pitch > 0)).all()
     logs = there[there > 0].log()
     assert logs.mean() == pytest.approx(np.log(200), abs=0.01)
@@ -121,7 +121,7 @@ def test_voice_of_a_recording_speaks_nearer_to_it(system: LinearVC) -> None:
     voice = system.voice_from(reference, RATE)
     assert voice.pitch_mean == pytest.approx(np.log(180), abs=0.05)
     source = system.analyse(speech_like(2.0))
-    mel = system.inputs(source.states, moved(source.pitch, voice)) @ voice.matrix
+    mel = system.inputs(source.states, shift_pitch(source.pitch, voice)) @ voice.matrix
     target = system.analyse(reference).mel.mean(dim=(0, 1))
     converted, own = mel.mean(dim=(0, 1)), source.mel.mean(dim=(0, 1))
     assert (converted - target).abs().mean() < (own - target).abs().mean()

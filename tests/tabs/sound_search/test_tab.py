@@ -181,7 +181,7 @@ def test_chosen_system_embeds_all_libraries(
 def test_ranking_by_another_system_says_what_moved(section: SystemSection) -> None:
     rows = section.compare("other", Search(text="deep"), None)[section.ranks]
     assert "“deep”, ranked by both" in rows and "Other" in rows
-    same = rank_changes(*2 * [section.events.ranked(Search(text="deep"), None, "", 10)])
+    same = rank_changes(*2 * [section.events.rank(Search(text="deep"), None, "", 10)])
     assert {moved for name, moved in same if name} == {"="}
     with pytest.raises(InputError, match="Search for something first"):
         section.compare("other", Search(), None)

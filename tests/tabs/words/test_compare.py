@@ -84,7 +84,7 @@ def test_compare_shows_table_of_each_similarity(events: CompareSection) -> None:
 
 def test_first_look_picks_example(events: CompareSection) -> None:
     """Words that are picked stay."""
-    picked = events.picked
+    picked = events.selection
     first = events.first_look([], None)[picked].constructor_args
     assert len(first["value"]) == 6 and set(first["value"]) <= {c[1] for c in first["choices"]}
     assert first["value"][0].startswith(EXAMPLES[0][0])
@@ -106,7 +106,7 @@ def test_record_adds_word_and_deletes_file(events: CompareSection, upload: str) 
     page = events
     answer = events.record(upload, PICKED, None, VISITOR)
     assert answer[page.message] == "" and not Path(upload).exists()
-    picked = answer[page.picked].constructor_args["value"]
+    picked = answer[page.selection].constructor_args["value"]
     assert picked == [*PICKED, "mine-1"]
     panel = events.compare(picked, answer[page.own], ())[page.panel]
     assert len(tables(panel)[0]) == 4
@@ -118,7 +118,7 @@ def test_damaged_words_are_compared_with_notice(events: CompareSection, upload: 
     content = Path(upload).read_bytes()
     Path(upload).write_bytes(content[:-12_000])
     answer = events.record(upload, PICKED, None, VISITOR)
-    picked = answer[events.picked].constructor_args["value"]
+    picked = answer[events.selection].constructor_args["value"]
     compared = events.compare(picked, answer[events.own], ())
     assert "ends early" in compared[events.message]
 
@@ -129,7 +129,7 @@ def test_record_forgets_words_no_longer_picked(events: CompareSection, upload: s
     for _ in range(3):
         Path(upload).write_bytes(content)
         answer = events.record(upload, picked, own, VISITOR)
-        own, picked = answer[page.own], answer[page.picked].constructor_args["value"][-2:]
+        own, picked = answer[page.own], answer[page.selection].constructor_args["value"][-2:]
     zoo = str(write_word(Path(upload), "zoo"))
     own = events.record(zoo, picked, own, VISITOR)[page.own]
     assert set(own) == {"mine-2", "mine-3", "mine-4"}

@@ -24,7 +24,7 @@ from earshot.study.analysis.report.panels import BLUE, INK, QUIET
 from earshot.study.analysis.report.prose import (
     TOO_LITTLE,
     aim,
-    concluded,
+    conclusion,
     counted,
     facts,
     more_raters,
@@ -76,7 +76,7 @@ def page(results: Results, progress: str = "", rehearsed: Results | None = None)
         return render(
             "unrated.html",
             **_head(results),
-            sentence=concluded(results),
+            sentence=conclusion(results),
             notes=results.notes,
             progress=Markup(progress),
             rehearsal=Markup(rehearsal(rehearsed) if rehearsed else ""),
@@ -85,7 +85,7 @@ def page(results: Results, progress: str = "", rehearsed: Results | None = None)
     return render(
         "results.html",
         **_head(results),
-        sentence=concluded(results),
+        sentence=conclusion(results),
         notes=results.notes,
         progress=Markup(progress),
         several=bool(results.test.scales),
@@ -120,7 +120,7 @@ def rehearsal(results: Results) -> str:
         "rehearsal.html",
         raters=counted(results.started, "simulated rater"),
         note=REHEARSED,
-        sentence=concluded(results),
+        sentence=conclusion(results),
         several=bool(results.test.scales),
         scales=list(map(_of_scale, scales)),
         more=[each.named(sentence) for each in scales for sentence in more_raters(each.included)],

@@ -21,7 +21,7 @@ from reportlab.platypus import Image, Paragraph, SimpleDocTemplate, Table, Table
 from earshot.study.analysis.report import figures, paper, sheets
 from earshot.study.analysis.report.method import method
 from earshot.study.analysis.report.panels import INK, LINE, QUIET
-from earshot.study.analysis.report.prose import TOO_LITTLE, concluded, facts, more_raters, overall
+from earshot.study.analysis.report.prose import TOO_LITTLE, conclusion, facts, more_raters, overall
 from earshot.study.analysis.results import Results
 
 REGULAR, BOLD = "DejaVuSans", "DejaVuSans-Bold"  # with Greek letters and signs of mathematics
@@ -78,7 +78,7 @@ def _register_fonts() -> None:
 def _story(results: Results) -> Iterator[Any]:
     yield _text(results.test.title, TITLE)
     yield _text(" · ".join(facts(results)), QUIETER)
-    yield _text(concluded(results), VERDICT)
+    yield _text(conclusion(results), VERDICT)
     yield from _list(results.notes)
     if not results.started:  # a board of zeros says nothing
         yield _text("What is asked", HEAD)

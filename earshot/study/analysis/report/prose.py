@@ -55,7 +55,7 @@ def facts(results: Results) -> Iterator[str]:
     yield f"{results.finished} of {results.started} have finished"
 
 
-def came(results: Results) -> str:
+def attendance(results: Results) -> str:
     """Return how many took part, and how many of them the page or the rules leave out."""
     raters = counted(results.started, "rater")
     sentence = f"{raters}, {len(results.exclusions)} of them left out by the rules"
@@ -73,7 +73,7 @@ def came(results: Results) -> str:
     return f"{sentence}. {conduct.consented} agreed to take part{f': {others}' if others else ''}."
 
 
-def concluded(results: Results) -> str:
+def conclusion(results: Results) -> str:
     """Return the verdict of those who are kept."""
     if results.included.answers.empty and results.exclusions:
         return "Everyone is left out by the rules below, and so there is no result."

@@ -180,7 +180,7 @@ class LiveServer:
 
     async def _visit(self, socket: WebSocket) -> str:
         """Convert for a visitor, and return what is to be said at the end."""
-        visitor = await asyncio.wait_for(Visitor.met(socket, self._tickets), MAX_GREETING)
+        visitor = await asyncio.wait_for(Visitor.from_socket(socket, self._tickets), MAX_GREETING)
         if self._queue.waiting >= MAX_WAITING:
             return FULL
         listening = asyncio.create_task(visitor.listen())
@@ -286,7 +286,7 @@ async def _convert(
     seconds, or nothing reaches them.
     """
     while not visitor.gone and time.monotonic() < until:
-        visitor.came.clear()
+        visitor.arrival.clear()
         if plug_in_of(visitor) != plug_in:
             raise InputError(SWITCHED)
         samples, end = visitor.take()
@@ -304,7 +304,7 @@ async def _convert(
             if len(spoken):
                 await asyncio.wait_for(socket.send_bytes(packed(about, spoken)), MAX_SILENCE)
         elif not visitor.gone:
-            await asyncio.wait_for(visitor.came.wait(), MAX_SILENCE)
+            await asyncio.wait_for(visitor.arrival.wait(), MAX_SILENCE)
 
 
 def packed(about: dict[str, Any], samples: np.ndarray) -> bytes:

@@ -63,7 +63,7 @@ class Visitor:
     """A visitor at one socket. Nothing of what comes is kept but what waits to be converted.
 
     rate: of the microphone in Hz; dropped: samples that were left out because the conversion was
-    behind; backlog: seconds of input that may wait; came: set when there is sound, or they are
+    behind; backlog: seconds of input that may wait; arrival: set when there is sound, or they are
     gone; gone: whether the visitor has left, or pressed stop.
     """
 
@@ -74,14 +74,14 @@ class Visitor:
         self.dropped = 0
         self.backlog = MAX_BACKLOG
         self.gone = False
-        self.came = asyncio.Event()
+        self.arrival = asyncio.Event()
         self._socket = socket
         self._waiting: deque[np.ndarray] = deque()
         self._samples = 0  # that wait
         self._end = 0  # how many samples were recorded up to the last that came
 
     @classmethod
-    async def met(cls, socket: WebSocket, tickets: Tickets) -> "Visitor":
+    async def from_socket(cls, socket: WebSocket, tickets: Tickets) -> "Visitor":
         """Meet the visitor by the first message. Raises RefusedError where it is something else,
         and InputError for a rate that no device has.
         """
@@ -109,7 +109,7 @@ class Visitor:
             return
         finally:
             self.gone = True
-            self.came.set()
+            self.arrival.set()
 
     def allow_backlog(self, busy: bool) -> None:
         """Let more input wait where the machine is busy."""
@@ -134,7 +134,7 @@ class Visitor:
             self._end = int.from_bytes(message[:POSITION_BYTES], "little") + len(samples)
             self._waiting.append(samples)
             self._samples += len(samples)
-            self.came.set()
+            self.arrival.set()
             # take() leaves out more
             while self._samples > 5 * self.backlog * self.rate:
                 oldest = len(self._waiting.popleft())
