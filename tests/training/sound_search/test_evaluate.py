@@ -12,7 +12,7 @@ from tests.training.sound_search.tones import (
 )
 from training.common.report import publish_table, write_card
 from training.sound_search import evaluate as evaluation
-from training.sound_search import evaluator, languages
+from training.sound_search import evaluator
 from training.sound_search.evaluate import calibrate, evaluate, publish, score
 from training.sound_search.evaluator import Evaluator
 from training.sound_search.test_set import Budget, choose
@@ -64,10 +64,10 @@ def test_languages_are_compared_with_english(
     translated = tmp_path / "translated.csv"
     meows = "a cat meows,eine Katze miaut,un chat miaule,un gato maúlla,猫叫,قطة تموء"
     translated.write_text(f"en,de,fr,es,zh,ar\n{meows}\n", encoding="utf-8")
-    monkeypatch.setattr(languages, "TRANSLATED", translated)
-    monkeypatch.setattr(languages, "QUERIES", queries)
-    monkeypatch.setattr(languages, "EarshotEncoder", ToneEncoder)
-    rows = {row["system"]: row for row in languages.evaluate_languages(data, checkpoints[1:])}
+    monkeypatch.setattr(evaluation, "TRANSLATED", translated)
+    monkeypatch.setattr(evaluation, "QUERIES", queries)
+    monkeypatch.setattr(evaluation, "EarshotEncoder", ToneEncoder)
+    rows = {row["system"]: row for row in evaluation.evaluate_languages(data, checkpoints[1:])}
     assert len(rows) == 1 + 2 * len(LANGUAGES)
     assert rows["English"]["mAP@10"] == 1 and rows["German, as typed"]["mAP@10"] < 1
     for name in LANGUAGES.values():
