@@ -224,6 +224,13 @@ def quarter_of(test: Test, rater: str, nth: int) -> int:
     return int((rng.permutation(test.trials_per_rater) % 4)[nth])
 
 
+def start_of(test: Test, rater: str, place: int) -> int:
+    """Choose where the gain of a trial starts, in dB: anywhere within its ends."""
+    low, high = test.design.scale.bounds
+    rng = np.random.default_rng([test.seed, *_digest(rater), place])
+    return int(rng.integers(low, high + 1))
+
+
 def _digest(rater: str) -> bytes:
     return hashlib.sha256(rater.encode()).digest()[:8]
 

@@ -30,7 +30,7 @@ from earshot.core.paths import release
 from earshot.study.analysis import publication
 from earshot.study.analysis.publication import Circumstances
 from earshot.study.design import DESIGNS, Test, Trial, spec
-from earshot.study.design.designs import MAX_SYSTEMS
+from earshot.study.design.designs import MAX_SYSTEMS, Adjustment
 from earshot.study.design.folder import UNREADABLE
 from earshot.study.design.model import MAX_TRIALS, UNDRAWN
 from earshot.study.design.scales import MAX_FAULTS, MAX_SCALES
@@ -229,7 +229,13 @@ def _test(described: dict[str, Any]) -> Test:
         what = f"the design “{_short(str(described['design']))}”"
         raise InputError(UNKNOWN.format(what=what, version=release()))
     trials = [_trial(number, each) for number, each in enumerate(described["trials"])]
-    own = {"design": DESIGNS[described["design"]], "trials": tuple(trials), "folder": FOLDER}
+    design = DESIGNS[described["design"]]
+    if isinstance(design, Adjustment) and described.get("gain"):
+        gain = _cast(tuple[int, int], described["gain"])
+        if not spec.is_gain(gain):
+            raise InputError("its gain is none that Earshot would open.")
+        design = design.bounded(*gain)
+    own = {"design": design, "trials": tuple(trials), "folder": FOLDER}
     values = {name: _cast(hints[name], described[name]) for name in described.keys() - own.keys()}
     test = Test(**values, **own)
     if not (

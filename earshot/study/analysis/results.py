@@ -187,6 +187,8 @@ def _scores(test: Test, answers: Table, scale: Scale) -> ScaleEstimates:
     # A hidden reference is there to be found: what differs from it is no finding of the test.
     against = pairs[["system", "other"]].eq(REFERENCE).any(axis=1)
     pairs = pairs.assign(p_holm=holm(pairs["p"].mask(against)))
+    if scale.adjusted:
+        systems = systems.merge(scores.spreads(answers), on="system")
     overall = None
     if test.design.together:
         systems = systems.merge(scores.quartiles(answers), on="system")

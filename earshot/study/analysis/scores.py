@@ -124,6 +124,16 @@ def quartiles(ratings: Table) -> Table:
     return table.set_axis(["q1", "median", "q3"], axis=1).reset_index()
 
 
+def spreads(ratings: Table) -> Table:
+    """Find how far a rater's own answers to each system spread: column own_spread, the standard
+    deviation within raters, pooled over them; NaN where nobody has answered twice."""
+    own = ratings.groupby(["system", "rater"])["answer"].agg(["var", "size"])
+    own["squares"], own["df"] = own["var"].fillna(0.0) * (own["size"] - 1), own["size"] - 1
+    sums = own.groupby("system")[["squares", "df"]].sum()
+    pooled = np.sqrt(sums["squares"] / sums["df"].where(sums["df"] > 0))
+    return pooled.rename("own_spread").reset_index()
+
+
 def by_rater(ratings: Table) -> Table:
     """Average the answers of each rater (rows) to each system (columns), without those who lack
     one.

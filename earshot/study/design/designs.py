@@ -8,7 +8,7 @@ Sources: ITU-T P.800 (ACR, DCR, CCR), ITU-R BS.1534-3 (MUSHRA), and the Voice Co
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import ClassVar, Final, Literal, TypeVar
 
@@ -64,6 +64,7 @@ class Scale:
     typed: bool = False
 
     ranked: ClassVar[bool] = False  # whether raters put all sounds of a trial in order
+    adjusted: ClassVar[bool] = False  # whether raters set the level of a sound
     unit: ClassVar[str] = "rating"  # what one of their answers is called
 
     @property
@@ -95,6 +96,13 @@ class Scale:
     def scores(self) -> bool:
         """Whether the value is a mean of scores that each sound gets."""
         return not self.of_pairs and not self.shares
+
+
+class GainScale(Scale):
+    """A scale of gains: raters set how loud a sound is, in whole dB within the bounds."""
+
+    adjusted: ClassVar[bool] = True
+    unit: ClassVar[str] = "setting"
 
 
 class RankScale(Scale):
@@ -209,6 +217,37 @@ class Design:
     def random(self, words: Labels, places: int, rng: Generator) -> One:
         """Return any answer of the scale."""
         return words[int(rng.integers(len(words)))][0]
+
+
+class Adjustment(Design):
+    """One sound, whose level the rater sets: by the method of adjustment, from a random start."""
+
+    near: ClassVar[float] = 3.0  # dB
+
+    def refusal(self, answer: object, values: Sequence[int | str], places: int) -> str | None:
+        low, high = self.scale.bounds
+        fits = type(answer) is int and low <= answer <= high
+        return None if fits else f"Send a whole number of dB from {low} to {high}."
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        return self.scale.bounds
+
+    def in_words(self, value: float, words: Labels) -> str:
+        return f"{value:+g} dB"
+
+    def guess(self, scores: Sequence[float], order: Order, words: Labels, rng: Generator) -> One:
+        """Set what is better louder, so that systems differ in a rehearsal."""
+        low, high = self.scale.bounds
+        return int(np.clip(round(low + (high - low) * (scores[0] - 1) / 4), low, high))
+
+    def random(self, words: Labels, places: int, rng: Generator) -> One:
+        low, high = self.scale.bounds
+        return int(rng.integers(low, high + 1))
+
+    def bounded(self, low: int, high: int) -> "Adjustment":
+        """Return the design with these bounds, in dB."""
+        return replace(self, scale=replace(self.scale, bounds=(low, high)))
 
 
 class Pair(Design):
@@ -630,6 +669,31 @@ RANKING: Final = Ranking(
     example="1",
 )
 
+ADJUSTMENT: Final = Adjustment(
+    name="adjustment",
+    title="Method of adjustment",
+    summary="Adjustment: set how loud a sound is",
+    source="the method of adjustment, in which raters set the level of each sound, from a random "
+    "start within bounds",
+    scale=GainScale(
+        "Set the sound as loud as the reference.",
+        (),
+        "Gain",
+        (-20, 6),
+        level="interval",
+        differences=(0.5, 1.0, 2.0),
+        decimals=1,
+        aim="A difference of {difference:g} dB",
+    ),
+    tested=f"Values are gains in dB. {ALONE} How far a rater's own settings of one system spread "
+    "is the standard deviation of them, pooled over raters.",
+    reference="optional",
+    about_reference="What the level is set by; without it, raters set what they like.",
+    alike=False,
+    unreferenced="Set the sound as loud as you like it best.",
+    example="0",
+)
+
 FAULTS: Final = "faults"  # the name of the faults that were ticked, among the answers of a trial
 COMMENT: Final = "comment"  # the name of a text about a trial, among its answers
 TRANSCRIPTION: Final = Scale(
@@ -645,5 +709,6 @@ TRANSCRIPTION: Final = Scale(
 )
 
 DESIGNS: Final[Mapping[str, Design]] = {
-    design.name: design for design in (ACR, CCR, DCR, AB, ABX, MUSHRA, RANKING, SIMILARITY, SMOS)
+    design.name: design
+    for design in (ACR, CCR, DCR, AB, ABX, ADJUSTMENT, MUSHRA, RANKING, SIMILARITY, SMOS)
 }

@@ -22,7 +22,6 @@ SOUNDS_OF_TRIAL: Final = {
     ("reference", "sound"): "a reference and a recording",
     ("A", "B"): "two recordings, A and B",
     ("A", "B", "X"): "A, B, and X, which is one of them",
-    (): "all systems of a sentence",
 }
 MAX_CONSENT: Final = 60  # characters of the consent that are repeated
 UNPRINTABLE: Final = re.compile(r"[^\n\x20-\x7e\u00a0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -76,6 +75,7 @@ CHECK: Final = """\
 # {kind}:
 #   - sounds: {sounds}{reference}{expected}
 """
+GAIN: Final = "gain: [{}, {}]    # dB, the ends of what raters set; it starts anywhere between\n"
 NOT_PREFERRED: Final = "no_preference: true    # whether raters may prefer neither\n"
 
 
@@ -90,6 +90,8 @@ def template(design: Design) -> str:
         parts.append(AGAINST)
     if SAME in dict(design.scale.answers):
         parts.append(NOT_PREFERRED)
+    if design.scale.adjusted:
+        parts.append(GAIN.format(*design.scale.bounds))
     several = design.paired or design.scale.ranked
     sounds = "[checks/first.wav, checks/second.wav]" if several else "checks/one.wav"
     answer = design.example
@@ -150,10 +152,14 @@ class Form:
         number = f"{count} trial{'s' * (count > 1)}" + ", or as many as fit" * (not self.trials)
         minutes = f"about {max(1, round(count / 2))} minute{'s' * (count > 2)}"
         answers = " / ".join(word for _, word in design.scale.answers if word)
-        sounds = SOUNDS_OF_TRIAL.get(design.cards, "recordings")
+        alone = "one recording, again and again"
+        all_or_one = "all systems of a sentence" if design.together else alone
+        sounds = SOUNDS_OF_TRIAL.get(design.cards, all_or_one)
         if design.together and design.switched:
             sounds = f"{sounds}, and switch between them as they play"
             answers = f"a slider each, from {answers}"
+        elif design.scale.adjusted:
+            answers = "They set its level by a slider"
         elif design.together:
             answers = "It is taken out, again and again, until the best is left"
         title = self.title.strip() or TITLE

@@ -114,7 +114,8 @@ class Test:
     raters read while they judge, by scale (earshot.study.design.scales). faults: what they may tick
     of each sound. headphones: how theirs are checked, None: as usual. show_others: whether raters
     see at the end how their answers lie among others'. staircase: where the level of the next trial
-    depends on the answers. source: what its ratings were collected
+    depends on the answers. gain: where raters set the level of a sound, the ends of it in dB.
+    source: what its ratings were collected
     with, where it was not us (earshot.study.imports). recordings: what is known of its sounds,
     where they are not here (earshot.study.reproduction).
     """
@@ -161,6 +162,7 @@ class Test:
     headphones: HeadphoneCheck | None = None
     show_others: bool = False
     staircase: Staircase | None = None
+    gain: tuple[int, int] | None = None
     source: str = ""
     recordings: str = ""
 
@@ -245,6 +247,7 @@ class Test:
         more += [["faults", *self.faults]] if self.faults else []
         if staircase := self.staircase:
             more += [["staircase", *staircase.levels, staircase.down]]
+        more += [["gain", *self.gain]] if self.gain else []
         content = json.dumps([self.design.name, trials, *more])
         return hashlib.sha256(content.encode()).hexdigest()
 

@@ -1,6 +1,7 @@
 """Read a test's YAML file: our own here, webMUSHRA's in earshot.study.design.webmushra."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from os.path import normpath
@@ -15,6 +16,7 @@ from earshot.study.design.designs import (
     MAX_SYSTEMS,
     REFERENCE,
     SAME,
+    Adjustment,
     Design,
     Scale,
 )
@@ -73,7 +75,7 @@ KEYS: Final = (
     "words language no_preference loudness seed invited panel raters closes texts pairing "
     "mention_reference questions rules agree approval strict scales comment sentences "
     "show_sentence demographics environment break_every blocks disclosure statements "
-    "guidelines faults headphones show_others staircase"
+    "guidelines faults headphones show_others staircase gain"
 ).split()
 TRIAL_KEYS: Final = ("sounds", "reference", "expected", "tolerance")
 MIN_RANKED: Final = 2  # sounds of a check
@@ -81,6 +83,8 @@ STAIRCASE_KEYS: Final = ("levels", "unit", "down")
 MIN_LEVELS: Final = 3
 MAX_DOWN: Final = 4
 MAX_UNIT: Final = 20  # characters
+MIN_GAIN, MAX_GAIN = -60, 40  # dB
+MIN_RANGE: Final = 2  # dB, from end to end
 LOUDNESS: Final = (-60.0, -10.0)  # LUFS, what can be meant
 
 
@@ -123,6 +127,9 @@ def _test(document: Value, name: str, folder: Path) -> Test:
         document.at("design").problem(f'"design" must be one of {", ".join(DESIGNS)}.')
         document.problems.raise_any()
     design = DESIGNS[name_of_design]
+    gain = _gain(document, design)
+    if gain and isinstance(design, Adjustment):
+        design = design.bounded(*gain)
     scales = read_scales(document, design)
     systems, trials = _scored(document, design, folder)
     number = document.take("trials", int, len(trials))
@@ -198,6 +205,7 @@ def _test(document: Value, name: str, folder: Path) -> Test:
         headphones=read_headphones(document),
         show_others=document.take("show_others", bool, False),
         staircase=staircase,
+        gain=gain,
     )
 
 
@@ -271,6 +279,30 @@ def _scored(document: Value, design: Design, folder: Path) -> tuple[tuple[str, .
             mentioned=mentioned,
         )
     ]
+
+
+def _gain(document: Value, design: Design) -> tuple[int, int] | None:
+    """Read the ends of the gain that raters set; None where they set none."""
+    if not design.scale.adjusted:
+        if document.has("gain"):
+            document.at("gain").problem('"gain" belongs to adjustment.')
+        return None
+    ends = [each.cast(int, "gain") for each in document.take("gain", list, [])]
+    if not document.has("gain"):
+        return design.scale.bounds
+    if not is_gain(ends):
+        document.at("gain").problem(
+            f'"gain" must be two whole numbers of dB, {MIN_GAIN} to {MAX_GAIN}, the second '
+            f"{MIN_RANGE} or more above the first."
+        )
+        return design.scale.bounds
+    return ends[0], ends[1]
+
+
+def is_gain(ends: Sequence[int]) -> bool:
+    """Whether these can be the ends of a gain, in dB."""
+    inside = all(MIN_GAIN <= end <= MAX_GAIN for end in ends)
+    return len(ends) == 2 and inside and ends[1] - ends[0] >= MIN_RANGE
 
 
 def _staircase(
@@ -354,12 +386,13 @@ def _expected(value: Value, design: Design, sounds: int) -> float:
         must_be = f"the place of the first sound, 1 to {sounds}"
         place = value.take("expected", int, REQUIRED, lambda at: 1 <= at <= sounds, must_be)
         return float(place)
-    if not design.scale.answers:
+    if not design.scale.answers and not design.scale.adjusted:
         value.problem("nothing can be expected of what raters write: add a scale with points.")
         return 0.0
     low, high = design.ends
+    kind = int if design.scale.adjusted else float
     return value.take(
-        "expected", float, REQUIRED, lambda number: low <= number <= high, f"{low:g} to {high:g}"
+        "expected", kind, REQUIRED, lambda number: low <= number <= high, f"{low:g} to {high:g}"
     )
 
 

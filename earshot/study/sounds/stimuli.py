@@ -98,6 +98,7 @@ def check(test: Test, max_samples: int | None = None, copies: Copies | None = No
         try:
             image = picture(source.path)
             stimulus = _prepared(source, test.loudness)
+            _check_gain(stimulus, test.gain)
             held += stimulus.samples.size
             if copies:
                 copies.write(source, stimulus.samples, stimulus.sample_rate, image)
@@ -192,6 +193,16 @@ def _prepared(source: Source, lufs: float | None) -> Stimulus:
             "state a lower loudness."
         )
     return Stimulus((samples * 10 ** (gain / 20)).astype(samples.dtype), rate)
+
+
+def _check_gain(stimulus: Stimulus, gain: tuple[int, int] | None) -> None:
+    """Raise InputError for a sound that the largest gain would clip."""
+    over = stimulus.peak + gain[1] if gain else 0.0
+    if over > 0:
+        raise InputError(
+            f"With a gain of {gain[1] if gain else 0} dB its peaks are {over:.1f} dB over full "
+            "scale: write lower ends of the gain, or a lower loudness."
+        )
 
 
 def _differences(test: Test, trial: Trial, forms: list[Format]) -> list[str]:

@@ -34,7 +34,7 @@ COLUMNS: Final[dict[str, dict[str, str]]] = {
         "answer": "as a number: of the scale; of transcription the share of word errors; "
         "in ab 1 for the system, 0 for the other, 0.5 for "
         "neither; in abx 1 where X was found; in ccr the system compared with the other; in "
-        "ranking its place, from 1, the best",
+        "ranking its place, from 1, the best; in adjustment the gain in dB",
         "answer_in_words": "the same in the words of the scale; in mushra of its interval",
         "scale": "what was asked: the design, or one of several scales; comment: a text on it; "
         "faults: whether the fault in text was ticked of the sound, 1 or 0",
@@ -198,7 +198,7 @@ def ratings(test: Test, rated: pd.DataFrame) -> pd.DataFrame:
 def in_words(test: Test, scale: str, value: float) -> str:
     """Return an answer of the tidy table (answers.rating_rows) in the words of its scale."""
     match = next((each for each in test.rated if each.name == scale), None)
-    has_words = match is not None and (match.answers or match.ranked)
+    has_words = match is not None and (match.answers or match.ranked or match.adjusted)
     return test.design.in_words(value, match.answers) if match and has_words else ""
 
 

@@ -24,7 +24,7 @@ ANSWERED = ("answer", "plays", "milliseconds")
 SOMETIMES = (
     *("scales", "comment", "sentences", "show_sentence"),
     *("environment", "break_every", "blocks", "disclosed_after", "statements"),
-    *("guidelines", "faults", "headphones", "show_others", "staircase"),
+    *("guidelines", "faults", "headphones", "show_others", "staircase", "gain"),
 )
 RARE_RULES = ("least_seconds", "most_seconds", "most_minutes", "dropouts")  # that few tests have
 LINE_END = re.compile(r"\r\n?")  # which, unquoted, would begin another row

@@ -16,7 +16,7 @@ from jinja2 import Environment
 from markupsafe import Markup
 
 from earshot.core.templates import environment
-from earshot.study.assignment import TRIALS_AHEAD
+from earshot.study.assignment import TRIALS_AHEAD, start_of
 from earshot.study.design import Item, Scale, Test
 from earshot.study.design.model import UNDRAWN
 from earshot.study.design.raters import Outcome, Question
@@ -267,6 +267,7 @@ def _trial(opened: Opened, texts: Wording, rater: Rater, item: Item) -> dict[str
     test = opened.test
     trial = test.trials[item.trial] if item.trial != UNDRAWN else None
     referenced = trial is not None and trial.reference is not None
+    adjusted, (low, high) = test.design.scale.adjusted, test.design.scale.bounds
     words = [
         {"value": value, "label": word, "number": test.design.number(value)}
         for (value, _), word in zip(test.scale, texts.words, strict=True)
@@ -275,9 +276,12 @@ def _trial(opened: Opened, texts: Wording, rater: Rater, item: Item) -> dict[str
         "order": item.order,
         "design": test.design.name,
         "cards": test.design.cards,
-        "sliders": test.design.switched,
+        "sliders": test.design.switched or adjusted,
+        "gain": {"low": low, "high": high, "start": start_of(test, rater.id, item.order)}
+        if adjusted
+        else None,
         "ranked": test.design.scale.ranked,
-        "together": test.design.switched and test.strict,
+        "together": (test.design.switched and test.strict) or adjusted,
         "question": texts.question,
         "words": words,
         "scales": [

@@ -175,9 +175,10 @@ def item_at(rater: Rater, order: int) -> Item:
 
 def min_seconds(opened: Opened, item: Item) -> float:
     """Compute how long the page plays before it takes an answer: each sound once to its end, in
-    MUSHRA a second of each.
+    MUSHRA, and where levels are set, a second of each.
     """
-    longest = MUSHRA_SECONDS if opened.test.design.switched else math.inf
+    design = opened.test.design
+    longest = MUSHRA_SECONDS if design.switched or design.scale.adjusted else math.inf
     return sum(min(copy.seconds, longest) for copy in opened.sounds(item))
 
 

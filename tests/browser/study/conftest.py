@@ -24,7 +24,7 @@ def tests(tmp_path_factory: pytest.TempPathFactory) -> TestLibrary:
     attention = [{"sounds": ["fine/bird.wav", "rough/bird.wav"], "expected": "first"}]
     write_test(folder / "ab", "ab", attention=attention)
     write_test(folder / "mushra", "mushra", trials=3)
-    for design in ("acr", "ccr", "dcr", "abx", "ranking", "similarity", "smos"):
+    for design in ("acr", "adjustment", "ccr", "dcr", "abx", "ranking", "similarity", "smos"):
         write_test(folder / design, design, trials=2)
     sentences = dict.fromkeys(STIMULI, "The old cat sat on the mat.")
     write_test(folder / "several", "smos", scales=SCALES, sentences=sentences, comment=True)

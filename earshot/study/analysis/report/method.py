@@ -13,7 +13,7 @@ from earshot.study.analysis.estimates import percent
 from earshot.study.analysis.exclusions import describe_rules
 from earshot.study.analysis.paired_comparisons import CHANCE
 from earshot.study.analysis.power import POWER
-from earshot.study.analysis.report.paper import line
+from earshot.study.analysis.report.paper import gains, line
 from earshot.study.analysis.report.prose import counted
 from earshot.study.analysis.results import MIN_RATERS, Results
 from earshot.study.analysis.scores import MAX_EXACT
@@ -187,6 +187,8 @@ def answer_choices(scale: Scale) -> str:
     """Return what may be answered on a scale."""
     if scale.typed:
         return "which raters answer in writing"
+    if scale.adjusted:
+        return f"which raters answer by setting {gains(scale)}"
     if scale.ranked:
         return "asked again of those that are left, until the best is"
     choices = (f"{word} ({value})" if word else str(value) for value, word in scale.answers)

@@ -21,6 +21,7 @@ INK, QUIET, LINE = "#1b2430", "#5b6570", "#e3e0d8"
 BLUE, ORANGE = "#0072b2", "#e69f00"
 COLOURS: Final = (BLUE, "#d55e00", "#009e73", "#cc79a7", ORANGE, "#56b4e9")
 MAX_NAME: Final = 24  # characters of a name
+MAX_TICKS: Final = 10  # of a scale with many steps
 MAX_NUMBERED: Final = 12  # stimuli whose cells have room for a number
 MAX_PAIR_NAME: Final = 52  # characters of the names of a pair
 MAX_NAMED: Final = 40  # stimuli that have room for a name
@@ -86,12 +87,14 @@ def ratings(axis: Any, test: Test, scale: Scale, table: Table, answers: Table) -
         axis.annotate(text, (1.01, y), xycoords=("axes fraction", "data"), va="center")
     estimates(axis, table)
     axis.set_xlim(low - 0.35, high + 0.35)
-    axis.set_xticks(range(low, high + 1))
+    axis.set_xticks(range(low, high + 1, max(1, (high - low) // MAX_TICKS)))
     axis.grid(axis="x", color=LINE, linewidth=0.8)
-    if low < 0:
+    if low < 0 <= high:
         axis.axvline(0, color=QUIET, linewidth=0.8)
     what = (
-        "first of the two, compared with the second" if low < 0 else "discs: shares of the answers"
+        "first of the two, compared with the second"
+        if scale.of_pairs
+        else "discs: shares of the answers"
     )
     axis.set_xlabel(f"{scale.measure} and 95 % interval; {what}")
 

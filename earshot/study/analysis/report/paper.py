@@ -134,10 +134,18 @@ def scale(rated: Scale) -> str:
     """Return the answers of a scale, from best to worst; without words between labelled ends."""
     if rated.typed:
         return "what raters heard, as they wrote it"
+    if rated.adjusted:
+        return gains(rated)
     if rated.ranked:
         return "the worst is taken out again and again, until the best is left"
     choices = (f"{value}: {word}" if word else str(value) for value, word in rated.answers)
     return "; ".join(choices) + line(rated)
+
+
+def gains(rated: Scale) -> str:
+    """Return the gains that raters can set."""
+    low, high = rated.bounds
+    return f"a gain of {low:+d} to {high:+d} dB, in steps of 1 dB from a random start"
 
 
 def line(rated: Scale) -> str:
@@ -252,6 +260,8 @@ def paragraph(results: Results) -> str:
 def _on(rated: Scale) -> str:
     if rated.typed:
         return "(they wrote it down)"
+    if rated.adjusted:
+        return f"by {gains(rated)}"
     if rated.ranked:
         return "again and again, until the best was left"
     answers = (f"{word} ({value})" if word else str(value) for value, word in rated.answers)

@@ -132,6 +132,8 @@ def verdict(test: Test, analysis: Analysis) -> str:
     value = number(scale, best["value"])
     within = interval(scale, best["low"], best["high"])
     measure = scale.measure if scale.measure.isupper() else scale.measure.lower()
+    if scale.adjusted:
+        value = f"{value} dB"
     first = f"{best['system']}: {measure} {value} {within}".removesuffix(" –")
     if len(tested) == 1:
         return f"{first}."
@@ -147,7 +149,8 @@ def verdict(test: Test, analysis: Analysis) -> str:
         p = _p(pair["p_holm"])
         if scale.typed:
             return f"{best['system']} was understood best, {gap} below {second} ({p}). {first}."
-        return f"{best['system']} was rated highest, {gap} above {second} ({p}). {first}."
+        done = "set" if scale.adjusted else "rated"
+        return f"{best['system']} was {done} highest, {gap} above {second} ({p}). {first}."
     return (
         f"{best['system']} leads {second} by {gap}, but so much can be chance "
         f"({_p(pair['p_holm'])}). {first}."

@@ -45,6 +45,10 @@ def systems(scale: Scale, analysis: Analysis) -> Sheet:
         for cells, row in zip(rows, _rows(analysis.systems), strict=True):
             quartiles = f"{number(scale, row['q1'])} – {number(scale, row['q3'])}"
             cells += [number(scale, row["median"]), quartiles]
+    if "own_spread" in analysis.systems:
+        head.append("SD of a rater’s own")
+        for cells, row in zip(rows, _rows(analysis.systems), strict=True):
+            cells.append(number(scale, row["own_spread"]))
     head.append("Ratings")
     for cells, row in zip(rows, _rows(analysis.systems), strict=True):
         cells.append(str(row["ratings"]))

@@ -1,6 +1,10 @@
 // A MUSHRA trial: the reference, where there is an open one, and every condition run at once; one is
 // heard at a time, and a switch keeps the position. A part can be repeated. Where sounds are not
 // equally long, each begins anew when it is switched to, and runs once.
+//
+// And a trial of the method of adjustment: one sound, next to an open reference or none, whose level the
+// slider sets, from a start of its own. How many dB it is set to is not shown, for 0 would be no matter of
+// hearing.
 
 import { press } from "./card.js";
 import { h, icon, say, set } from "./dom.js";
@@ -11,10 +15,12 @@ const STEP = 0.5; // s, of an arrow key on the position
 const NEAR = 6; // px that a pointer may move in a click
 
 export class Mushra {
-  // trial: { question, words: [{ label }], the best first }; sound 0 is the reference, if referenced.
+  // trial: { question, words: [{ label }], the best first; gain: { low, high, start }, in dB, or null };
+  // sound 0 is the reference, if referenced.
   constructor(trial, deck, onchange) {
     Object.assign(this, { trial, deck, onchange });
     this.first = trial.referenced ? 1 : 0; // place of the first condition
+    if (trial.gain) deck.level(this.first, trial.gain.start);
     this.rows = deck.buffers.slice(this.first).map((_, i) => this.row(i + 1));
     this.reference = trial.referenced && h(
       "button", { type: "button", class: "pill", "aria-pressed": "false",
@@ -31,7 +37,7 @@ export class Mushra {
       h("div", { class: "stage" },
         h("div", { class: "stage-bar" }, this.toggle, this.reference, this.time, this.whole), this.lane()),
       h("h1", {}, trial.question),
-      h("div", { class: "scale", "aria-hidden": "true" },
+      !trial.gain && h("div", { class: "scale", "aria-hidden": "true" },
         h("span"), h("div", {}, [...trial.words].reverse().map((word) => h("span", {}, word.label)))),
       h("div", { class: "rows" }, this.rows.map((row) => row.element)),
     );
@@ -41,12 +47,18 @@ export class Mushra {
   get names() { return this.rows.map((_, i) => t("mushra.sound", { n: i + 1 })); }
 
   row(i) {
-    const rate = () => { row.rated = true; this.onchange(); };
+    const { gain } = this.trial;
+    const rate = () => {
+      row.rated = true;
+      if (gain) this.deck.level(this.first, gain.low + Number(row.input.value));
+      this.onchange();
+    };
     const button = h("button", { type: "button", class: "switch", "aria-pressed": "false",
-      "aria-label": t("mushra.play", { n: i }),
-      onclick: () => press(this.deck, i - 1 + this.first) }, number(i));
-    const input = h("input", { type: "range", min: 0, max: 100, step: 1, value: 50, disabled: true,
-      "aria-label": t("mushra.sound", { n: i }), oninput: rate, onclick: rate });
+      "aria-label": gain ? t("play.sound") : t("mushra.play", { n: i }),
+      onclick: () => press(this.deck, i - 1 + this.first) }, gain ? icon("play") : number(i));
+    const [max, value_at_start] = gain ? [gain.high - gain.low, gain.start - gain.low] : [100, 50];
+    const input = h("input", { type: "range", min: 0, max, step: 1, value: value_at_start, disabled: true,
+      "aria-label": gain ? t("adjust.level") : t("mushra.sound", { n: i }), oninput: rate, onclick: rate });
     const value = h("span", { class: "value", "aria-hidden": "true" }, "–");
     const row = { button, input, value, rated: false };
     row.element = h("div", { class: "row" }, button, h("div", { class: "slide" }, input), value);
@@ -133,11 +145,19 @@ export class Mushra {
   }
 
   get answer() {
+    const { gain } = this.trial;
+    const [{ rated, input }] = this.rows;
+    if (gain) return rated ? gain.low + Number(input.value) : null;
     return this.rows.some((row) => row.rated)
       ? this.rows.map((row) => (row.rated ? Number(row.input.value) : null)) : null;
   }
 
   set answer(values) {
+    const { gain } = this.trial;
+    if (gain) {
+      this.deck.level(this.first, values);
+      values = [values - gain.low];
+    }
     values.forEach((value, i) => {
       if (value == null) return;
       Object.assign(this.rows[i], { rated: true });
@@ -152,9 +172,11 @@ export class Mushra {
   get hint() {
     const unheard = this.deck.buffers.findIndex((_, i) => !this.deck.hasPlayed(i));
     if (unheard >= 0 && unheard < this.first) return t("mushra.hear.reference");
-    if (unheard >= 0) return t("mushra.hear", { n: unheard + 1 - this.first });
+    const { gain } = this.trial;
+    if (unheard >= 0) return gain ? t("adjust.hear") : t("mushra.hear", { n: unheard + 1 - this.first });
     const unrated = this.rows.findIndex((row) => !row.rated);
-    return unrated >= 0 ? t("mushra.rate", { n: unrated + 1 }) : "";
+    if (unrated < 0) return "";
+    return gain ? t("adjust.set") : t("mushra.rate", { n: unrated + 1 });
   }
 
   key(key) {
@@ -177,9 +199,10 @@ export class Mushra {
 
   get keys() {
     const last = "1234567890-="[this.rows.length - 1];
+    const digits = this.rows.length > 1 ? `1 – ${last}` : last;
     return [
-      [t("key.space"), t("keys.pause")], ...(this.reference ? [["R", t("mushra.reference")]] : []), [`1 – ${last}`, t("keys.switch")],
-      ["← →", t("keys.rate")],
+      [t("key.space"), t("keys.pause")], ...(this.reference ? [["R", t("mushra.reference")]] : []), [digits, t("keys.switch")],
+      ["← →", t(this.trial.gain ? "keys.level" : "keys.rate")],
       ...(this.deck.together ? [["[ ]", t("keys.part")], ["Esc", t("keys.all")]] : []), ["Enter", t("keys.next")],
     ];
   }
@@ -196,7 +219,8 @@ export class Mushra {
       if (deck.plays[i + this.first]) row.input.disabled = false;
       row.element.classList.toggle("on", deck.active === i + this.first);
       row.element.classList.toggle("rated", row.rated);
-      say(row.value, row.rated ? number(row.input.value) : "–");
+      if (this.trial.gain) say(row.value, row.rated ? "✓" : "");
+      else say(row.value, row.rated ? number(row.input.value) : "–");
     });
     this.toggle.classList.toggle("on", deck.active >= 0);
     const position = deck.position;

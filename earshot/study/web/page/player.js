@@ -1,5 +1,6 @@
 // Sounds by Web Audio: decoded once, started together, switched by their gains. Nothing changes
-// them but the volume that the rater chose; only the edges of a part are faded.
+// them but the volume that the rater chose, and the level that they set where that is asked; only the
+// edges of a part are faded.
 
 import { Device } from "./device.js";
 import { wait } from "./dom.js";
@@ -111,6 +112,7 @@ export class Deck {
     this.plays = buffers.map(() => 0);
     this.seconds = buffers.map(() => 0); // audible so far
     this.whole = buffers.map(() => false); // played to the end
+    this.gains = buffers.map(() => 1); // of each, where it is audible
   }
 
   get context() { return this.player.context; }
@@ -176,11 +178,17 @@ export class Deck {
     this.onchange();
   }
 
+  // Makes a sound louder by so many dB.
+  level(i, decibels) {
+    this.gains[i] = 10 ** (decibels / 20);
+    if (this.together && this.active === i && this.running.length) this.ramp(this.running[i].gain, this.gains[i]);
+  }
+
   switch(i) {
     this.count();
     if (this.running.length) { // else it waits for its picture
       this.ramp(this.running[this.active].gain, 0);
-      this.ramp(this.running[i].gain, 1);
+      this.ramp(this.running[i].gain, this.gains[i]);
     }
     this.active = this.last = i;
     this.screen?.show(i);
@@ -209,7 +217,7 @@ export class Deck {
     this.running = sources.map((buffer, k) => {
       const source = new AudioBufferSourceNode(this.context, { buffer: this.cut(buffer) });
       const gain = this.context.createGain();
-      gain.gain.value = !this.together || k === i ? 1 : 0;
+      gain.gain.value = !this.together || k === i ? this.gains[i] : 0;
       source.loop = this.together && !this.screen;
       source.connect(gain).connect(this.player.out);
       source.start(at, this.offset);

@@ -266,7 +266,7 @@ const called = (words, answer) => {
 
 // After a practice trial whose answer is known.
 function learn(trial, { right, answer }, go_on) {
-  const label = Array.isArray(answer)
+  const label = trial.gain ? `${number(answer)} dB` : Array.isArray(answer)
     ? list(answer.map((value, i) => value != null && `${t("mushra.sound", { n: i + 1 })}: ${number(value)}`))
     : called((trial.scales.find(({ typed }) => !typed) ?? trial).words, answer);
   show(page(t(right ? "lesson.right" : "lesson.wrong"), prose(t("lesson.answer", { answer: label })),
