@@ -31,7 +31,7 @@ from earshot.study.analysis import publication
 from earshot.study.analysis.publication import Circumstances
 from earshot.study.design import DESIGNS, Test, Trial, spec
 from earshot.study.design.designs import MAX_SYSTEMS, Adjustment
-from earshot.study.design.folder import UNREADABLE
+from earshot.study.design.folder import UNREADABLE, BoundedZip
 from earshot.study.design.model import MAX_TRIALS, UNDRAWN
 from earshot.study.design.scales import MAX_FAULTS, MAX_SCALES
 from earshot.study.storage import answers, dataset, tables
@@ -61,12 +61,13 @@ COLUMNS: Final = {"order": "place", "shown": "systems"}
 VERSIONS: Final = re.compile(r"\b(Earshot|statsmodels|SciPy) \d[\w.+]*")
 # With what turns its meaning over: a sign, and whether it is a limit.
 NUMBER: Final = re.compile(r"(?:[<>≤≥] ?)?[−+-]?\d+(?:[.,]\d+)*")
-SKIPPED: Final = ("svg", "style", "script", "title")  # which print no figures
-BLOCKS: Final = ("p", "li", "h1", "h2", "h3", "caption", "th", "td", "summary")
+SKIPPED: Final = ("style", "script", "title")  # which print no figures
+BLOCKS: Final = ("p", "li", "h1", "h2", "h3", "caption", "th", "td", "summary", "text")
 NOT_COMPUTED: Final = (
     "Taken as published, since no answer holds it: how many opened the page, how often results "
     "were looked at before the end, lengths, rates and hashes of sounds, and the note of a test "
-    "that was frozen. Not compared: drawings, README.md, and what is said of columns."
+    "that was frozen. Not compared: drawings but for their text, README.md, and what is said of "
+    "columns."
 )
 
 
@@ -75,7 +76,8 @@ class Reproduction:
     """The outcome of computing a data set anew. files: all that was made; figures and cells: how
     many numbers of the report, and cells of the tables, were compared; different: a line for each
     that is not the same; worded: sentences whose numbers are the same, and whose words another
-    version has changed; maker: the version that published it.
+    version has changed; others: files of the zip that are none of ours; maker: the version that
+    published it.
     """
 
     name: str
@@ -85,6 +87,7 @@ class Reproduction:
     cells: int
     different: tuple[str, ...]
     worded: tuple[str, ...]
+    others: tuple[str, ...] = ()
 
     def lines(self) -> Iterator[str]:
         """Yield what was found, for a terminal."""
@@ -98,6 +101,9 @@ class Reproduction:
         if self.worded:
             yield f"{len(self.worded):,} sentences have the same numbers in other words:"
             yield from _few(self.worded)
+        if self.others:
+            yield f"Files that are not of Earshot's making, not looked at: {len(self.others):,}"
+            yield from _few(self.others)
         yield NOT_COMPUTED
 
 
@@ -132,7 +138,8 @@ def _read(path: Path) -> dict[str, bytes]:
     try:
         if path.stat().st_size > MAX_ZIP_BYTES:
             raise InputError(f"{path.name} is larger than {MAX_ZIP_BYTES // 10**6} MB.")
-        with zipfile.ZipFile(path) as archive:
+        with BoundedZip(path, "rb") as file, zipfile.ZipFile(file) as archive:
+            file.is_listed = True
             entries = [each for each in archive.infolist() if _is_file(path, each)]
             if len(entries) > MAX_ENTRIES or sum(e.file_size for e in entries) > MAX_ALL_BYTES:
                 raise InputError(
@@ -341,13 +348,16 @@ def _compare(
             figures, numbers, words = _compare_reports(published[name], computed[name])
             different += numbers + (words if same_version else [])
             worded += [] if same_version else words
+            if same_version and not (numbers or words) and _markup(published[name], computed[name]):
+                different.append(f"{name} has other elements or styles, which may hide some of it.")
         elif name.endswith(".csv") and name != dataset.DICTIONARY:
             cells += _compare_tables(name, published[name], computed[name], different)
         elif name == publication.MODELS and same_version and published[name] != computed[name]:
             different.append(f"{name} is another script than Earshot's: read it before you run it.")
         elif name.startswith("data/raw/") and _lines(published[name]) != _lines(computed[name]):
             different.append(f"{name} has more, or less, than its answers.")
-    lists = (tuple(different), tuple(worded))
+    others = sorted(_short(name) for name in published.keys() - computed.keys())
+    lists = (tuple(different), tuple(worded), tuple(others))
     return Reproduction(test.name, circumstances.earshot, computed, figures, cells, *lists)
 
 
@@ -398,12 +408,21 @@ def _compare_reports(before: bytes, after: bytes) -> tuple[int, list[str], list[
     return figures, numbers, words
 
 
+def _markup(before: bytes, after: bytes) -> bool:
+    """Whether two reports of the same texts differ in what is around them, drawings aside."""
+    return _read_report(before).markup != _read_report(after).markup
+
+
 def _texts(html: bytes) -> dict[str, list[str]]:
     """Take the texts of a report, by the place where they stand."""
+    return _read_report(html).texts
+
+
+def _read_report(html: bytes) -> "_Texts":
     parser = _Texts()
     parser.feed(html.decode("utf-8", "replace"))
     parser.close()
-    return parser.texts
+    return parser
 
 
 class _Texts(HTMLParser):
@@ -414,12 +433,16 @@ class _Texts(HTMLParser):
         super().__init__()
         self.texts: defaultdict[str, list[str]] = defaultdict(list)
         self._heading = self._caption = self._text = ""
-        self._skipped = 0
+        self.markup: list[object] = []  # elements with their attributes, styles and scripts
+        self._skipped = self._drawings = 0
         self._head: list[str] = []
         self._row: list[str] = []
         self._names = 1
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._drawings += tag == "svg"
+        if not self._drawings:
+            self.markup.append((tag, attrs))
         if tag in SKIPPED:
             self._skipped += 1
         if tag in BLOCKS:
@@ -432,9 +455,12 @@ class _Texts(HTMLParser):
     def handle_data(self, data: str) -> None:
         if not self._skipped:
             self._text += data
+        elif not self._drawings:
+            self.markup.append(data)
 
     def handle_endtag(self, tag: str) -> None:
         text = VERSIONS.sub(r"\1", " ".join(self._text.split()))
+        self._drawings = max(self._drawings - (tag == "svg"), 0)
         if tag in SKIPPED:
             self._skipped = max(self._skipped - 1, 0)
         elif tag in ("h1", "h2", "h3"):

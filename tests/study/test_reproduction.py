@@ -5,6 +5,7 @@ it, or made to do harm, is named in a sentence.
 import csv
 import io
 import json
+import re
 import shutil
 import stat
 import subprocess
@@ -23,7 +24,7 @@ from earshot.core.errors import InputError
 from earshot.study import reproduction
 from earshot.study.__main__ import main
 from earshot.study.analysis import analyse, publication
-from earshot.study.design import Test
+from earshot.study.design import Test, folder
 from earshot.study.design.designs import TRANSCRIPTION
 from earshot.study.design.raters import HeadphoneCheck, Panel, Question, RoomTest, Rules
 from earshot.study.design.scales import NATURALNESS, Texts
@@ -187,6 +188,36 @@ def test_nothing_is_added_to_a_report(contents: dict[str, bytes], more: str) -> 
         assert added != report
         _, numbers, _ = reproduction._compare_reports(added, report)
         assert "Ours leads by 99 %." in "".join(numbers), place
+
+
+def test_drawings_styles_and_other_files_are_looked_at(
+    contents: dict[str, bytes], tmp_path: Path
+) -> None:
+    report = contents[publication.REPORT]
+    for one, other, sentence in (
+        (b"<main", b"<main hidden", "other elements or styles"),
+        (b"</style>", b".note {display: none}</style>", "other elements or styles"),
+        (b"</main>", b"<script>1</script></main>", "other elements or styles"),
+        (b"Mean answer", b"Mean answer", ""),
+    ):
+        altered = {**contents, publication.REPORT: report.replace(one, other, 1)}
+        second = reproduce(packed(tmp_path / "set.zip", altered | {"data/more.csv": b"a,b"}))
+        assert sentence in "".join(second.different) and bool(second.different) == bool(sentence)
+        assert second.others == ("data/more.csv",)
+    assert "not of Earshot's making, not looked at: 1" in "\n".join(second.lines())
+    drawing = re.sub(rb"(<text[^>]*>)[^<]*\d[^<]*(</text>)", rb"\g<1>99 %\2", report, count=1)
+    assert drawing != report and "99 %" in "".join(
+        reproduction._compare_reports(drawing, report)[1]
+    )
+
+
+def test_zip_of_very_many_entries_is_not_listed(
+    contents: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = packed(tmp_path / "set.zip", contents | {f"data/{n}.csv": b"" for n in range(99)})
+    monkeypatch.setattr(folder, "MAX_LIST_BYTES", 4000)
+    with pytest.raises(InputError, match="too many files in this zip"):
+        reproduce(path)
 
 
 def test_titles_in_a_report_do_nothing_to_a_terminal(contents: dict[str, bytes]) -> None:

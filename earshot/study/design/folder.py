@@ -54,6 +54,7 @@ MAX_SOUNDS: Final = 60  # in a draft
 MAX_DRAFT_BYTES: Final = 60_000_000  # of them, which stay in memory
 MAX_SECONDS: Final = 60.0  # that a sound of a draft may last
 NOTES: Final = "sounds.jsonl"  # of a draft
+TOO_MANY_FILES: Final = "There are too many files in this zip. Put only those of the test into it."
 UTF8: Final = 0x800  # the flag of a zip's entry whose name is in UTF-8
 MAX_NAMES: Final = 5  # of files that a message repeats
 NO_SOUNDS: Final = (
@@ -195,7 +196,7 @@ def write_zip(folder: Path, file: Path) -> None:
 def _unzip(file: Path, folder: Path, allowance: Allowance) -> list[str]:
     """Unpack what a test may hold into the folder → the names of all that is in the zip."""
     try:
-        with _Bounded(file, "rb") as bounded, zipfile.ZipFile(bounded) as archive:
+        with BoundedZip(file, "rb") as bounded, zipfile.ZipFile(bounded) as archive:
             for entry in archive.infolist():
                 entry.filename = _name(entry)
             entries = [entry for entry in archive.infolist() if _may_hold(entry)]
@@ -212,16 +213,19 @@ def _unzip(file: Path, folder: Path, allowance: Allowance) -> list[str]:
         raise InputError("This zip cannot be read. Pack it again, without a password.") from error
 
 
-class _Bounded(io.FileIO):
+class BoundedZip(io.FileIO):
     """A zip file whose list of entries is read only if it is short: zipfile makes objects of them
-    all, millions in 100 MB, before anybody can count them.
+    all, millions in 100 MB, before anybody can count them. is_listed: whether that is over, and
+    large pieces may be read.
     """
+
+    is_listed = False
 
     def read(self, size: int | None = -1, /) -> bytes:
         """Return so many bytes: the list of entries at once, all else in small pieces. Raises
         InputError where the list is too long."""
-        if size and size > MAX_LIST_BYTES:
-            raise InputError("There are too many files in this zip. Put only the sounds into it.")
+        if size and size > MAX_LIST_BYTES and not self.is_listed:
+            raise InputError(TOO_MANY_FILES)
         return super().read(size)
 
 

@@ -27,6 +27,15 @@ from earshot.study.storage.tables import ItemRow, RaterRow, TestRow
 
 NOBODY = "Nobody with this link takes part in this test. Open it again."
 DELETED = "This test was deleted. Ask whoever sent you the link."
+CHANGED = (
+    "The sounds, trials or faults of this test are not those that raters have answered: give the "
+    "changed test another name."
+)
+CHANGED_SINCE_OPENED = (
+    "The sounds, trials or faults of this test were changed since it was opened. Nobody has begun "
+    "it: give the changed test another name, or delete answers.db, where it holds no other test, "
+    "and open this one anew."
+)
 SCREENED = "You cannot go on with this test. Open the link again to see why."
 
 
@@ -45,10 +54,7 @@ def lock_test(session: Session, test: Test) -> TestRow:
     deleted, and InputError where the row is another test's of that name."""
     row = test_row(session, test, lock=True)
     if row.fingerprint != test.fingerprint:
-        raise InputError(
-            "The sounds, trials or faults of this test are not those that raters have answered: "
-            "give the changed test another name."
-        )
+        raise InputError(CHANGED if count_raters(session, test) else CHANGED_SINCE_OPENED)
     return row
 
 

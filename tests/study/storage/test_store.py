@@ -271,10 +271,13 @@ def test_open_of_changed_test_raises(store: Store) -> None:
     test = make_test()
     store.open(test)
     assert store.open(replace(test, title="Better said")) == store.open(test)
-    with pytest.raises(InputError, match="another name"):
+    with pytest.raises(InputError, match="Nobody has begun it: give the changed test another name"):
         store.open(make_test(systems=4))
     with pytest.raises(InputError, match="another name"):
         enrol(store, make_test(stimuli=5))
+    enrol(store, test)
+    with pytest.raises(InputError, match="not those that raters have answered: give the changed"):
+        store.open(make_test(systems=4))
 
 
 def test_token_is_unknown_to_other_tests(store: Store) -> None:
