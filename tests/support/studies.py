@@ -57,6 +57,8 @@ def any_answer(test: Test, item: Item) -> tuple[Answer, list[int]]:
     trial = test.trials[item.trial]
     if test.design.scale.ranked:
         return [*range(1, len(item.systems) + 1)], [1] * len(item.systems)
+    if test.design.scale.adjusted:
+        return 0, [1] * (1 + (trial.reference is not None))
     answer = [50] * len(item.systems) if test.design.together else test.scale[0][0]
     return answer, [1] * (len(item.systems) + (trial.reference is not None))
 

@@ -105,7 +105,8 @@ def _reasons(test: Test, ratings: Table, rules: Rules) -> Iterator[tuple[str, st
             if disturbed.all():
                 yield "dropouts", str(rater), "had a device that skipped in every answer"
     if rules.post_screening and test.design.together and test.referenced:
-        for rater, reasons in post_screening(ratings[ratings["kind"] == "trial"]).items():
+        first = trials[trials["scale"] == test.checked.name]
+        for rater, reasons in post_screening(first).items():
             for reason in reasons:
                 yield "post-screening", rater, reason
 

@@ -137,6 +137,7 @@ class Design:
     about_reference: str = ""
     numbered: bool = False
     several: bool = False  # whether a trial may have other scales than the design's
+    reworded: bool = False  # whether these differ from the design's by their words alone
     adaptive: bool = False  # whether the next pair may be chosen by the votes so far
     alike: bool = True
     unreferenced: str = ""  # the question where no reference is mentioned
@@ -535,6 +536,8 @@ AB: Final = Preference(
     "GLM; no variance of theirs is less than that of independent votes.",
     cards=("A", "B"),
     reference="system",
+    several=True,
+    reworded=True,
     adaptive=True,
     example="first",
 )
@@ -583,6 +586,8 @@ MUSHRA: Final = Multiple(
     "raters' means over their trials, as ITU-R BS.1534-3 has it. Both take the stimuli as "
     "given: where systems suit single stimuli they find differences that other stimuli "
     "would not show.",
+    several=True,
+    reworded=True,
     reference="optional",
     about_reference=f"Open, and hidden among the systems; {' and '.join(ANCHORS)} are made from "
     "it. Without it,\n# or with mention_reference: false, raters judge quality, not likeness.",

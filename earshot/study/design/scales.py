@@ -13,6 +13,7 @@ from earshot.study.design.designs import (
     ACR,
     COMMENT,
     FAULTS,
+    SAME,
     SMOS,
     TRANSCRIPTION,
     Design,
@@ -23,6 +24,7 @@ from earshot.study.design.document import REQUIRED, Pattern, Value
 
 NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,39}")
 SCALE_KEYS: Final = ("question", "points", "words", "ends", "guidelines")
+REWORDED_KEYS: Final = ("question", "words", "guidelines")  # of a design's own scale
 SCALE_TEXTS: Final = ("question", "words", "ends", "guidelines")  # what of a scale is translated
 POINTS: Final = {5: range(1, 6), 7: range(1, 8), 11: range(11)}  # 0 to 10, as in ITU-T P.910
 MAX_SCALES: Final = 6  # on one trial
@@ -95,14 +97,38 @@ def read_scales(document: Value, design: Design) -> tuple[Scale, ...]:
     scales: dict[str, Value] = value.cast(dict, "scales")
     if not 1 <= len(scales) <= MAX_SCALES:
         value.problem(f'"scales" takes 1 to {MAX_SCALES} scales.')
+    if design.reworded:
+        left_out = () if document.take("no_preference", bool, True) else (SAME,)
+        return tuple(_reworded(name, each, design, left_out) for name, each in scales.items())
     return tuple(_scale(name, each, design) for name, each in scales.items())
 
 
-def _scale(name: str, value: Value, design: Design) -> Scale:
+def _reworded(name: str, value: Value, design: Design, left_out: Collection[str]) -> Scale:
+    """Read a scale of a design whose scales are all like its own, but for what is asked, without
+    the answers that are left out."""
+    _check_name(name, value)
+    answers = tuple(each for each in design.scale.answers if each[0] not in left_out)
+    scale = replace(design.scale, name=name, answers=answers)
+    if not value.is_section(REWORDED_KEYS):
+        return scale
+    words = value.texts("words") if value.has("words") else tuple(word for _, word in answers)
+    if len(words) != len(answers):
+        value.at("words").problem(f'"words" must be {len(answers)}, as many as there are answers.')
+        return scale
+    values = [answer for answer, _ in answers]
+    question = value.take("question", str)
+    return replace(scale, question=question, answers=tuple(zip(values, words, strict=True)))
+
+
+def _check_name(name: str, value: Value) -> None:
     if not NAME.fullmatch(name) or name in (COMMENT, FAULTS):
         value.problem(
             f'"{name}" cannot name a scale: use a to z, digits and _, and begin with a letter.'
         )
+
+
+def _scale(name: str, value: Value, design: Design) -> Scale:
+    _check_name(name, value)
     standard = STANDARD.get(name)
     if name == SIMILARITY.name and design.reference != "open":
         value.problem(f'"{name}" asks about a reference, which {design.name} lacks: take smos.')

@@ -1,4 +1,7 @@
-"""Read a test's YAML file: our own here, webMUSHRA's in earshot.study.design.webmushra."""
+"""Read a test's YAML file: our own here, webMUSHRA's in earshot.study.design.webmushra.
+
+More than 400 lines, for what a key may say depends on other keys.
+"""
 
 import re
 from collections.abc import Sequence
@@ -158,6 +161,8 @@ def _test(document: Value, name: str, folder: Path) -> Test:
     pairing = document.choice("pairing", get_args(Pairing), "balanced")
     if pairing == "adaptive" and not design.adaptive:
         document.at("pairing").problem('only in ab can "pairing" be adaptive.')
+    elif pairing == "adaptive" and scales:
+        document.at("scales").problem("adaptive pairs are chosen by the votes on one scale alone.")
     elif blocks and (pairing == "adaptive" or staircase):
         document.at("blocks").problem("what the answers decide cannot be asked in blocks.")
     panel, environment = read_panel(document, folder), read_environment(document)

@@ -163,7 +163,7 @@ def _scale_rows(
     trial = test.trials[item.trial]
     systems = list(trial.sounds)
     if isinstance(answer, list):
-        expected = {systems[0]: trial.expected}
+        expected = {systems[0]: trial.expected} if scale.name == test.checked.name else {}
         return [
             Rating(system, "", at, answer[at], plays[at], expected.get(system), scale.name)
             for at, system in enumerate(item.systems)

@@ -97,17 +97,19 @@ def wording(test: Test, language: str) -> Wording:
         question=texts.question or _wording_question(test, language),
         words=texts.words or _wording_words(test, language),
         agree=texts.agree or test.agree,
-        scales=tuple(_wording_scale(scale, texts, language) for scale in test.scales),
+        scales=tuple(_wording_scale(test, scale, texts, language) for scale in test.scales),
         guidelines={**test.guidelines, **texts.guidelines},
         faults=texts.faults or test.faults,
     )
 
 
-def _wording_scale(scale: Scale, texts: Texts, language: str) -> Scale:
+def _wording_scale(test: Test, scale: Scale, texts: Texts, language: str) -> Scale:
     """Choose the scale in the language, where it is written there, or asked by a text of ours."""
     question, answers = texts.scales.get(scale.name, (None, ()))
     ours, words_of_page = STANDARD.get(scale.name), page_texts(language)
     key = ASKED_BY.get(scale.name, scale.name)
+    if test.design.reworded:
+        ours, key = test.design.scale, test.design.name
     if ours and question is None and scale.question == ours.question:
         question = words_of_page.get(f"question.{key}")
     if ours and not answers:  # of another number of points, the ends have the same words

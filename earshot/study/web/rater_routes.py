@@ -58,6 +58,7 @@ MAX_SENDING: Final = 4  # blocks of sounds to one address that are made at a tim
 FILE_BLOCK: Final = 2**18  # bytes of a picture that are read at once
 MAX_NUMBER: Final = 2**31 - 1  # of a number, for any database
 MAX_TOKEN: Final = 4000  # characters of what a panel signs
+MAX_ANSWERS: Final = MAX_SCALES + 2  # of a trial, with faults and a comment
 MAX_PLACES: Final = MAX_CONDITIONS + 1  # of a trial, with the open reference
 Token = Annotated[str, Field(max_length=128)]
 Whole = Annotated[int, Field(ge=0, le=MAX_NUMBER)]
@@ -440,7 +441,7 @@ class AnswerBody(Body):
         Annotated[int, Field(ge=-MAX_NUMBER, le=MAX_NUMBER)]
         | Annotated[str, Field(max_length=16)]
         | Wholes
-        | Annotated[dict[Name, ScaleAnswer], Field(max_length=MAX_SCALES + 1)]
+        | Annotated[dict[Name, ScaleAnswer], Field(max_length=MAX_ANSWERS)]
     )
     plays: Wholes
     milliseconds: Whole

@@ -32,6 +32,8 @@ SCALES: dict[str, Any] = {
     },
     "transcription": None,
 }
+QUESTIONS = {"clear": "How clear is it?", "calm": "How calm is it?"}
+SCORES = {"fine": 82, "rough": 31, "reference": 100, "anchor-3.5k": 40, "anchor-7k": 60}
 LESSON = {"sounds": "fine/bird.wav", "reference": "reference/bird.wav", "expected": 5}
 TRANSCRIPTION = "the old cat sat on the mat"
 NAME = "a rater with keys"
@@ -45,7 +47,8 @@ def studies(tests: TestLibrary) -> None:
     write_test(folder / "scales", "smos", scales=SCALES, **more)
     with_sentences = {"trials": 1, "practice": 0, "sentences": SENTENCES, "show_sentence": True}
     write_test(folder / "shown", "acr", scales={"naturalness": None}, **with_sentences)
-    write_test(folder / "noted", "mushra", trials=1, practice=0, comment=True)
+    scales = {name: {"question": question} for name, question in QUESTIONS.items()}
+    write_test(folder / "noted", "mushra", trials=1, practice=0, comment=True, scales=scales)
 
 
 def listen(page: Page) -> None:
@@ -152,12 +155,31 @@ def test_sentence_is_read_while_one_judges(
     form.finish()
 
 
-def test_comment_next_to_sliders_is_stored(page: Page, address: str, tests: TestLibrary) -> None:
+@pytest.mark.parametrize("page", [("phone", "dark")], indirect=True)
+def test_comment_next_to_sliders_is_stored(
+    page: Page, address: str, tests: TestLibrary, tmp_path: Path
+) -> None:
+    """There is a slider for each sound on each scale."""
     form = RaterForm(page, address, "noted", tests)
     form.begin()
     page.locator(".remark textarea").fill("1 hums, and 2 r")  # no key of the page
     expect(page.locator(".switch.on, .pill.on")).to_have_count(0)
-    form.rate({"fine": 82, "rough": 31, "reference": 100, "anchor-3.5k": 40, "anchor-7k": 60})
+    systems = form.item().systems
+    form.button("Reference").click()
+    expect(page.locator(".pill.heard")).to_be_visible()
+    for place, system in enumerate(systems):
+        form.button(f"Play sound {place + 1}").first.click()
+        for lower, question in enumerate(QUESTIONS.values()):
+            expect(form.button("Next")).to_be_disabled()
+            slider = page.get_by_label(f"Sound {place + 1}: {question}", exact=True)
+            slider.fill(str(SCORES[system] - lower))
+        expect(page.locator(".switch.heard")).to_have_count(2 * (place + 1))
+    in_order(page, [("phone", "dark")])
+    shoot(page, tmp_path / "sliders.png")
+    form.next()
     form.finish()
     table = tests.store.ratings(form.test)
+    for lower, name in enumerate(QUESTIONS):
+        own = table[table["scale"] == name].set_index("system")["answer"]
+        assert own.to_dict() == {system: score - lower for system, score in SCORES.items()}
     assert table[table["scale"] == "comment"]["text"].tolist() == ["1 hums, and 2 r"]

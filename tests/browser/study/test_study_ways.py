@@ -12,7 +12,7 @@ from earshot.study.assignment import start_of
 from earshot.study.library import TestLibrary
 from tests.browser.rater_form import RaterForm
 from tests.browser.study.conftest import rater_page
-from tests.browser.study.test_study import in_order
+from tests.browser.study.test_study import LOOKS, in_order
 from tests.browser.visit import shoot
 
 LEVELS = {"rough": 9, "near": 6, "close": 3}
@@ -47,7 +47,7 @@ def test_level_follows_the_answers(
     browser: Browser, address: str, tests: TestLibrary, complaints: list[str], tmp_path: Path
 ) -> None:
     """Whoever is right gets a harder level, which the page could not load before."""
-    for size, scheme, wrong in (("desktop", "light", ()), ("phone", "dark", (2,))):
+    for (size, scheme), wrong in zip(LOOKS, ((), (2,)), strict=True):
         with rater_page(browser, size, scheme, complaints) as page:
             form, levels = RaterForm(page, address, "steps", tests), []
             form.begin()
@@ -75,7 +75,7 @@ def test_level_is_set_from_a_random_start(
 ) -> None:
     """Half a setting is kept, and the slider says nothing of dB."""
     settings = {"desktop": -4, "phone": -9}
-    for size, scheme in (("desktop", "light"), ("phone", "dark")):
+    for size, scheme in LOOKS:
         with rater_page(browser, size, scheme, complaints) as page:
             form, starts = RaterForm(page, address, "levels", tests), []
             form.begin()

@@ -74,4 +74,4 @@ def test_every_design_says_what_it_is() -> None:
         scale = design.scale
         assert scale.question and len({value for value, _ in scale.answers}) == len(scale.answers)
         assert scale.of_pairs == design.paired or scale.ranked, "pairs are told of pairs"
-        assert design.together or design.cards
+        assert design.together or design.cards or scale.adjusted

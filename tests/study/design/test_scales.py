@@ -62,6 +62,13 @@ def test_words_name_points_from_best(tmp_path: Path) -> None:
     assert test.rated[0].answers == ((5, "A"), (4, "B"), (3, "C"), (2, "D"), (1, "E"))
 
 
+def test_scales_of_pairs_have_the_answers_of_the_design(tmp_path: Path) -> None:
+    (scale,) = load_test(
+        tmp_path, "ab", no_preference=False, scales={"clear": {"question": "Which?"}}
+    ).rated
+    assert scale.answers == (("a", "A"), ("b", "B")) and scale.null == 0.5
+
+
 def test_sentences_are_read_from_files(tmp_path: Path) -> None:
     folder = make_folder(tmp_path / "t", "acr", show_sentence=True, sentences="said/*.txt")
     (folder / "said").mkdir()
@@ -73,7 +80,12 @@ def test_sentences_are_read_from_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("design", "more", "what"),
     [
-        ("ab", {"scales": {"naturalness": None}}, "ab has one scale"),
+        ("ccr", {"scales": {"naturalness": None}}, "ccr has one scale"),
+        ("ab", {"scales": {"clear": None}}, "write question, words, guidelines here"),
+        ("ab", {"scales": {"clear": {"words": ["A", "=", "B"]}}}, '"question" is missing'),
+        ("ab", {"scales": {"clear": {"question": "?", "words": ["A"]}}}, '"words" must be 3'),
+        ("mushra", {"scales": {"noise": {"question": "?", "points": 7}}}, 'no "points"'),
+        ("ab", {"scales": {"x": {"question": "?"}}, "pairing": "adaptive"}, "one scale alone"),
         ("acr", {"scales": {"similarity": None}}, "asks about a reference"),
         ("acr", {"scales": {}}, "takes 1 to 6 scales"),
         ("acr", {"scales": {f"s{k}": {"question": "?"} for k in range(7)}}, "takes 1 to 6"),

@@ -13,9 +13,12 @@ import pytest
 from fastapi.testclient import TestClient
 
 from benchmarks.support.listening import STIMULI, Rater, write_test
+from earshot.study.analysis import analyse
 from earshot.study.design.scales import MAX_COMMENT
 from earshot.study.library import TestLibrary
+from earshot.study.reproduction import reproduce
 from earshot.study.simulation import simulate
+from earshot.study.storage import dataset
 from earshot.study.storage.store import Store
 from earshot.study.web.rater_page import page_texts
 from earshot.study.web.server import app, library
@@ -177,3 +180,43 @@ def test_simulated_raters_answer_every_scale(tests: TestLibrary, tmp_path: Path)
 
     assert mean("similarity", "fine") > mean("similarity", "rough")
     assert mean("transcription", "fine") < mean("transcription", "rough")
+
+
+@pytest.mark.parametrize("design", ["ab", "mushra"])
+def test_designs_of_several_sounds_ask_several_questions(design: str, tmp_path: Path) -> None:
+    """Each scale has the answers of the design, in the rater's language, and results of its own."""
+    scales = {"clear": {"question": "Which is clearer?"}, "noise": {"question": "Less noise?"}}
+    check = {"sounds": ["fine/cat.wav", "rough/cat.wav"], "expected": "first"}
+    more: dict[str, Any] = {"attention": [check]} if design == "ab" else {}
+    german = {"scales": {"clear": {"question": "Was ist klarer?"}}}
+    more |= {"faults": ["buzz"], "comment": True, "texts": {"de": german}}
+    write_test(tmp_path / "both", design, scales=scales, **more)
+    tests = library(tmp_path, min_time=0)
+    test = tests.open("both").test
+    with TestClient(app(tests)) as client:
+        rater = Rater(client, "both", language="de")
+        for trial in rater.session()["trials"]:
+            assert [each["question"] for each in trial["scales"]] == [
+                "Was ist klarer?",
+                "Less noise?",
+            ]
+            words = page_texts("de")[f"scale.{design}"]
+            assert {each["label"] for each in trial["scales"][1]["words"]} & {*words.values()}
+            item = tests.store.item(test, rater.token, trial["order"])
+            assert item
+            scores = [90 if "fine" in name or name == "reference" else 9 for name in item.systems]
+            best = "a" if item.systems[0].startswith("fine") else "b"
+            worst = "b" if best == "a" else "a"
+            one, other = (best, worst) if design == "ab" else (scores, scores[::-1])
+            answer = {"clear": one, "noise": other, "faults": [0] * len(item.systems)}
+            assert rater.answer(trial, answer | {"noise": "c"}).status_code == 422
+            assert rater.answer(trial, answer).status_code == 200
+    table: Any = tests.store.ratings(test)
+    assert table["expected"].notna().sum() == (1 if design == "ab" else 0), "of the first alone"
+    simulate(test, tests.store, 6, 0)
+    results = analyse(test, tests.store.ratings(test))
+    assert [each.scale.name for each in results.by_scale] == ["clear", "noise"]
+    assert [len(each.included.pairs) > 0 for each in results.by_scale] == [True, True]
+    file = tmp_path / "both.zip"
+    dataset.zipped(test, tests.store, file)
+    assert reproduce(file).different == ()

@@ -9,19 +9,22 @@
 import { press } from "./card.js";
 import { h, icon, say, set } from "./dom.js";
 import { number, t } from "./text.js";
+import { guidelines } from "./written.js";
 
 const MIN_PART = 0.5; // s, of a part that repeats
 const STEP = 0.5; // s, of an arrow key on the position
 const NEAR = 6; // px that a pointer may move in a click
 
 export class Mushra {
-  // trial: { question, words: [{ label }], the best first; gain: { low, high, start }, in dB, or null };
-  // sound 0 is the reference, if referenced.
+  // trial: { question, words: [{ label }], the best first; scales, of which each has these and a name;
+  // gain: { low, high, start }, in dB, or null }; sound 0 is the reference, if referenced.
   constructor(trial, deck, onchange) {
     Object.assign(this, { trial, deck, onchange });
     this.first = trial.referenced ? 1 : 0; // place of the first condition
     if (trial.gain) deck.level(this.first, trial.gain.start);
-    this.rows = deck.buffers.slice(this.first).map((_, i) => this.row(i + 1));
+    this.scales = trial.scales.length ? trial.scales : [trial];
+    this.blocks = this.scales.map((scale) => deck.buffers.slice(this.first).map((_, i) => this.row(i + 1, scale)));
+    this.rows = this.blocks.flat();
     this.reference = trial.referenced && h(
       "button", { type: "button", class: "pill", "aria-pressed": "false",
         onclick: () => press(deck, 0) }, t("mushra.reference"),
@@ -36,17 +39,21 @@ export class Mushra {
       deck.screen?.element,
       h("div", { class: "stage" },
         h("div", { class: "stage-bar" }, this.toggle, this.reference, this.time, this.whole), this.lane()),
-      h("h1", {}, trial.question),
-      !trial.gain && h("div", { class: "scale", "aria-hidden": "true" },
-        h("span"), h("div", {}, [...trial.words].reverse().map((word) => h("span", {}, word.label)))),
-      h("div", { class: "rows" }, this.rows.map((row) => row.element)),
+      this.scales.map(({ name, question, words, guidelines: text }, place) => [
+        h(place ? "h2" : "h1", {}, question),
+        name && guidelines(text, name),
+        !trial.gain && h("div", { class: "scale", "aria-hidden": "true" },
+          h("span"), h("div", {}, [...words].reverse().map((word) => h("span", {}, word.label)))),
+        h("div", { class: "rows" }, this.blocks[place].map((row) => row.element)),
+      ]).flat(),
     );
   }
 
   // What the rated sounds are called.
-  get names() { return this.rows.map((_, i) => t("mushra.sound", { n: i + 1 })); }
+  get names() { return this.blocks[0].map((_, i) => t("mushra.sound", { n: i + 1 })); }
 
-  row(i) {
+  // The row of sound i, from 1, on a scale.
+  row(i, { name, question }) {
     const { gain } = this.trial;
     const rate = () => {
       row.rated = true;
@@ -55,12 +62,14 @@ export class Mushra {
     };
     const button = h("button", { type: "button", class: "switch", "aria-pressed": "false",
       "aria-label": gain ? t("play.sound") : t("mushra.play", { n: i }),
-      onclick: () => press(this.deck, i - 1 + this.first) }, gain ? icon("play") : number(i));
+      onclick: () => press(this.deck, i - 1 + this.first) }, number(i));
     const [max, value_at_start] = gain ? [gain.high - gain.low, gain.start - gain.low] : [100, 50];
+    const sound = t("mushra.sound", { n: i });
+    const label = name ? `${sound}: ${question}` : sound;
     const input = h("input", { type: "range", min: 0, max, step: 1, value: value_at_start, disabled: true,
-      "aria-label": gain ? t("adjust.level") : t("mushra.sound", { n: i }), oninput: rate, onclick: rate });
+      "aria-label": gain ? t("adjust.level") : label, oninput: rate, onclick: rate });
     const value = h("span", { class: "value", "aria-hidden": "true" }, "–");
-    const row = { button, input, value, rated: false };
+    const row = { i: i - 1, button, input, value, rated: false };
     row.element = h("div", { class: "row" }, button, h("div", { class: "slide" }, input), value);
     return row;
   }
@@ -148,8 +157,11 @@ export class Mushra {
     const { gain } = this.trial;
     const [{ rated, input }] = this.rows;
     if (gain) return rated ? gain.low + Number(input.value) : null;
-    return this.rows.some((row) => row.rated)
-      ? this.rows.map((row) => (row.rated ? Number(row.input.value) : null)) : null;
+    if (!this.rows.some((row) => row.rated)) return null;
+    const answers = this.blocks.map((rows) => rows.map((row) => (row.rated ? Number(row.input.value) : null)));
+    // By the names of scales where there are some.
+    if (!this.trial.scales.length) return answers[0];
+    return Object.fromEntries(this.scales.map((scale, place) => [scale.name, answers[place]]));
   }
 
   set answer(values) {
@@ -158,7 +170,8 @@ export class Mushra {
       this.deck.level(this.first, values);
       values = [values - gain.low];
     }
-    values.forEach((value, i) => {
+    const all = this.trial.scales.length ? this.scales.flatMap((scale) => values[scale.name]) : values;
+    all.forEach((value, i) => {
       if (value == null) return;
       Object.assign(this.rows[i], { rated: true });
       this.rows[i].input.value = value;
@@ -176,7 +189,8 @@ export class Mushra {
     if (unheard >= 0) return gain ? t("adjust.hear") : t("mushra.hear", { n: unheard + 1 - this.first });
     const unrated = this.rows.findIndex((row) => !row.rated);
     if (unrated < 0) return "";
-    return gain ? t("adjust.set") : t("mushra.rate", { n: unrated + 1 });
+    if (gain) return t("adjust.set");
+    return this.blocks.length > 1 ? t("trial.answer") : t("mushra.rate", { n: unrated + 1 });
   }
 
   key(key) {
@@ -184,9 +198,12 @@ export class Mushra {
     const { deck } = this;
     if (key === " ") deck.toggle();
     else if (key.toLowerCase() === "r" && this.reference) deck.play(0);
-    else if (digit > 0 && digit <= this.rows.length) {
+    else if (digit > 0 && digit <= this.blocks[0].length) {
       deck.play(digit - 1 + this.first);
-      const { input } = this.rows[digit - 1];
+      // On the scale in focus, else on the first that is open.
+      const block = this.blocks.find((rows) => rows.some((row) => row.input === document.activeElement))
+        ?? this.blocks.find((rows) => rows.some((row) => !row.rated)) ?? this.blocks[0];
+      const { input } = block[digit - 1];
       input.disabled = false;
       input.focus({ preventScroll: true });
     } else if (deck.together && (key === "[" || key === "]")) {
@@ -198,8 +215,8 @@ export class Mushra {
   }
 
   get keys() {
-    const last = "1234567890-="[this.rows.length - 1];
-    const digits = this.rows.length > 1 ? `1 – ${last}` : last;
+    const last = "1234567890-="[this.blocks[0].length - 1];
+    const digits = this.blocks[0].length > 1 ? `1 – ${last}` : last;
     return [
       [t("key.space"), t("keys.pause")], ...(this.reference ? [["R", t("mushra.reference")]] : []), [digits, t("keys.switch")],
       ["← →", t(this.trial.gain ? "keys.level" : "keys.rate")],
@@ -209,15 +226,16 @@ export class Mushra {
 
   draw() {
     const { deck } = this;
-    const buttons = [this.reference, ...this.rows.map((row) => row.button)].filter(Boolean);
-    buttons.forEach((button, i) => {
+    const buttons = this.rows.map((row) => [row.button, row.i + this.first]);
+    if (this.reference) buttons.push([this.reference, 0]);
+    buttons.forEach(([button, i]) => {
       button.classList.toggle("on", deck.active === i);
       button.classList.toggle("heard", deck.hasPlayed(i));
       set(button, "aria-pressed", deck.active === i);
     });
-    this.rows.forEach((row, i) => {
-      if (deck.plays[i + this.first]) row.input.disabled = false;
-      row.element.classList.toggle("on", deck.active === i + this.first);
+    this.rows.forEach((row) => {
+      if (deck.plays[row.i + this.first]) row.input.disabled = false;
+      row.element.classList.toggle("on", deck.active === row.i + this.first);
       row.element.classList.toggle("rated", row.rated);
       if (this.trial.gain) say(row.value, row.rated ? "✓" : "");
       else say(row.value, row.rated ? number(row.input.value) : "–");
