@@ -65,7 +65,7 @@ def of_captions(content: bytes) -> str:
     with tempfile.TemporaryDirectory() as place:
         file = Path(place, CAPTIONS)
         file.write_bytes(content)
-        return next(iter(read_captions(file).values())).caption
+        return next(iter(read_captions(file).values())).first_caption
 
 
 def of_archive(names: Sequence[str]) -> str:

@@ -38,7 +38,7 @@ def main() -> None:
     """Measure, print, and write the table."""
     encoder = load_encoder(DEFAULT_MODEL, "cpu")
     library = SoundIndex.open(ROOT / "assets" / "sounds.index", encoder).library
-    texts = list(dict.fromkeys(sound.caption for sound in library.sounds))[:200]
+    texts = list(dict.fromkeys(sound.first_caption for sound in library.sounds))[:200]
     members = [encoder, *(load_encoder(folder, "cpu") for folder in DEFAULT_MODEL)]
     lines = [
         "# Sound search: speed",

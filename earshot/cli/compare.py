@@ -110,7 +110,7 @@ def _captions(folders: Sequence[Path], inputs: "Sequence[Item]") -> dict[str, li
     files_of = {Path(item.value): item.name for item in inputs}
     for folder in folders:
         for file, description in captions_of(folder.resolve(), list(files_of))[0].items():
-            captions[files_of[file]] = [description.caption]
+            captions[files_of[file]] = [description.first_caption]
     if not captions:
         raise InputError("Sounds need captions.csv in their folder: a head file,kind,caption.")
     return captions

@@ -120,7 +120,7 @@ def _search(options: argparse.Namespace) -> None:
 def _lines(result: "SearchResult") -> list[str]:
     lines = [
         f"{hit.score:.2f}\t{hit.start:4.0f} s\t{files.one_line(name_of(hit.sound.path))}\t"
-        f"{hit.sound.caption}"
+        f"{hit.sound.first_caption}"
         for hit in result.hits
     ]
     heading = [] if result.matched else ["Nothing matches well. The nearest sounds:"]
@@ -132,7 +132,7 @@ def _documents(result: "SearchResult") -> list[str]:
         files.as_json(
             {
                 "file": name_of(hit.sound.path),
-                "caption": hit.sound.caption,
+                "caption": hit.sound.first_caption,
                 "score": hit.score,
                 "matches": hit.matches,
                 "start": hit.start,

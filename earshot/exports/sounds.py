@@ -47,7 +47,7 @@ def labels_csv(index: SoundIndex, votes: Mapping[str, Mapping[str, int]]) -> str
     in the index are left out.
     """
     rows = [
-        (query, sound.name, sound.kind, sound.caption, sound.content_hash, grade)
+        (query, sound.name, sound.kind, sound.first_caption, sound.content_hash, grade)
         for query, grades in votes.items()
         for sound, grade in (
             (index[name], grade) for name, grade in grades.items() if name in index
@@ -66,7 +66,7 @@ def _table(hits: Iterable[Hit], names: list[str]) -> str:
     for rank, (hit, name) in enumerate(zip(hits, names, strict=True), start=1):
         sound = hit.sound
         numbers = (f"{hit.score:.4f}", f"{hit.start:g}", f"{sound.seconds:.3f}")
-        rows.append((rank, name, *numbers, sound.kind, sound.caption, sound.content_hash))
+        rows.append((rank, name, *numbers, sound.kind, sound.first_caption, sound.content_hash))
     return csv_text([COLUMNS, *rows])
 
 

@@ -56,7 +56,7 @@ def captions_of(folder: Path, files: Iterable[Path]) -> tuple[dict[Path, Descrip
 
 
 def read_captions(table: Path) -> dict[str, Description]:
-    """Read a captions.csv, if there is one: file name → its description, with its first caption.
+    """Read a captions.csv, if there is one: file name → its description.
 
     Raises InputError for a table without the columns, and for one that is no text.
     """
@@ -136,7 +136,7 @@ def _description(row: Mapping[str, str]) -> Description:
     tags = (tag.strip() for tag in row.get("tags", "").split("|"))
     return Description(
         kind=row["kind"],
-        caption=row["caption"].split(" | ")[0],
+        caption=row["caption"],
         licence=row.get("licence", ""),
         tags=tuple(dict.fromkeys(tag for tag in tags if tag)),
     )

@@ -13,20 +13,26 @@ from earshot.sound_index.files import on_disk
 
 
 class Description(NamedTuple):
-    """A file as captions.csv describes it: its class of sound, caption, licence and tags."""
+    """A file as captions.csv describes it: its class of sound, captions, separated by " | ",
+    licence and tags."""
 
     kind: str = ""
     caption: str = ""
     licence: str = ""
     tags: tuple[str, ...] = ()
 
+    @property
+    def first_caption(self) -> str:
+        return self.caption.partition(" | ")[0]
+
 
 @dataclass(frozen=True, slots=True)
 class Sound:
     """A file of a library.
 
-    id: unchanged while content and name are; name: of the file; caption, kind (class of sound),
-    licence and tags: empty where unknown; seconds: its duration; content_hash: SHA-256 of the file.
+    id: unchanged while content and name are; name: of the file; caption (one or more, separated by
+    " | "), kind (class of sound), licence and tags: empty where unknown; seconds: its duration;
+    content_hash: SHA-256 of the file.
     """
 
     id: str
@@ -50,6 +56,10 @@ class Sound:
     @property
     def description(self) -> Description:
         return Description(self.kind, self.caption, self.licence, self.tags)
+
+    @property
+    def first_caption(self) -> str:
+        return self.description.first_caption
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -84,7 +94,7 @@ class Entry:
 class Filter:
     """A filter: conditions on a sound.
 
-    title: words that the name or the caption holds, in any order; min_seconds and max_seconds: of
+    title: words that the name or the captions hold, in any order; min_seconds and max_seconds: of
     its length; kinds (classes of sound), licences and ids: any if None; tags: a sound has one of
     them; any if there are none.
     """

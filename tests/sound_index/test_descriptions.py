@@ -50,6 +50,35 @@ def test_query_is_compared_with_all_that_is_written_of_a_sound() -> None:
     assert Descriptions(sounds, sentences).has_words.tolist() == [True, True, True, False, False]
 
 
+def test_further_captions_count_and_lists_part_by_part() -> None:
+    sounds = [
+        sound("1.wav", "A pig grunts. | pig, oink, snuffling"),
+        sound("2.wav", "A dog barks, then a door slams"),
+        sound("3.wav", "A horse gallops past on grass."),
+    ]
+    assert cosines(sounds, "oink")[0] == 1
+    assert cosines(sounds, "A dog barks")[1] < 1  # a sentence with a comma is no list
+    assert {"oink", "snuffling", "gallops"} <= Descriptions(sounds, sentences).vocabulary
+
+
+def test_letters_of_a_query_are_looked_for_in_all_words_of_a_sound() -> None:
+    texts = ("barking dogs | a kennel", "a dog barks", "rain on a roof")
+    descriptions = Descriptions([sound("1.wav", text) for text in texts], sentences)
+    assert descriptions.shares("kennel").tolist() == [1, 0, 0]
+    barks = descriptions.shares("the dog barked")
+    assert barks[1] > barks[0] > 0.3 and barks[2] == 0
+    assert descriptions.shares("?!").tolist() == [0, 0, 0]
+
+
+def test_first_captions_are_compared_where_all_are_too_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(descriptions, "MAX_NEW", 1)
+    assert cosines(
+        [sound("1.wav", "a dog barks | woof"), sound("2.wav", "a dog barks")], "woof"
+    ) == [0, 0]
+
+
 def test_library_without_words_and_one_with_too_many_have_none(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

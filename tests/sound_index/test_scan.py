@@ -31,7 +31,8 @@ def test_scan_updates_index_of_folder(folder: Path, encoder: FakeEncoder) -> Non
     assert (report.added, report.unchanged, report.removed) == (len(WORDS) + 1, 0, 0)
     assert [path.name for path, _ in report.skipped] == ["notes.txt"]
     low = next(s for s in SoundIndex.open(out, encoder).sounds if s.name == "low.wav")
-    assert (low.kind, low.caption) == ("hum", "A low hum")
+    assert (low.kind, low.first_caption) == ("hum", "A low hum")
+    assert low.caption == "A low hum | It hums"
     calls = encoder.calls
     (folder / "notes.txt").unlink()
     (folder / "deep.wav").unlink()
@@ -165,5 +166,5 @@ def test_captions_describe_licence_and_tags(tmp_path: Path) -> None:
     (tmp_path / CAPTIONS).write_text(
         "file,kind,caption,licence,tags\nlow.wav,hum,A hum | hum,CC BY 4.0,night | field |night\n"
     )
-    expected = Description("hum", "A hum", "CC BY 4.0", ("night", "field"))
+    expected = Description("hum", "A hum | hum", "CC BY 4.0", ("night", "field"))
     assert read_captions(tmp_path / CAPTIONS) == {"low.wav": expected}

@@ -15,12 +15,7 @@ import numpy as np
 from earshot.core.errors import InputError
 from earshot.media.audio.load import Audio, load
 from earshot.media.samples import SILENT_PEAK
-from earshot.sound_index.descriptions import (
-    CERTAIN_SHARE,
-    MAX_SOUNDS,
-    SOUND_WEIGHT,
-    Descriptions,
-)
+from earshot.sound_index.descriptions import MAX_SOUNDS, Descriptions
 from earshot.sound_index.descriptions import THRESHOLD as WORDS_THRESHOLD
 from earshot.sound_index.embedding import SoundEncoder, embed, named
 from earshot.sound_index.index import SoundIndex
@@ -34,6 +29,7 @@ from earshot.systems.sound_search.query import (
     check,
     check_length,
     clean,
+    correct_spelling,
     parse,
     understood,
 )
@@ -150,17 +146,24 @@ class SoundSearch:
             check_length(clean(part))
         query, named, negated = understood(clean(text))
         excluded = translate(clean(without))
-        away = " and ".join(filter(None, (negated, excluded.english)))
+        descriptions = self._descriptions_of(library) if named else None
+        if descriptions is not None and not (query.language or query.other):
+            named, negated = (
+                correct_spelling(each, descriptions.vocabulary) for each in (named, negated)
+            )
         compound = Compound((named,)) if like is not None else parse(named)
         example, notices = self._example(like, index)
+        away = " and ".join(filter(None, (negated, excluded.english)))
         vectors, best = zip(
             *(self._query(part, example, away) for part in compound.captions), strict=True
         )
         queries = np.stack(vectors)
         among = None if only == EVERYTHING else _passing(library, only)
         nearest = find(library, queries, compound, limit + 1, among)
-        words = self._words(library, compound) if example is None else None
-        if words is not None:
+        words = None
+        if descriptions is not None and example is None:
+            parts = descriptions.sentences(compound.captions)
+            words = np.mean([descriptions.cosines(vector) for vector in parts], axis=0)
             best_words = np.argsort(-words, kind="stable")[: limit + 1]
             missed = np.setdiff1d(best_words[words[best_words] > 0], nearest.numbers)
             nearest = _joined(nearest, library, queries, compound, missed, among)
@@ -170,11 +173,10 @@ class SoundSearch:
         threshold = self.encoder.threshold if threshold is None else threshold
         threshold *= share * float(np.mean(best))
         matches = scores >= threshold
-        if words is not None:
-            by_words = (words + SOUND_WEIGHT * scores >= WORDS_THRESHOLD) | (
-                scores >= CERTAIN_SHARE
-            )
-            matches = np.where(self._descriptions[library].has_words, by_words, by_words | matches)
+        if descriptions is not None and words is not None:
+            shares = np.mean([descriptions.shares(text) for text in compound.captions], axis=0)
+            by_words = words + shares + scores >= WORDS_THRESHOLD
+            matches = np.where(descriptions.has_words, by_words, by_words | matches)
         nearest = in_order(library, nearest, queries, compound, words)
         ranked = self._rank(library, nearest, votes or {})
         if isinstance(like, str):
@@ -197,18 +199,16 @@ class SoundSearch:
             compound=compound,
         )
 
-    def _words(self, library: Library, compound: Compound) -> np.ndarray | None:
-        """Compare the parts of a text with what is written of the sounds: the mean over the parts
-        of each one's best cosine (n,); None for an encoder without sentences, and a large library.
-        """
+    def _descriptions_of(self, library: Library) -> Descriptions | None:
+        """Return what is written of the sounds; None for an encoder without sentences, and a large
+        library."""
         if not isinstance(self.encoder, EarshotEncoder) or len(library.sounds) > MAX_SOUNDS:
             return None
-        sentences = self.encoder.embed_sentences
         with self._lock:
             if (descriptions := self._descriptions.get(library)) is None:
-                descriptions = Descriptions(library.sounds, sentences)
+                descriptions = Descriptions(library.sounds, self.encoder.embed_sentences)
                 self._descriptions[library] = descriptions
-        return np.mean([descriptions.cosines(v) for v in sentences(compound.captions)], axis=0)
+        return descriptions
 
     def _rank(self, library: Library, nearest: Ranking, votes: Mapping[str, int]) -> np.ndarray:
         """Rank the positions of the nearest sounds again, by the votes (Rocchio 1971)."""

@@ -350,7 +350,7 @@ def _other_language(words: list[str]) -> str:
     script = max(scripts, key=scripts.__getitem__, default="?")
     if script != "LATIN":
         return OTHER_SCRIPTS.get(script, "")
-    foreign = [folded(word) for word in words if not _is_english(word)]
+    foreign = [folded(word) for word in words if not is_english(word)]
     counts = {name: sum(w in own.split() for w in foreign) for name, own in OTHER_WORDS.items()}
     best = max(counts, key=counts.__getitem__)
     if not counts[best] or _may_be_english(words):
@@ -382,7 +382,7 @@ def _evidence(dictionary: Dictionary, words: list[str]) -> tuple[int, int]:
     surplus = accents = 0
     for segment in dictionary.segments(words):
         for word in segment.words:
-            english = _is_english(word)
+            english = is_english(word)
             if segment.listed:
                 surplus += not english
                 accents += word.casefold() in dictionary.english
@@ -395,11 +395,12 @@ def _may_be_english(words: list[str]) -> bool:
     """Whether one or two words are English ones as well, "cane toad" and "em dash": the dictionary
     has names and words of other languages too, so that of more words it would not tell."""
     return len(words) <= MAX_AMBIGUOUS and all(
-        _is_english(word) or folded(word) in pronunciations() for word in words
+        is_english(word) or folded(word) in pronunciations() for word in words
     )
 
 
-def _is_english(word: str) -> bool:
+def is_english(word: str) -> bool:
+    """Whether a word, or one of which it is a form, is on the English side, or also English."""
     key = folded(word)
     stems = (key, *(key.removesuffix(end) for end in ENDINGS), key.removesuffix("ing") + "e")
     return any(stem in english_words() or stem in ALSO_ENGLISH for stem in stems)

@@ -160,7 +160,7 @@ def address_of(sound: "Sound") -> str:
 
 def title(sound: "Sound") -> str:
     """Name a sound on the page by its first caption, else by its file name."""
-    caption = sound.caption.split(" | ")[0]
+    caption = sound.first_caption
     return caption[:1].upper() + caption[1:] or sound.name
 
 

@@ -339,7 +339,7 @@ class SoundAPI:
             {
                 "name": hit.sound.name,
                 "kind": hit.sound.kind,
-                "caption": hit.sound.caption,
+                "caption": hit.sound.first_caption,
                 "score": hit.score,
                 "words": hit.words,
                 "matches": hit.matches,

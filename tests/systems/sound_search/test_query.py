@@ -11,7 +11,14 @@ from benchmarks.support.fake_sound_encoder import FakeEncoder, write_tone
 from earshot.core.errors import InputError
 from earshot.sound_index.index import SoundIndex
 from earshot.systems.sound_search import SoundSearch
-from earshot.systems.sound_search.query import MAX_PARTS, Compound, parse, split_unwanted, written
+from earshot.systems.sound_search.query import (
+    MAX_PARTS,
+    Compound,
+    correct_spelling,
+    parse,
+    split_unwanted,
+    written,
+)
 from earshot.systems.sound_search.ranking import order_scores, place
 from training.sound_search.test_set import QUERIES
 
@@ -192,3 +199,19 @@ def test_search_without_equals_but_not(tmp_path: Path) -> None:
     assert german.compound.parts == ("a dog barks",)
     with pytest.raises(InputError, match="only takes away"):
         search(index, "not a dog")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("woodpeker", "woodpecker"),
+        ("Churhc bells ring", "church bells ring"),
+        ("a dog brking, then rian", "a dog barking, then rian"),  # four letters are too few
+        ('"brking" dog', '"brking" dog'),
+        ("rustlers", "rustlers"),  # a form of rustler
+        ("beatboxing", "beatboxing"),
+        ("ünlöü", "ünlöü"),
+    ],
+)
+def test_word_that_no_dictionary_has_is_read_as_its_neighbour(text: str, expected: str) -> None:
+    assert correct_spelling(text, {"woodpecker", "church", "barking", "rain"}) == expected
