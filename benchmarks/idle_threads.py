@@ -18,7 +18,7 @@ from typing import Final
 import numpy as np
 import torch
 
-from benchmarks.sound_search import RANKED, made_index, vectors_of
+from benchmarks.sound_search import N_SEGMENTS, made_index, vectors_of
 from earshot.core.paths import ASSETS, CHECKPOINTS
 from earshot.media.audio.load import load
 from earshot.media.constants import SAMPLE_RATE
@@ -70,13 +70,13 @@ def main() -> None:
 def times() -> dict[str, float]:
     """Measure the median seconds of each call in this process."""
     search = SoundSearch.from_pretrained(device="cpu")
-    index = made_index(search.encoder, vectors_of(RANKED))
+    index = made_index(search.encoder, vectors_of(N_SEGMENTS))
     convert = VoiceConversion.from_pretrained(CHECKPOINTS / "any-voice", "cpu")
     words = Words.from_pretrained(CHECKPOINTS / "words", "cpu")
     example = load(ASSETS / "examples" / "woman-lighthouse.ogg").waveform
     speech = (SAMPLE_RATE, np.resize(example, 10 * SAMPLE_RATE))
     return {
-        f"a search among {RANKED:,} sounds": median(
+        f"a search among {N_SEGMENTS:,} sounds": median(
             lambda i: search(index, QUERIES[i % len(QUERIES)])
         ),
         "10 s of speech, converted, neural": median(lambda _: convert(speech, vocoder="neural")),

@@ -46,7 +46,7 @@ from training.judges.sphinx import Sphinx, open_test_set, recogniser
 from training.voice_conversion.test_set import Budget, choose
 
 TARGET: Final = settings.DEFAULT_VOICE
-JUDGED: Final = 6  # sentences, by DNSMOS
+N_JUDGED: Final = 6  # sentences, by DNSMOS
 MEASURES: Final = ("DNSMOS", "nearer", "units as in the whole", "seams", "processor ms a second")
 BEFORE: Final = 4.0  # seconds that a stream has heard
 NONE: Final = np.zeros(0, int)  # units of what has none
@@ -133,7 +133,7 @@ class Judges:
             spoken = self._timed(convert, [recording.waveform for recording in some])
             words = [recording.words for recording in some]
             errors.append(word_error_rate(words, [judge.words(w) for w, _ in spoken]))
-        score = dnsmos(waveforms[:JUDGED])["dnsmos"]
+        score = dnsmos(waveforms[:N_JUDGED])["dnsmos"]
         target = np.tile(self._target, (len(waveforms), 1))
         near = nearer_to_target(self._embed(list(waveforms)), self._embed(self._waveforms), target)
         figures = [*(f"{error:.1f}" for error in errors), f"{score:.2f}", f"{near.mean():.2f}"]

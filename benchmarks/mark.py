@@ -44,7 +44,7 @@ SYSTEMS: Final = (  # tag, model, voice, vocoder, and every nth recording
     ("gl.SF1", "continuous", "SF1", "griffin-lim", 2),
     ("vq.S1", "vqvae-128", "S1", "neural", 2),
 )
-UNMARKED: Final = 10_000  # clips
+N_UNMARKED: Final = 10_000  # clips
 QUICK: Final = 8  # clips of each kind
 SILENT: Final = 1e-4
 
@@ -76,7 +76,7 @@ def main() -> None:
         print(cost(clips))
         print(words_and_voice(whole))
         print(detection(clips))
-    print(false_alarms(unmarked(data, clips), QUICK * 10 if arguments.quick else UNMARKED))
+    print(false_alarms(unmarked(data, clips), QUICK * 10 if arguments.quick else N_UNMARKED))
 
 
 def conversions(data: Path, cache: Path | None, quick: bool) -> Iterator[Conversion]:

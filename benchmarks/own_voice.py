@@ -27,12 +27,12 @@ from training.common.corpora import Item, data_root, speech_items, waveforms
 
 TEXTS: Final = 20_000  # that each recording is compared with
 RECORDINGS: Final = 30  # of people who say something else, a speaker each
-FORCED: Final = 5  # of them, which the recogniser that has the text takes for texts
+N_FORCED: Final = 5  # of them, which the recogniser that has the text takes for texts
 ACCENTS: Final = ("en-us", "en-us+f3", "en-gb", "en-gb+f4", "en-gb-scotland", "en-gb-x-rp+f2")
 READINGS: Final = 1  # of each accent
 READERS: Final = 12  # readings of people
 NOISES: Final = (None, 10.0)  # dB of speech over white noise
-LINE: Final = 7.0  # seconds of the longest line of these
+MAX_LINE: Final = 7.0  # seconds of the longest line of these
 PAUSE: Final = 0.3  # seconds between two lines
 BEFORE: Final = 0.5  # share of the slots that once was enough
 
@@ -61,7 +61,7 @@ def document(items: Sequence[Item]) -> Iterator[str]:
     yield "## Let in wrongly, a try\n"
     yield "| check | share of tries |\n| --- | --- |"
     chances = [
-        [chance(wave, share) for share in (BEFORE, reading.MIN_RIGHT)] for wave in others[:FORCED]
+        [chance(wave, share) for share in (BEFORE, reading.MIN_RIGHT)] for wave in others[:N_FORCED]
     ]
     before, now = np.mean(chances, axis=0)
     yield f"| half of the slots, by the recogniser that has the text | {before:.1e} |"
@@ -111,7 +111,7 @@ def readers(items: Sequence[Item]) -> Iterator[tuple[list[str], np.ndarray]]:
         by_speaker.setdefault(item.speaker, []).append((item.text, waveform))
     for turn in range(READERS):
         lines = [*by_speaker.values()][turn % len(by_speaker)]
-        short = [line for line in lines if len(line[1]) < LINE * SAMPLE_RATE]
+        short = [line for line in lines if len(line[1]) < MAX_LINE * SAMPLE_RATE]
         chosen = rng.sample(short, N_LINES + 1)
         pause = np.zeros(round(PAUSE * SAMPLE_RATE), np.float32)
         whole = np.concatenate([part for _, waveform in chosen for part in (waveform, pause)])

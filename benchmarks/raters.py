@@ -18,7 +18,7 @@ from earshot.study.web.server import library
 TEST: Final = "ab"
 SECONDS: Final = 0.05  # of a sound
 ANSWERS: Final = ("a", "b", "same")
-AGAIN: Final = 0.3  # seconds until what was not stored is sent again
+RETRY_AFTER: Final = 0.3  # seconds until what was not stored is sent again
 PATIENCE: Final = 90.0  # seconds
 NO_REPLY: Final = 0
 
@@ -122,7 +122,7 @@ class Raters:
                     self.replies[status] += 1
                     self.longest = max(self.longest, time.monotonic() - begun)
                     self.refusals[sentence] += 1
-            time.sleep(AGAIN)
+            time.sleep(RETRY_AFTER)
 
 
 def _trials(rater: Rater) -> list[dict[str, Any]]:

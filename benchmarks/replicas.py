@@ -25,7 +25,7 @@ from benchmarks.support.replicas import Replicas, until_healthy
 
 PROBED: Final = "convert"
 FLOOR: Final = 1.3  # × the throughput of one process, which two on two cores should reach
-PATIENCE: Final = 120.0  # seconds, for a page
+MAX_WAIT: Final = 120.0  # seconds, for a page
 GONE: Final = 5.0  # seconds that a killed process is away
 
 
@@ -116,13 +116,13 @@ def _opened(address: str, number: int) -> Visitor:
     """Open the page as a visitor: HAProxy sends nobody to a process that it does not find healthy
     yet. Raises RuntimeError where they do not get it.
     """
-    visitor, end = Visitor(address, number), time.monotonic() + PATIENCE
+    visitor, end = Visitor(address, number), time.monotonic() + MAX_WAIT
     while time.monotonic() < end:
         with suppress(httpx.HTTPError):
             visitor.open_page()
             return visitor
         time.sleep(0.5)
-    raise RuntimeError(f"A visitor did not get the page within {PATIENCE:g} s.")
+    raise RuntimeError(f"A visitor did not get the page within {MAX_WAIT:g} s.")
 
 
 def _kills(many: Replicas, folder: Path, database: str, chosen: argparse.Namespace) -> None:

@@ -27,7 +27,7 @@ from earshot.systems.sound_search.encoder import DEFAULT_MODEL, load_encoder
 from earshot.systems.sound_search.query import parse
 
 ROOT = Path(__file__).parents[1]
-RANKED = 10_000  # segments, of 10 s
+N_SEGMENTS = 10_000  # segments, of 10 s
 MANY = 1_000_000
 CLIP_SECONDS = 10
 WARM_UP = 5  # queries before the clock counts
@@ -46,7 +46,7 @@ def main() -> None:
         f"`python -m benchmarks.sound_search`, threads: {torch.get_num_threads()}, "
         f"{platform.machine()}, torch {torch.__version__}, FAISS {faiss.__version__}.",
         "",
-        *ranking(encoder, vectors_of(RANKED), texts),
+        *ranking(encoder, vectors_of(N_SEGMENTS), texts),
         *searching(vectors_of(MANY), [*encoder.embed_text(texts)]),
         *embedding(members),
     ]

@@ -29,7 +29,7 @@ FLAGS: Final = (
     "--use-fake-ui-for-media-stream",
     "--use-fake-device-for-media-stream",
 )
-PATIENCE: Final = 60_000  # ms until a visitor gives up
+MAX_WAIT: Final = 60_000  # ms until a visitor gives up
 IDLE: Final = 150  # seconds after which the stand is to show itself again
 TABLE: Final = (
     "| visitor | tab | empty recorder, s | result, s | page, MB | server, MB | errors |\n"
@@ -42,32 +42,32 @@ def speak(page: Page) -> None:
     result = page.locator("#conversion audio").last
     before = result.get_attribute("src")
     _record(page, 3.0)
-    expect(result).not_to_have_attribute("src", before or "", timeout=PATIENCE)
+    expect(result).not_to_have_attribute("src", before or "", timeout=MAX_WAIT)
 
 
 def say_a_word(page: Page) -> None:
     """Record a word, and wait for its neighbours."""
     _record(page, 1.0)
-    expect(page.locator("#word-found h3")).to_be_visible(timeout=PATIENCE)
+    expect(page.locator("#word-found h3")).to_be_visible(timeout=MAX_WAIT)
 
 
 def search(page: Page) -> None:
     """Search the example."""
     page.locator(".chips button:visible").first.click()
-    expect(page.locator("#found")).to_contain_text("searched in", timeout=PATIENCE)
+    expect(page.locator("#found")).to_contain_text("searched in", timeout=MAX_WAIT)
 
 
 def read_lips(page: Page) -> None:
     """Run the example, for there is no face before this camera."""
     page.locator(".chips button:visible").first.click()
-    expect(page.get_by_role("button", name="Stop", exact=True)).to_be_hidden(timeout=PATIENCE)
+    expect(page.get_by_role("button", name="Stop", exact=True)).to_be_hidden(timeout=MAX_WAIT)
 
 
 def be_a_rater(page: Page) -> None:
     """Open the example of a listening test, and come back."""
     with page.context.expect_page() as opened:
         page.get_by_role("link", name="Take the example test").click()
-    opened.value.get_by_role("button", name="Back", exact=True).click(timeout=PATIENCE)
+    opened.value.get_by_role("button", name="Back", exact=True).click(timeout=MAX_WAIT)
     expect(page.get_by_role("tab", name="Listening tests")).to_be_visible()
 
 

@@ -38,8 +38,8 @@ RATE: Final = 16_000
 SPEECH: Final = sorted(
     path for path in (ASSETS / "examples").glob("*.ogg") if "finished" not in path.stem
 )
-LONG: Final = 44.0  # seconds of the recording in which a word is found
-SHORT: Final = 4.0  # seconds of the file that the command line converts
+LONG_SECONDS: Final = 44.0  # seconds of the recording in which a word is found
+SHORT_SECONDS: Final = 4.0  # seconds of the file that the command line converts
 LIVE_FLAGS: Final = ("--use-fake-ui-for-media-stream", "--use-fake-device-for-media-stream")
 PLAY_AT_ONCE: Final = """new MutationObserver((_, observer) => {
   const sound = document.querySelector("audio[src]");
@@ -71,7 +71,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         short, long = Path(folder) / "short.wav", Path(folder) / "long.wav"
         speech = np.concatenate([load(path, RATE).waveform for path in SPEECH * 3])
-        for path, seconds in ((short, SHORT), (long, LONG)):
+        for path, seconds in ((short, SHORT_SECONDS), (long, LONG_SECONDS)):
             path.write_bytes(wav_bytes(np.resize(speech, round(seconds * RATE)), RATE))
         for rows in (first_page(), command_line(short), visits(short, long)):
             for row in rows:
@@ -139,7 +139,7 @@ def command_line(recording: Path) -> Iterator[str]:
         after = os.times()
         used = after.children_user + after.children_system
         processor.append(used - before.children_user - before.children_system)
-    yield f"| command line, {SHORT:.0f} s of speech | {median(walls[1:]):.1f} s | ≤ 3 s |"
+    yield f"| command line, {SHORT_SECONDS:.0f} s of speech | {median(walls[1:]):.1f} s | ≤ 3 s |"
     yield f"| the same, of processor time | {median(processor[1:]):.1f} s | |"
 
 
@@ -151,7 +151,7 @@ def visits(short: Path, long: Path) -> Iterator[str]:
         visitor = Visitor(server.address)
         find(visitor, long)  # loads the model
         alone = median(find(visitor, long) for _ in range(RUNS))
-        yield f"| a word found in {LONG:.0f} s of speech | {alone:.1f} s | ≤ 6 s |"
+        yield f"| a word found in {LONG_SECONDS:.0f} s of speech | {alone:.1f} s | ≤ 6 s |"
         with converting(server.address):
             busy = median(find(visitor, long) for _ in range(RUNS))
         ratio = f"{busy:.1f} s, {busy / alone:.1f} ×"

@@ -33,7 +33,7 @@ from earshot.study.simulation import MIDDLE, World, on_scale, votes
 
 TESTS = 4_000  # simulated where there is no difference
 OTHERS = 1_000  # of Bradley and Terry
-PLANNED = 400  # pilots
+N_PILOTS = 400  # pilots
 ALPHA = 1 - LEVEL
 
 
@@ -214,7 +214,7 @@ def planned() -> Iterator[str]:
         ("ABX", 0.1, _abx_test),
     ):
         sizes, detected = [], []
-        for seed in range(PLANNED):
+        for seed in range(N_PILOTS):
             rng = np.random.default_rng(seed)
             estimate, chance = test(rng, 10, 20, truth)[0], name == "ABX"
             variance = at_null(estimate, 0, 1) if name == "AB" else estimate
@@ -228,7 +228,7 @@ def planned() -> Iterator[str]:
         yield f"| {name} | {truth:g} | {raters:.0f} × {stimuli:.0f} | {power:.0f} |"
     yield ""
     yield (
-        f"Over {PLANNED} pilots, whose plan is for 80 %; a pilot knows its variance only so well, "
+        f"Over {N_PILOTS} pilots, whose plan is for 80 %; a pilot knows its variance only so well, "
         "so that tests planned from lucky ones find less."
     )
 

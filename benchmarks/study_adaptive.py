@@ -17,7 +17,7 @@ from earshot.study.design.model import numbered, scored
 from earshot.study.simulation import World
 
 SYSTEMS, STIMULI, RATERS = 16, 10, 40
-EACH = 15  # votes of a rater
+N_VOTES = 15  # votes of a rater
 SPREAD = 1.5  # standard deviation of the strengths, in logit
 AT_ONCE = 8  # raters, who all have a trial while another is chosen
 LOOK = 30  # votes from one look at the order to the next
@@ -38,7 +38,7 @@ def made_up(pairing: str) -> Test:
         design=AB,
         systems=tuple(names),
         trials=numbered(trials),
-        trials_per_rater=EACH,
+        trials_per_rater=N_VOTES,
         folder=Path(),
         question=AB.scale.question,
         words=words,
@@ -72,9 +72,9 @@ def votes_of(pairing: str, seed: int) -> tuple[pd.DataFrame, np.ndarray]:
         names = test.systems[one], test.systems[other]
         rows.append([event.rater, trial.stimulus, *names, first])
 
-    for number in range(RATERS * EACH):
+    for number in range(RATERS * N_VOTES):
         # Raters come in groups, each of whom judges a trial while those of the others are chosen.
-        group, within = divmod(number, AT_ONCE * EACH)
+        group, within = divmod(number, AT_ONCE * N_VOTES)
         place, seat = divmod(within, AT_ONCE)
         rater = str(group * AT_ONCE + seat)
         if pairing == "adaptive":
@@ -136,10 +136,10 @@ def adaptive() -> Iterator[str]:
         tests = [votes_of(pairing, seed) for seed in range(TESTS)]
         curves[pairing] = np.mean([taus(*each) for each in tests], axis=0)
         coverage[pairing] = np.nanmean([held(*each) for each in tests])
-    looks = LOOK * np.arange(1, RATERS * EACH // LOOK + 1)
+    looks = LOOK * np.arange(1, RATERS * N_VOTES // LOOK + 1)
     yield (
         f"## Adaptive pairs: {SYSTEMS} systems ({SYSTEMS * (SYSTEMS - 1) // 2} pairs), {STIMULI} "
-        f"stimuli, {RATERS} raters with {EACH} votes"
+        f"stimuli, {RATERS} raters with {N_VOTES} votes"
     )
     yield ""
     yield "| votes | Kendall's τ, balanced | adaptive | adaptive votes for the same τ |"

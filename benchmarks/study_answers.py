@@ -25,7 +25,7 @@ RANKING_TESTS = 1_000
 RANKING_SIZES = ((20, 20), (8, 20), (30, 10))  # raters, stimuli
 SYSTEMS = 4
 APART = np.array([0.6, 0.2, -0.2, -0.6])  # quality, on the scale of 1 to 5
-LARGE = 400_000  # rankings from which the truth is known
+N_TRUE_RANKINGS = 400_000  # rankings from which the truth is known
 ALPHA = 1 - LEVEL
 STAIRCASE_TESTS = 1_000
 STAIRCASE = Staircase({f"y{level}": float(level) for level in range(10, -1, -1)})
@@ -151,7 +151,7 @@ def ranked() -> Iterator[str]:
     yield ""
     yield (
         "Raters order what they think, which is normal and not as Plackett and Luce have it: the "
-        f"true strengths are those of {LARGE:,} rankings. Raters and stimuli favour one "
+        f"true strengths are those of {N_TRUE_RANKINGS:,} rankings. Raters and stimuli favour one "
         "system or another, but evenly. What is held is the first system's share above the second, "
         "its strength, and its difference from the second. So many tests leave 1.4 points of doubt."
     )
@@ -179,8 +179,8 @@ def _truth() -> np.ndarray:
     its own, whose variance nobody needs."""
     world, rng = World(), np.random.default_rng(1)
     spread = np.linalg.norm([world.tastes, world.fits, world.noise])
-    best_first = np.argsort(-rng.normal(APART, spread, (LARGE, SYSTEMS)), axis=1)
-    nobody = np.zeros(LARGE, int)
+    best_first = np.argsort(-rng.normal(APART, spread, (N_TRUE_RANKINGS, SYSTEMS)), axis=1)
+    nobody = np.zeros(N_TRUE_RANKINGS, int)
     clustered, weights = rankings.fit(best_first, nobody, nobody), centred(SYSTEMS)
     places = np.argsort(best_first, axis=1)
     strengths = [clustered.estimate(each).value for each in (weights[0], weights[0] - weights[1])]

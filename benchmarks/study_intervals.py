@@ -12,7 +12,7 @@ from earshot.study.simulation import MIDDLE, World, on_scale
 
 TESTS = 2_000
 RIVALS = 300  # tests for other methods, of which a mixed model is slow
-RESAMPLED = 1_000  # times a bootstrap draws
+N_RESAMPLES = 1_000  # times a bootstrap draws
 SYSTEMS = 4
 SIZES = ((20, 20), (8, 20), (8, 8), (30, 10))  # raters, stimuli
 ENDS = 1_000  # tests near the end of a scale
@@ -163,7 +163,7 @@ def rivals(raters: int, stimuli: int) -> np.ndarray:
 def pigeonhole(rng: np.random.Generator, table: np.ndarray) -> np.ndarray:
     """Find the percentile interval of the mean of table (R, S), raters and stimuli drawn anew."""
     by_rater, by_stimulus = (
-        rng.multinomial(n, np.full(n, 1 / n), RESAMPLED) / n for n in table.shape
+        rng.multinomial(n, np.full(n, 1 / n), N_RESAMPLES) / n for n in table.shape
     )
     means = ((by_rater @ table) * by_stimulus).sum(axis=1)
     return np.quantile(means, [0.025, 0.975])

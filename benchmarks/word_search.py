@@ -30,7 +30,7 @@ from training.words.test_set import WordType, select_test_set
 ROOT = Path(__file__).parents[1]
 # The corpus of each split that holds fluent speech whose words are known.
 FLUENT: Final = {"test": "librispeech_251", "val": "studio_prompts"}
-LIMIT: Final = 200  # places of a query
+MAX_PLACES: Final = 200  # places of a query
 TOLERANCE: Final = 0.5  # seconds from the middle of a word to that of a place (NIST STD 2006)
 Judged = tuple[np.ndarray, np.ndarray, int]  # see judge
 NIST_BETA: Final = 999.9  # of the term-weighted value: for a word that is said once in 10,000 s
@@ -83,7 +83,7 @@ def lines(task: Task, search: WordSearch) -> list[str]:
     times = {"listening, once": (time.perf_counter() - began, time.process_time() - used)}
 
     def find_ours(query: Written | Spoken) -> FoundPlaces:
-        return search(recording, query, limit=LIMIT)
+        return search(recording, query, limit=MAX_PLACES)
 
     spoken = [query.spoken for query in task.queries if query.spoken is not None]
     typed = [written(search.words, query.word) for query in task.queries]
@@ -225,7 +225,7 @@ def warped(frames: np.ndarray, waveform: np.ndarray) -> FoundPlaces:
             continue
         taken[start : end + 1] = True
         places.append(Place(start * hop, (end + 1) * hop, 1 - float(costs[end])))
-        if len(places) == LIMIT:
+        if len(places) == MAX_PLACES:
             break
     return FoundPlaces(tuple(places), np.nan)
 

@@ -24,7 +24,7 @@ from earshot.systems.words.library import LibraryWord, Projection, WordLibrary
 from earshot.systems.words.spoken_word import find_word
 
 ROOT = Path(__file__).parents[1]
-STORED = 50_000  # spoken words, and written ones
+N_STORED = 50_000  # spoken words, and written ones
 QUERIES = 200
 DTW_QUERIES = 8
 BLOCK = 1_000  # stored words per call of the time warping
@@ -82,7 +82,7 @@ def lines(words: Words, recordings: list[Path]) -> list[str]:
         ),
     }
     dtw = time_warping(spoken)
-    rows[f"DTW of MFCC with {STORED:,} recordings"] = dtw
+    rows[f"DTW of MFCC with {N_STORED:,} recordings"] = dtw
     ours = rows["**recording → neighbours**"]
     return [
         "# Words: speed",
@@ -90,7 +90,7 @@ def lines(words: Words, recordings: list[Path]) -> list[str]:
         f"`python -m benchmarks.words`, threads: {torch.get_num_threads()}, {platform.machine()}, "
         f"torch {torch.__version__}.",
         "",
-        f"| {STORED:,} spoken and {STORED:,} written words | p50, ms | p95, ms |",
+        f"| {N_STORED:,} spoken and {N_STORED:,} written words | p50, ms | p95, ms |",
         "|---|---:|---:|",
         *(f"| {name} | {p50:.1f} | {p95:.1f} |" for name, (p50, p95) in rows.items()),
         "",
@@ -112,12 +112,12 @@ def one_word(path: Path) -> np.ndarray | None:
 
 
 def store(vectors: np.ndarray) -> WordLibrary:
-    """Make a library of STORED spoken and STORED written words with vectors similar to those
+    """Make a library of N_STORED spoken and N_STORED written words with vectors similar to those
     given.
     """
-    synthetic = resembling(vectors, 2 * STORED, np.random.default_rng(0))
+    synthetic = resembling(vectors, 2 * N_STORED, np.random.default_rng(0))
     words = [
-        LibraryWord(str(i), str(i), (), "en", "a voice" if i < STORED else None, None)
+        LibraryWord(str(i), str(i), (), "en", "a voice" if i < N_STORED else None, None)
         for i in range(len(synthetic))
     ]
     dimension = synthetic.shape[1]
@@ -126,11 +126,11 @@ def store(vectors: np.ndarray) -> WordLibrary:
 
 
 def time_warping(spoken: list[np.ndarray]) -> tuple[float, float]:
-    """Measure the milliseconds, p50 and p95, to find the ten nearest of STORED words by DTW."""
+    """Measure the milliseconds, p50 and p95, to find the ten nearest of N_STORED words by DTW."""
     frames = [mfcc_frames(waveform).astype(np.float32) for waveform in spoken]
     blocks = []
-    for first in range(0, STORED, BLOCK):
-        block = [frames[i % len(frames)] for i in range(first, min(first + BLOCK, STORED))]
+    for first in range(0, N_STORED, BLOCK):
+        block = [frames[i % len(frames)] for i in range(first, min(first + BLOCK, N_STORED))]
         ends = np.cumsum([0, *map(len, block)])
         blocks.append((np.concatenate(block), ends))
 

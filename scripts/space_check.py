@@ -31,7 +31,7 @@ PYTHONS: Final = ("3.12.12", "3.10.13")  # of ZeroGPU
 PYTHON: Final = "3.12"
 TORCHES: Final = ("2.8.0", "2.11.0")  # the oldest and the newest of ZeroGPU
 PLATFORM: Final = "x86_64-manylinux_2_36"  # Debian 12's C library, which Spaces have
-PATIENCE: Final = 300.0  # seconds for the page to come up
+MAX_START: Final = 300.0  # seconds for the page to come up
 FREE: Final = {"cpu-basic", "zero-a10g"}
 THUMBNAIL: Final = re.compile(r"https://huggingface\.co/spaces/[^/]+/[^/]+/resolve/main/(.+)")
 VISIT: Final = "tests/browser/test_embedded.py"
@@ -178,7 +178,7 @@ def visit(address: str) -> None:
 def wait(address: str, app: subprocess.Popen[bytes]) -> float:
     """Wait until the page is served, and measure the seconds."""
     began = time.monotonic()
-    while time.monotonic() - began < PATIENCE:
+    while time.monotonic() - began < MAX_START:
         if app.poll() is not None:
             sys.exit(f"The app ended with {app.returncode} before its page came.")
         try:
@@ -186,7 +186,7 @@ def wait(address: str, app: subprocess.Popen[bytes]) -> float:
             return time.monotonic() - began
         except (urllib.error.URLError, ConnectionError):
             time.sleep(0.5)
-    sys.exit(f"The page did not come within {PATIENCE:.0f} s.")
+    sys.exit(f"The page did not come within {MAX_START:.0f} s.")
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ from benchmarks.load.attackers import attack
 from benchmarks.load.memory import megabytes
 from benchmarks.load.visitor import TASKS, Visitor
 from benchmarks.support.listening import Rater, write_test
-from benchmarks.support.served import PATIENCE, Served
+from benchmarks.support.served import MAX_START, Served
 from earshot.study.web.server import library
 
 TEST: Final = "ab"
@@ -40,7 +40,7 @@ STIMULI: Final = [f"sentence-{number:02}" for number in range(20)]
 SOUND: Final = 3.0  # seconds of one
 THINKING: Final = (2.0, 6.0)  # seconds of a rater, after a trial's sounds
 LISTENING: Final = (15.0, 25.0)  # seconds of a visitor, after a task
-AGAIN: Final = 5.0  # seconds until somebody who was refused tries again
+RETRY_AFTER: Final = 5.0  # seconds until somebody who was refused tries again
 # Of a turn after attackers: what they had begun still ends, and counts for no turn.
 SETTLING: Final = 30.0
 QUIET: Final = "quiet"
@@ -145,7 +145,7 @@ def measure(file: Path, minutes: float, turn: float, visitors: int, raters: int)
             for each in attackers:
                 each.kill()
             for thread in threads:
-                thread.join(PATIENCE)
+                thread.join(MAX_START)
             for app in apps.values():
                 app.kill()
 
@@ -257,12 +257,12 @@ def _cpu_seconds(process: int) -> float:
 
 
 def _until(ended: threading.Event, step: Callable[[], None]) -> None:
-    """Repeat a step until the end; after one that fails, go on when AGAIN seconds have passed."""
+    """Repeat a step until the end; after one that fails, go on RETRY_AFTER seconds later."""
     while not ended.is_set():
         try:
             step()
         except (RuntimeError, httpx.HTTPError):  # which is noted
-            ended.wait(AGAIN)
+            ended.wait(RETRY_AFTER)
 
 
 def _visit(record: Record, address: str, number: int, ended: threading.Event) -> None:
@@ -289,7 +289,7 @@ def _rate(record: Record, address: str, number: int, key: str, ended: threading.
     """Act as one rater after the other, who listen to every sound and think."""
     choice = random.Random(number)
     source = httpx.HTTPTransport(local_address=f"127.0.2.{number + 1}")
-    client = httpx.Client(base_url=address, timeout=PATIENCE, transport=source)
+    client = httpx.Client(base_url=address, timeout=MAX_START, transport=source)
     ended.wait(choice.uniform(0, LISTENING[1]))
 
     def rate() -> None:

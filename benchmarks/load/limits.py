@@ -16,11 +16,11 @@ from earshot.core.http import MAX_SILENCE
 from earshot.core.paths import ROOT
 
 PROGRAM: Final = ROOT / "app.py"
-STALLED: Final = 10  # connections
-QUEUE: Final = 4  # --max-queue
-AT_ONCE: Final = 20  # visitors
+N_STALLED: Final = 10  # connections
+MAX_QUEUE: Final = 4  # --max-queue
+N_VISITORS: Final = 20  # visitors
 MARGIN: Final = 20.0  # seconds; a busy machine is late
-DELETED: Final = 65  # --delete-after, in seconds, instead of an hour
+DELETE_AFTER: Final = 65  # --delete-after, in seconds, instead of an hour
 PAGE: Final = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
@@ -28,8 +28,15 @@ def measure() -> list[str]:
     """Measure the limits: rows of a Markdown table, of what was tried and what happened."""
     with tempfile.TemporaryDirectory(prefix="load-") as place:
         temporary = Path(place) / "temporary"
-        options = ["--preload", "--max-queue", str(QUEUE), "--studies", f"{place}/studies", *PROXY]
-        options += ["--delete-after", f"{DELETED}s"]
+        options = [
+            "--preload",
+            "--max-queue",
+            str(MAX_QUEUE),
+            "--studies",
+            f"{place}/studies",
+            *PROXY,
+        ]
+        options += ["--delete-after", f"{DELETE_AFTER}s"]
         environment = {"GRADIO_TEMP_DIR": str(temporary)}
         served = Served(str(PROGRAM), *options, environment=environment)
         try:
@@ -50,14 +57,14 @@ def _full_queue(address: str) -> str:
         except RuntimeError as error:  # a busy machine's may also fail
             messages.append(str(error))
 
-    threads = [threading.Thread(target=convert, args=[n]) for n in range(AT_ONCE)]
+    threads = [threading.Thread(target=convert, args=[n]) for n in range(N_VISITORS)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     refused = [each for each in messages if each != "done"]
     refusals = " / ".join(sorted({*refused}))
-    what = f"{AT_ONCE} conversions at once with --max-queue {QUEUE}"
+    what = f"{N_VISITORS} conversions at once with --max-queue {MAX_QUEUE}"
     return f"| {what} | {len(messages) - len(refused)} done, {len(refused)} told “{refusals}” |"
 
 
@@ -65,12 +72,12 @@ def _stalled(port: int, temporary: Path) -> str:
     """Stop uploads in the middle, ask for pages that nobody reads, and count what is cut: a row."""
     before = {*files(temporary)}
     sent = [
-        _connection(port, request) for request in (STALLED_UPLOAD, PAGE) for _ in range(STALLED)
+        _connection(port, request) for request in (STALLED_UPLOAD, PAGE) for _ in range(N_STALLED)
     ]
     time.sleep(max(MAX_SILENCE, MAX_DEAD) + MARGIN)
     cut = sum(_is_cut(connection) for connection in sent)
     left = len({*files(temporary)} - before)
-    what = f"{STALLED} uploads that stop, {STALLED} pages that nobody reads"
+    what = f"{N_STALLED} uploads that stop, {N_STALLED} pages that nobody reads"
     return f"| {what} | {cut} of {len(sent)} cut within {MAX_DEAD:g} s, {left} files left |"
 
 
@@ -105,14 +112,14 @@ def _abandoned(served: Served, temporary: Path) -> str:
     visitor.call("lip_to_speech")
     used = len({*files(temporary)} - before)
     visitor.client.close()
-    time.sleep(DELETED + MARGIN)
+    time.sleep(DELETE_AFTER + MARGIN)
     later = len({*files(temporary)} - before)
     Visitor(served.address).call("convert")
     old = {*files(temporary)}
     served.kill()
     served.start()
     left = len({*files(temporary)} & old)
-    what = f"files of a visitor, and {DELETED:g} s after (in place of an hour)"
+    what = f"files of a visitor, and {DELETE_AFTER:g} s after (in place of an hour)"
     return (
         f"| {what} | {used}, then {later} |\n"
         f"| files of an app that was killed, after the next start | {len(old)}, then {left} |"

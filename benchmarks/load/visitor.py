@@ -23,7 +23,7 @@ VIDEO: Final = min((ASSETS / "heads").glob("*.mp4"))
 # What a page sends unless its visitor chooses otherwise.
 CHOICES: Final = (DEFAULT_VOICE, CONTINUOUS, VOCODERS[0], INTONATIONS[0])
 TASKS: Final = ("convert", "search_sounds", "embed_text", "lip_to_speech")
-PATIENCE: Final = 300.0  # seconds
+MAX_WAIT: Final = 300.0  # seconds
 
 
 class Visitor:
@@ -34,7 +34,7 @@ class Visitor:
         headers = {} if source else {"X-Forwarded-For": f"192.0.2.{number % 250}"}
         base, transport = address.rstrip("/"), httpx.HTTPTransport(local_address=source)
         self.client = httpx.Client(
-            base_url=base, timeout=PATIENCE, headers=headers, transport=transport
+            base_url=base, timeout=MAX_WAIT, headers=headers, transport=transport
         )
         self.session, self.source = uuid.uuid4().hex, source
 

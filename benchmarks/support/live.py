@@ -20,7 +20,7 @@ from earshot.tabs.voice_conversion.live.server import LiveServer
 
 RATE: Final = 16_000
 HELLO: Final = json.dumps({"rate": RATE, "voice": "TF2"})
-PATIENCE: Final = 60.0  # seconds
+MAX_WAIT: Final = 60.0  # seconds
 CHUNK: Final = 320  # samples
 
 
@@ -98,7 +98,7 @@ class ServedLive:
 
     def join(self, hello: str | None = HELLO, **more: Any) -> ClientConnection:
         """Open a visitor's socket, on which hello, if there is one, was sent."""
-        socket = connect(f"ws://{self.address}/live", open_timeout=PATIENCE, legacy=True, **more)
+        socket = connect(f"ws://{self.address}/live", open_timeout=MAX_WAIT, legacy=True, **more)
         if hello is not None:
             socket.send(hello)
         return socket
@@ -112,7 +112,7 @@ class ServedLive:
 def message_of(socket: ClientConnection) -> dict[str, Any]:
     """Read the next message in words."""
     while True:
-        message = socket.recv(timeout=PATIENCE)
+        message = socket.recv(timeout=MAX_WAIT)
         if isinstance(message, str):
             return json.loads(message)
 

@@ -13,7 +13,7 @@ from typing import Final
 from sqlalchemy import create_engine, text
 from sqlalchemy.exc import DBAPIError
 
-PATIENCE: Final = 60.0  # seconds for the server to start
+MAX_START: Final = 60.0  # seconds for the server to start
 DEBIAN: Final = "/usr/lib/postgresql"
 
 
@@ -42,7 +42,7 @@ class Postgres:
 
     def start(self) -> None:
         """Start the server, and wait until it answers."""
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + MAX_START
         self._process = self._started()
         while True:
             try:

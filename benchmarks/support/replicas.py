@@ -16,7 +16,7 @@ from typing import Final, Self
 
 import httpx
 
-from benchmarks.support.served import PATIENCE, Served, free_port
+from benchmarks.support.served import MAX_START, Served, free_port
 from earshot.core.paths import ROOT
 
 CONFIGURATION: Final = ROOT / "deploy" / "haproxy.cfg"
@@ -83,8 +83,8 @@ def configuration(port: int, ports: list[int]) -> str:
 
 def until_healthy(served: Served) -> None:
     """Wait until all models of a process answer. Raises RuntimeError if they do not."""
-    end = time.monotonic() + PATIENCE
-    while httpx.get(served.address + HEALTH, timeout=PATIENCE).status_code != httpx.codes.OK:
+    end = time.monotonic() + MAX_START
+    while httpx.get(served.address + HEALTH, timeout=MAX_START).status_code != httpx.codes.OK:
         if time.monotonic() > end or served.process.poll() is not None:
             raise RuntimeError(f"A process is not healthy: {served.printed()[-2000:]}")
         time.sleep(0.2)
@@ -92,10 +92,10 @@ def until_healthy(served: Served) -> None:
 
 def until_open(port: int, proxy: subprocess.Popen) -> None:
     """Wait until the proxy takes connections. Raises RuntimeError if it does not."""
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + MAX_START
     while True:
         try:
-            socket.create_connection(("127.0.0.1", port), timeout=PATIENCE).close()
+            socket.create_connection(("127.0.0.1", port), timeout=MAX_START).close()
             return
         except ConnectionRefusedError as error:
             if time.monotonic() > end or proxy.poll() is not None:

@@ -15,7 +15,7 @@ import httpx
 
 from earshot.core.paths import ROOT
 
-PATIENCE: Final = 300.0  # seconds: a machine may do other work as well
+MAX_START: Final = 300.0  # seconds: a machine may do other work as well
 # An option of the app, with which each client may come from an address of its own.
 PROXY: Final = ("--proxy", "127.0.0.1")
 
@@ -59,10 +59,10 @@ class Served:
             cwd=ROOT,
             env=self._environment,
         )
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + MAX_START
         while True:
             try:
-                httpx.get(self.address + self._path, timeout=PATIENCE)
+                httpx.get(self.address + self._path, timeout=MAX_START)
                 return
             except httpx.TransportError as error:
                 if self.process.poll() is not None or time.monotonic() > end:

@@ -167,7 +167,7 @@ def test_hub_companion_is_in_same_repository(tiny_checkpoints: Path, tmp_path: P
 
 def test_large_weights_span_two_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checkpoints, "MAX_FILE_BYTES", 3000)
-    monkeypatch.setattr(checkpoints, "HEADER", 500)
+    monkeypatch.setattr(checkpoints, "MAX_HEADER", 500)
     network = torch.nn.Sequential(*(torch.nn.Linear(20, 20) for _ in range(5)))
     checkpoints.write_weights(tmp_path, {}, network.state_dict())
     assert [path.name for path in weight_files(tmp_path)] == [

@@ -12,7 +12,7 @@ import pytest
 from packaging.requirements import Requirement
 
 from benchmarks.support.listening import Rater, write_test
-from benchmarks.support.served import PATIENCE, Served
+from benchmarks.support.served import MAX_START, Served
 from earshot.core.paths import ROOT
 
 REQUIREMENTS: Final = ROOT / "requirements-study.txt"
@@ -63,7 +63,7 @@ def test_laboratory_needs_no_torch(tmp_path: Path) -> None:
     study = ["-m", "earshot", "study"]
     served = Served(*study, "serve", str(folder.parent), path="/listen/ab", python=python)
     try:
-        with httpx.Client(base_url=served.address, timeout=PATIENCE) as client:
+        with httpx.Client(base_url=served.address, timeout=MAX_START) as client:
             rater = Rater(client, "ab")
             code = None
             for trial in rater.session()["trials"]:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 MAX_FILE_BYTES = 10 * 2**20  # bytes that a plain git push to a Space takes
-HEADER = 2**16  # bytes of a file that are not weights, at most
+MAX_HEADER = 2**16  # bytes of a file that are not weights, at most
 
 
 def write_weights(
@@ -72,7 +72,7 @@ def load_matching_weights(network: nn.Module, path: Path, skip: Iterable[str] = 
 
 def _fitting(weights: dict[str, Tensor]) -> Iterator[tuple[str, Tensor]]:
     """Yield the weights, in their order, that one file holds."""
-    size = HEADER
+    size = MAX_HEADER
     for name, weight in weights.items():
         size += weight.numel() * weight.element_size()
         if size > MAX_FILE_BYTES:

@@ -21,12 +21,12 @@ SHADE: Final = 0.4  # of white, from one side of a crop to the other
 NOISE: Final = 0.03
 SHARES: Final = {"blur": 0.2, "noise": 0.2, "rate": 0.1, "dropped": 0.05, "occluded": 0.1}
 RATES: Final = (12.0, 25.0)  # frames per second of simulated cameras
-STRETCH: Final = 0.22  # of the logarithm of width and height each, at most
+MAX_STRETCH: Final = 0.22  # of the logarithm of width and height each, at most
 MAX_ANGLE: Final = 0.15  # radians, at most
 MAX_SHIFT: Final = 6.0  # pixels, at most
 BEND: Final = 0.05  # of half a crop, std of the points of a grid of BEND_POINTS each way
 BEND_POINTS: Final = 4
-CONVOLVED: Final = 0.5  # share of the clips
+CONVOLUTION_SHARE: Final = 0.5  # share of the clips
 KERNELS: Final = (1, 3, 5, 7)  # pixels
 
 
@@ -132,7 +132,7 @@ def other_faces(crops: Tensor, rng: np.random.Generator) -> Tensor:
     """Change crops (B, N, 80, 80) from 0 to 1, each clip in its own way → (B, N, 64, 64), of which
     some lie a little outside of 0 to 1."""
     crops = augment(warped(crops, rng), rng)
-    chosen = rng.random(len(crops)) < CONVOLVED
+    chosen = rng.random(len(crops)) < CONVOLUTION_SHARE
     return torch.stack(
         [convolved(clip, rng) if c else clip for clip, c in zip(crops, chosen, strict=True)]
     )
@@ -141,7 +141,7 @@ def other_faces(crops: Tensor, rng: np.random.Generator) -> Tensor:
 def warped(crops: Tensor, rng: np.random.Generator) -> Tensor:
     """Stretch, rotate, shift and bend the mouth of each clip: (B, N, H, H) → the same."""
     batch, _, side, _ = crops.shape
-    width, height = np.exp(rng.uniform(-STRETCH, STRETCH, (2, batch)))
+    width, height = np.exp(rng.uniform(-MAX_STRETCH, MAX_STRETCH, (2, batch)))
     angle = rng.uniform(-MAX_ANGLE, MAX_ANGLE, batch)
     shift = rng.uniform(-MAX_SHIFT, MAX_SHIFT, (2, batch)) * 2 / side
     rows = np.array(

@@ -23,7 +23,7 @@ BALANCE: Final = 0.3  # 0 samples each clip as often, 1 each speaker
 CLEAN: Final = 0.5  # share of clips that are not augmented
 VTLP_SHARE: Final = 0.3  # share of batches with VTLP
 PACE: Final = (0.95, 1.05)  # speed perturbation, one factor per batch
-CONCATENATED: Final = 0.35  # share of word boundaries at which another clip continues
+CONCATENATION_SHARE: Final = 0.35  # share of word boundaries at which another clip continues
 N_WORDS: Final = 6  # of a sentence of GRID
 ARRAYS: Final = ("crops", "log_mel", "pitch", "words", "spoken", "speaker")
 
@@ -134,7 +134,7 @@ class Clips:
         """
         clips = np.repeat(rows[:, None], N_WORDS, axis=1)
         for row, place in np.ndindex(len(rows), N_WORDS - 1):
-            if rng.random() < CONCATENATED:
+            if rng.random() < CONCATENATION_SHARE:
                 now = clips[row, place]
                 others = (self._speaker == self._speaker[now]) & (
                     self._boundaries[:, place] == self._boundaries[now, place]

@@ -20,7 +20,7 @@ STEPS: Final = 1500
 BATCH: Final = 16
 LEARNING_RATE: Final = 1e-3
 HOPS: Final = 4  # mel frames per frame
-SAMPLED: Final = 6000  # crops for the principal components
+N_CROPS: Final = 6000  # crops for the principal components
 MEL_STD: Final = 2.5  # nepers, std of log-mel frames
 
 
@@ -78,7 +78,7 @@ def train_eigenlips(run: Path, name: str) -> None:
     train, val = Clips(paths, "train"), Clips(paths, "val")
     network = Eigenlips(EigenlipsConfig())
     crops = centre_crop(torch.from_numpy(train.arrays["crops"])).flatten(0, 1)
-    sampled = np.random.default_rng(0).permutation(len(crops))[:SAMPLED]
+    sampled = np.random.default_rng(0).permutation(len(crops))[:N_CROPS]
     network.learn_components(crops[sampled].float() / 255)
 
     def step_loss(generator: torch.Generator) -> Tensor:

@@ -73,7 +73,7 @@ DETAILS: Final = {
         "pitch_error": ("F0 error, semitones", ".1f"),
     },
 }
-QUICK: Final = 4  # videos of each group at most
+MAX_QUICK: Final = 4  # videos of each group at most
 
 
 class LipEvaluator:
@@ -208,7 +208,7 @@ def evaluate(
     Raises SystemExit where there is nothing to measure, FileNotFoundError without
     the trained evaluators.
     """
-    clips = choose(data, split, QUICK if quick else None)
+    clips = choose(data, split, MAX_QUICK if quick else None)
     print(summary(clips))
     if not PESQ_INSTALLED:
         print("The package pesq is not installed: PESQ is left out.")

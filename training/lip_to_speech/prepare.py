@@ -35,7 +35,7 @@ from training.common.processes import in_processes
 SECONDS: Final = 3
 PORTRAITS: Final = 6
 SPEECH_RANGE: Final = 25.0  # dB below the loudest frame; what is quieter is not speech
-EACH: Final = 40  # sentences by each speaker
+MAX_SENTENCES: Final = 40  # sentences by each speaker
 
 
 @dataclass(frozen=True)
@@ -156,12 +156,12 @@ def sentence(item: Item) -> np.ndarray:
 
 
 def lines() -> list[Line]:
-    """Draw EACH seeded sentences per speaker, none of them an example of the app."""
+    """Draw MAX_SENTENCES seeded sentences per speaker, none of them an example of the app."""
     rng = np.random.default_rng(0)
     slots = [list(slot) for slot in GRID]
     examples = {*SENTENCES.values(), *unseen_sentences().values()}
     sampled: list[Line] = []
-    while len(sampled) < EACH * len(SPEAKERS):
+    while len(sampled) < MAX_SENTENCES * len(SPEAKERS):
         sentence = " ".join(slot[rng.integers(len(slot))] for slot in slots)
         if sentence not in examples:
             number = len(sampled)

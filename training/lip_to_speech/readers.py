@@ -42,7 +42,7 @@ FRAME_WORD_WEIGHT: Final = 0.5
 VOCODER_WEIGHT: Final = 2.0
 MEL_STD: Final = 2.5  # nepers, std of log-mel frames: the unit of mel errors
 CLEAN: Final = 0.25  # share of clips that are not changed
-MIXED: Final = 0.5  # share of batches in which a layer's statistics are changed
+MIXUP_SHARE: Final = 0.5  # share of batches in which a layer's statistics are changed
 NOISE: Final = 1e-6  # variance added to statistics, so that their root has a gradient
 
 
@@ -250,7 +250,9 @@ def train_words(run: Path, name: str, stage: WordStage) -> None:
         return CTC_WEIGHT * ctc_loss(ctc_logits, batch.words) + FRAME_WORD_WEIGHT * frame_words
 
     def mix(layer: nn.Module, _: tuple[Tensor, ...], x: Tensor) -> Tensor:
-        return with_mixed_statistics(x, BATCH) if layer.training and rng.random() < MIXED else x
+        return (
+            with_mixed_statistics(x, BATCH) if layer.training and rng.random() < MIXUP_SHARE else x
+        )
 
     hooks = [block.register_forward_hook(mix) for block in list(network.frontend.blocks)[:-1]]
     result = fit(

@@ -34,10 +34,11 @@ from training.sound_search.train import Stage, train_keys
 
 PHRASES: Final = Path(__file__).with_name("categories.json")
 MIN_SHARE_STD: Final = 0.02  # added to that of shares of categories
-WIDTH: Final = 250  # D, at most
+MAX_WIDTH: Final = 250  # D, at most
 SHRINKAGE: Final = 0.6  # of the covariance within groups, towards a multiple of the identity
-APART: Final = 8  # recordings of a kind, from which on rendered sounds of it are another group
-COUNTED: Final = 40  # sounds of a group, at most, that add to the weight of its mean
+# Recordings of a kind, from which on rendered sounds of it are another group.
+MIN_RECORDINGS: Final = 8
+MAX_COUNT: Final = 40  # sounds of a group, at most, that add to the weight of its mean
 N_FEATURES: Final = 2 * CHANNELS[-1]  # numbers of a sound, after which those of its outputs come
 MIN_STD_HEARD: Final = 1e-3  # added to the standard deviation
 MIN_STD_OUTPUT: Final = 0.2
@@ -130,10 +131,10 @@ def fit_effects(run: Path, name: str, stage: Stage) -> None:
 
 def groups_of(clips: list[Group]) -> list[Group]:
     """Find the group of each clip, given by its kind and whether it is rendered: rendered sounds of
-    a kind of which there are APART recordings are a group of their own.
+    a kind of which there are MIN_RECORDINGS recordings are a group of their own.
     """
     recordings = Counter(kind for kind, rendered in clips if not rendered)
-    return [(kind, rendered and recordings[kind] >= APART) for kind, rendered in clips]
+    return [(kind, rendered and recordings[kind] >= MIN_RECORDINGS) for kind, rendered in clips]
 
 
 def discriminants(features: np.ndarray, groups: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -151,9 +152,9 @@ def discriminants(features: np.ndarray, groups: np.ndarray) -> tuple[np.ndarray,
     identity = np.eye(len(covariance)) * np.trace(covariance) / len(covariance)
     values, vectors = np.linalg.eigh((1 - SHRINKAGE) * covariance + SHRINKAGE * identity)
     whitening = vectors / np.sqrt(values)
-    weighted = np.sqrt(np.minimum(count, COUNTED) / COUNTED)[:, None] * means @ whitening
+    weighted = np.sqrt(np.minimum(count, MAX_COUNT) / MAX_COUNT)[:, None] * means @ whitening
     _, _, directions = np.linalg.svd(weighted - weighted.mean(axis=0), full_matrices=False)
-    projection = (whitening @ directions[: min(WIDTH, len(count) - 1)].T).T / std
+    projection = (whitening @ directions[: min(MAX_WIDTH, len(count) - 1)].T).T / std
     return mean.astype(np.float32), projection.astype(np.float32)
 
 

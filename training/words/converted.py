@@ -45,7 +45,7 @@ SEED: Final = 0
 SPEAKERS: Final = 150  # whose voices words are converted to
 GROUP: Final = 12  # words that are converted at once, to the same voice
 PAUSE: Final = 24 * HOP_LENGTH  # samples between them
-JOINED: Final = 4000  # words
+N_JOINED: Final = 4000  # words
 # Seconds: shorter syllables have no tone, whatever the corpus says. Its third tones hardly rise at
 # the end, as third tones within a word do.
 NEUTRAL: Final = 0.25
@@ -54,7 +54,7 @@ FADE: Final = SAMPLE_RATE // 100  # samples at a joint
 WORDS: Final = {"en": 2000, "ar": 3000, "zh": 1000}
 SPLICED_RENDITIONS: Final = 3  # of a word, each of other recordings and in another voice
 MIN_PHONEMES, MAX_PHONEMES = 2, 12  # phonemes
-DURATION: Final = 80  # steps, at most
+MAX_DURATION: Final = 80  # steps, at most
 MIN_SAMPLES: Final = SAMPLE_RATE // 8  # samples of a recording
 WORD_ATTEMPTS: Final = 50  # to draw a word
 PARTS: Final = (2, 3)  # recordings in a word
@@ -68,7 +68,7 @@ CHAO: Final = {
 }
 LAST_THIRD: Final = (2.2, 1.0, 2.8)  # the third tone rises at the end of a word only
 DEVIATION: Final = 1.4  # steps of this scale in a standard deviation of a speaker's log-F0
-VARIED: Final = 0.4  # standard deviation of such a pitch from word to word
+PITCH_SPREAD: Final = 0.4  # standard deviation of such a pitch from word to word
 GLIDE: Final = 9  # frames in which one tone goes over into the next
 
 
@@ -146,7 +146,7 @@ class Converter:
 
 
 def joined(data: Path, rng: np.random.Generator) -> list[tuple[np.ndarray, tuple[str, ...]]]:
-    """Join JOINED Mandarin words of one to three recorded syllables, as waveforms (T,) and
+    """Join N_JOINED Mandarin words of one to three recorded syllables, as waveforms (T,) and
     phonemes.
     """
     items = [i for i in speech_items(data) if i.corpus == "mandarin_syllables"]
@@ -156,7 +156,7 @@ def joined(data: Path, rng: np.random.Generator) -> list[tuple[np.ndarray, tuple
         if len(waveform) > NEUTRAL * SAMPLE_RATE
     ]
     words: dict[tuple[str, ...], np.ndarray] = {}
-    while len(words) < JOINED:
+    while len(words) < N_JOINED:
         count = rng.choice([1, 2, 3], p=[0.1, 0.75, 0.15])
         chosen = [syllables[i] for i in rng.integers(len(syllables), size=count)]
         texts = [text for text, _ in chosen]
@@ -223,10 +223,10 @@ def write_spliced(
                 pools = [takes[language][part.word] for part in parts]
                 chosen = [pool[int(rng.integers(len(pool)))] for pool in pools]
                 cuts = [take.cut(part) for take, part in zip(chosen, parts, strict=True)]
-                content = torch.cat([cut for cut, _ in cuts])[:DURATION]
+                content = torch.cat([cut for cut, _ in cuts])[:MAX_DURATION]
                 intonation = reduce(Intonation.then, (of_cut for _, of_cut in cuts))
                 frames = converter.speak(
-                    content, intonation.at(slice(DURATION)), converter.any_of(rng)
+                    content, intonation.at(slice(MAX_DURATION)), converter.any_of(rng)
                 )
                 columns.append(frames, tuple(PHONEMES[p] for p in word), "", language)
     columns.write(path)
@@ -322,7 +322,7 @@ def intonation_of(
         points = LAST_THIRD if last and syllable[-1] == "3" else CHAO[syllable[-1]]
         places = np.linspace(begin, max(end, begin + 1), len(points))
         begin = begin if number else 0
-        varied = np.array(points) + rng.normal(0, VARIED, len(points))
+        varied = np.array(points) + rng.normal(0, PITCH_SPREAD, len(points))
         pitch[begin:] = np.interp(np.arange(begin, len(pitch)), places, varied)
     smooth = np.ones(GLIDE) / GLIDE
     pitch = np.convolve(np.pad(pitch, GLIDE // 2, mode="edge"), smooth, mode="valid")

@@ -24,14 +24,14 @@ from training.words.recordings import RecordedWord, fluent_words
 from training.words.systems import DEFAULT_NAME, systems
 from training.words.test_set import noises, select_test_set
 
-QUICK: Final = 300  # recordings of each kind at most
+MAX_QUICK: Final = 300  # recordings of each kind at most
 CORPUS: Final = "librispeech_251"
-LONG: Final = 5  # phonemes of the words that have columns of their own
+MIN_LONG: Final = 5  # phonemes of the words that have columns of their own
 FLUENT_COLUMNS: Final = {
     "p_at_1": ("P@1", ".3f"),
     "p_at_5": ("P@5", ".3f"),
-    "long_p_at_1": (f"P@1, {LONG} phonemes or more", ".3f"),
-    "long_p_at_5": (f"P@5, {LONG} phonemes or more", ".3f"),
+    "long_p_at_1": (f"P@1, {MIN_LONG} phonemes or more", ".3f"),
+    "long_p_at_5": (f"P@5, {MIN_LONG} phonemes or more", ".3f"),
 }
 LANGUAGE_NAMES: Final = {"en": "English", "ar": "Arabic", "zh": "Mandarin"}
 CONDITIONS: Final = {
@@ -93,7 +93,7 @@ def evaluate(
     "ID:LAYER". only: names of the systems to measure; all without it.
     Raises SystemExit where there is nothing to measure.
     """
-    test_set = select_test_set(data, split, QUICK if quick else None)
+    test_set = select_test_set(data, split, MAX_QUICK if quick else None)
     print(test_set)
     sounds = noises(data)
     if not sounds:
@@ -126,7 +126,7 @@ def measure_fluent(
     cosines = words.embed_waveforms([word.waveform for word in spoken])
     cosines = cosines @ words.embed_phonemes(vocabulary).T
     rank = (cosines > cosines[np.arange(len(own)), own][:, None]).sum(axis=1)
-    long = np.array([len(word.phonemes) >= LONG for word in spoken])
+    long = np.array([len(word.phonemes) >= MIN_LONG for word in spoken])
     return {
         f"{prefix}p_at_{limit}": float((rank[part] < limit).mean())
         for prefix, part in (("", np.ones(len(spoken), bool)), ("long_", long))

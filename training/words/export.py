@@ -30,7 +30,7 @@ from training.words.states.arrays import LAYERS, on_states, read_basis
 from training.words.states.train import NETWORKS
 from training.words.test_set import noises
 
-UNRECORDED: Final = 1000  # words, on which probabilities are fitted
+N_UNRECORDED: Final = 1000  # words, on which probabilities are fitted
 
 
 def export(data: Path, run: Path, out: Path) -> None:
@@ -47,7 +47,7 @@ def export(data: Path, run: Path, out: Path) -> None:
     items = word_items(data)
     vocabulary = sorted({phonemes_of(item) for item in items})
     recordings = list(load_recordings(validation_items(items)))
-    concatenated = unrecorded_words(recordings, vocabulary, UNRECORDED)
+    concatenated = unrecorded_words(recordings, vocabulary, N_UNRECORDED)
     queries = list(in_conditions([*recordings, *concatenated], noises(data, TRAINING_FOLDS)))
     # The members of an ensemble are exported first: it is calibrated together with them.
     for name, network in sorted(MEASURED.items(), key=lambda item: item[0] in ENSEMBLES):

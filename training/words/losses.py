@@ -22,7 +22,7 @@ from training.words.frames.batches import Batch
 
 MARGIN: Final = 0.4
 NEGATIVES: Final = 10  # k, the number of hardest negatives
-MASKED: Final = -1e4  # a logit of zero probability
+IMPOSSIBLE: Final = -1e4  # a logit of zero probability
 # Replace, delete, insert a phoneme, swap two neighbours.
 EDITS: Final = (0.55, 0.15, 0.15, 0.15)
 
@@ -74,7 +74,8 @@ def contrastive_loss(
     same_word = labels[:, None] == labels[None]  # (B, B)
     is_word = F.one_hot(labels, len(spellings)).bool()  # (B, W + V)
     audio_to_written = F.cross_entropy(
-        scale * torch.cat([to_spellings, to_audio.masked_fill(same_word, MASKED)], dim=1), labels
+        scale * torch.cat([to_spellings, to_audio.masked_fill(same_word, IMPOSSIBLE)], dim=1),
+        labels,
     )
     ranking = audio_to_written + _written_to_audio(to_spellings, written, spellings, labels, scale)
     ranking = ranking + 0.5 * _audio_to_audio(to_audio, same_word, scale)
@@ -90,7 +91,7 @@ def _written_to_audio(
     """
     n_words = len(written)
     itself = torch.eye(n_words, len(spellings), dtype=torch.bool, device=written.device)
-    to_written = (written @ spellings.t()).masked_fill(itself, MASKED)  # (W, W + V)
+    to_written = (written @ spellings.t()).masked_fill(itself, IMPOSSIBLE)  # (W, W + V)
     recordings = F.one_hot(labels, n_words).t().float()  # (W, B)
     targets = recordings / recordings.sum(dim=1, keepdim=True).clamp(min=1)
     logits = scale * torch.cat([to_spellings[:, :n_words].t(), to_written], dim=1)
@@ -102,7 +103,7 @@ def _audio_to_audio(to_audio: Tensor, same_word: Tensor, scale: Tensor) -> Tenso
     recordings.
     """
     itself = torch.eye(len(to_audio), dtype=torch.bool, device=to_audio.device)
-    log_probability = (scale * to_audio).masked_fill(itself, MASKED).log_softmax(dim=1)
+    log_probability = (scale * to_audio).masked_fill(itself, IMPOSSIBLE).log_softmax(dim=1)
     positives = (same_word & ~itself).float()
     return -(log_probability * positives).sum(dim=1).div(positives.sum(dim=1).clamp(min=1)).mean()
 

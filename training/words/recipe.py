@@ -67,8 +67,8 @@ WITH_VOICES: Final = Stage(
 TONES: Final = replace(VOICES, tone_changed=0.08)
 WITH_PITCH: Final = replace(WITH_VOICES, mixture=TONES, start="conformer-voices")
 # Words spliced in the content of any-voice, for half of those concatenated as spectra; more noise.
-SPLICED: Final = replace(TONES, concatenated=0.15, spliced=0.2, noisy=0.75)
-WITH_SPLICED: Final = replace(WITH_PITCH, mixture=SPLICED, start="conformer-pitch")
+SPLICING: Final = replace(TONES, concatenated=0.15, spliced=0.2, noisy=0.75)
+WITH_SPLICED: Final = replace(WITH_PITCH, mixture=SPLICING, start="conformer-pitch")
 
 # 290 s on one H200, of which CTC took a third; then 2.8 hours on one or two cores of a CPU.
 OVER_STATES_STAGES: Final = {

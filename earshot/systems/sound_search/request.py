@@ -106,7 +106,7 @@ LASTING: Final = (
         rf",? (?:that is |which is )?{BOUND} (?P<n>{NUMBER})[ -]?{UNIT}(?: long)?$", re.IGNORECASE
     ),
 )
-LONG: Final = re.compile(
+LONG_WORDS: Final = re.compile(
     r"\b(?:(?:very|really|rather) )?(?:(?P<long>long-lasting|long|prolonged|lengthy|extended"
     r"|sustained|drawn-out)|(?P<short>short|brief|momentary)),?"
     r"(?! (?:ago|way|distance|time|while|after|before|silence|pause|run|walk|day|night))\s+(?=\w)|"
@@ -176,7 +176,7 @@ def amount_of(part: str) -> tuple[str, Amount | None]:
             rest = _cut(rest, match)
             break
     else:
-        if match := LONG.search(rest):
+        if match := LONG_WORDS.search(rest):
             is_long = bool(match["long"] or match["late"])
             seconds = (LONG_SECONDS, math.inf) if is_long else (0.0, SHORT_SECONDS)
             names.append("long" if is_long else "short")

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from benchmarks.support.listening import Rater, write_test
-from benchmarks.support.served import PATIENCE, PROXY, Served
+from benchmarks.support.served import MAX_START, PROXY, Served
 from earshot.core.connections import MAX_HEAD
 from earshot.study.web.server import library, links
 
@@ -46,7 +46,7 @@ def test_server_under_load_stores_every_answer(tmp_path: Path, start: Start) -> 
     together = threading.Barrier(RATERS)
 
     def take(number: int) -> str:
-        with httpx.Client(base_url=served.address, timeout=PATIENCE) as client:
+        with httpx.Client(base_url=served.address, timeout=MAX_START) as client:
             client.headers["X-Forwarded-For"] = f"192.0.2.{number}"
             together.wait()
             rater = Rater(client, "ab")
@@ -88,7 +88,7 @@ def test_killed_server_loses_no_acknowledged_answer(tmp_path: Path, start: Start
         def answer_on(address: str = served.address, going: threading.Event = going) -> None:
             try:
                 while True:
-                    with httpx.Client(base_url=address, timeout=PATIENCE) as client:
+                    with httpx.Client(base_url=address, timeout=MAX_START) as client:
                         client.headers["X-Forwarded-For"] = f"192.0.2.{next(numbers)}"
                         rater = Rater(client, "ab")
                         for trial in rater.session()["trials"]:
@@ -102,11 +102,11 @@ def test_killed_server_loses_no_acknowledged_answer(tmp_path: Path, start: Start
         threads = [threading.Thread(target=answer_on) for _ in range(4)]
         for thread in threads:
             thread.start()
-        assert going.wait(PATIENCE)
+        assert going.wait(MAX_START)
         time.sleep(moment)
         served.kill()
         for thread in threads:
-            thread.join(PATIENCE)
+            thread.join(MAX_START)
     assert len(acknowledged) > 10
 
     tests = library(tmp_path)
@@ -134,7 +134,7 @@ def test_address_is_forged_by_nobody(tmp_path: Path, start: Start) -> None:
 
     def consents(*options: str) -> list[int]:
         address = f"{start(tmp_path, *options).address}/listen/ab/consent"
-        with httpx.Client(timeout=PATIENCE) as client:
+        with httpx.Client(timeout=MAX_START) as client:
             forged = ({"X-Forwarded-For": f"192.0.2.{number}"} for number in range(32))
             return [client.post(address, json={}, headers=each).status_code for each in forged]
 

@@ -52,7 +52,7 @@ def test_batch_concatenates_at_word_boundaries(run: Path, monkeypatch: pytest.Mo
 
 
 def test_batch_augments_half_of_clips(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batches, "CONCATENATED", 0.0)
+    monkeypatch.setattr(batches, "CONCATENATION_SHARE", 0.0)
     monkeypatch.setattr(batches, "PACE", (1.0, 1.0))
     clips = Clips([run / "clips.npz"], "train")
     videos = clips.rows(0, len(clips)).crops
@@ -80,7 +80,7 @@ def test_encoded_clips_have_augmented_views(run: Path) -> None:
 def test_encoded_clips_sample_clean_view(run: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The clean view is sampled half of the time."""
     monkeypatch.setattr(batches, "VTLP_SHARE", 0.0)
-    monkeypatch.setattr(batches, "CONCATENATED", 0.0)
+    monkeypatch.setattr(batches, "CONCATENATION_SHARE", 0.0)
     seen = EncodedClips(Clips([run / "clips.npz"], "train"), VisualFrontend((4, 8)).eval(), views=5)
     seen.arrays["log_mel"][:] = np.arange(len(seen))[:, None, None]  # tells which look it is
     batch = seen.batch(200, torch.Generator().manual_seed(0))

@@ -55,7 +55,7 @@ def syllables(tmp_path: Path) -> Path:
 
 def test_joined_words_have_tones(syllables: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Joined words are neither zero-shot nor of two third tones."""
-    monkeypatch.setattr(voices, "JOINED", 15)
+    monkeypatch.setattr(voices, "N_JOINED", 15)
     words = joined(syllables, np.random.default_rng(0))
     assert len({phonemes for _, phonemes in words}) == 15
     assert not {phonemes for _, phonemes in words} & zero_shot("zh")

@@ -169,7 +169,7 @@ def test_splicing_needs_words_said_often() -> None:
 
 def test_spliced_words_have_halves_of_two(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is heard of each phoneme is the states of that phoneme."""
-    monkeypatch.setattr("training.words.states.batches.SPOKEN_OFTEN", 2)
+    monkeypatch.setattr("training.words.states.batches.MIN_SPLICED", 2)
     arrays_packed = packed()
     languages = np.zeros_like(arrays_packed.languages)
     batches = Batches(replace(arrays_packed, languages=languages), (), torch.device("cpu"), seed=0)
@@ -203,8 +203,8 @@ def test_spliced_words_have_halves_of_two(monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.slow
 def test_networks_over_states_learn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Exported networks hear the states themselves."""
-    monkeypatch.setattr("training.words.states.batches.SPOKEN_OFTEN", 2)
-    for name in ("RECORDED", "STRETCHES", "SYNTHETIC", "LEXICON", "SPLICED"):
+    monkeypatch.setattr("training.words.states.batches.MIN_SPLICED", 2)
+    for name in ("RECORDED", "STRETCHES", "SYNTHETIC", "LEXICON", "MAX_SPLICED"):
         monkeypatch.setattr(f"training.words.states.batches.{name}", 6)
     monkeypatch.setattr("training.words.states.train.SENTENCES", 4)
     small = ViewConfig("conformer", 1, 2, width=32, inner=32, dropout=0.0)

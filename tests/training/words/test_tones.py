@@ -29,7 +29,7 @@ def test_intonation_of_syllable_follows_tone(
     tone: str, shape: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The intonation has the shape of the tone."""
-    monkeypatch.setattr(tones, "VARIED", 0.0)
+    monkeypatch.setattr(tones, "PITCH_SPREAD", 0.0)
     time = np.arange(8000) / RATE
     buzz = sum(np.sin(2 * np.pi * 150 * k * time) / k for k in range(1, 8))
     speech = np.concatenate([np.zeros(1600), 0.1 * buzz, np.zeros(1600)]).astype(np.float32)

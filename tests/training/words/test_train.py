@@ -95,8 +95,8 @@ def test_decay_ends_with_best_weights(tmp_path: Path) -> None:
         1e-3,
         schedule_of=partial(DecayOnPlateau, network=network, validate=validate),
     )
-    # 1e-3 falls to 1e-7 in five decays of PATIENCE epochs each; then fit scores once more.
-    assert len(validated) == 1 + 5 * schedule.PATIENCE + 1
+    # 1e-3 falls to 1e-7 in five decays of MAX_PATIENCE epochs each; then fit scores once more.
+    assert len(validated) == 1 + 5 * schedule.MAX_PATIENCE + 1
     assert validated[-1] == validated[0] == float(network.weight)
 
 

@@ -14,9 +14,9 @@ from earshot.media.audio.vtlp import FLOOR, N_FACTORS, N_MELS, vtlp
 
 NEPER: Final = 8.686  # dB: one step of the natural logarithm of magnitude
 STRETCH: Final = (0.8, 1.25)  # of durations
-CLIPPED: Final = 0.25  # share of the words whose beginning or end is cut off
-LOST: Final = 0.2  # of their frames, at most
-PAUSE: Final = 12  # frames of silence before and after a word, at most
+CUT_SHARE: Final = 0.25  # share of the words whose beginning or end is cut off
+MAX_CUT: Final = 0.2  # of their frames, at most
+MAX_PAUSE: Final = 12  # frames of silence before and after a word, at most
 GAIN: Final = 8.0  # dB
 TILT: Final = 6.0  # dB, from the lowest band to the highest
 REVERBERANT: Final = 0.2  # share of the words with added reverberation
@@ -26,8 +26,8 @@ DECAY: Final = (0.70, 0.93)  # of reverberant power per frame: a T60 of 0.2 to 0
 WET: Final = (0.02, 0.15)  # reverberant power that a frame of speech adds
 CEPSTRUM: Final = (13, 40)  # cepstral coefficients kept by liftering
 SHAPE: Final = 6  # cepstral coefficients of a channel's frequency response
-MASKED_BANDS: Final = 10  # at most
-MASKED_FRAMES: Final = 0.08  # of a word, at most
+MAX_MASKED_BANDS: Final = 10  # at most
+MAX_MASKED_FRAMES: Final = 0.08  # of a word, at most
 LOST_PITCH: Final = (0.1, 0.3)  # share of the words without pitch: without noise, and in noise
 WRONG_PITCH: Final = 0.2  # share of the words in noise with the pitch of another
 
@@ -110,9 +110,9 @@ def _liftered(mel: Tensor, rng: np.random.Generator) -> Tensor:
 
 def _stretched(words: list[np.ndarray], rng: np.random.Generator) -> tuple[Tensor, Tensor]:
     """Clip some words, time-stretch all, and pad them with silence: (B, S, M), lengths (B,)."""
-    words = [_clipped(word, rng) if rng.random() < CLIPPED else word for word in words]
+    words = [_clipped(word, rng) if rng.random() < CUT_SHARE else word for word in words]
     durations = [max(round(len(word) * rng.uniform(*STRETCH)), 8) for word in words]
-    pauses = rng.integers(0, PAUSE, (len(words), 2))
+    pauses = rng.integers(0, MAX_PAUSE, (len(words), 2))
     lengths = torch.tensor([n + a + b for n, (a, b) in zip(durations, pauses, strict=True)])
     mel = torch.full((len(words), int(lengths.max()), words[0].shape[1]), FLOOR)
     mel[..., N_MELS:] = 0.0
@@ -128,7 +128,7 @@ def _clipped(word: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Cut off some of a word's beginning or end, as words are often cut in corpora and by
     visitors.
     """
-    lost = int(rng.integers(round(LOST * len(word)) + 1))
+    lost = int(rng.integers(round(MAX_CUT * len(word)) + 1))
     return word[lost:] if rng.random() < 0.5 else word[: len(word) - lost]
 
 
@@ -173,12 +173,12 @@ def _masked(mel: Tensor, lengths: Tensor, rng: np.random.Generator) -> Tensor:
     batch, frames, bands = mel.shape
     first = _draw(rng, 0, bands, batch)
     band = torch.arange(bands)[None, None]
-    hidden = (band >= first) & (band < first + _draw(rng, 0, MASKED_BANDS, batch))
+    hidden = (band >= first) & (band < first + _draw(rng, 0, MAX_MASKED_BANDS, batch))
     counted = lengths[:, None, None].float()
     first = _draw(rng, 0, 1, batch) * counted
     frame = torch.arange(frames)[None, :, None]
     hidden = hidden | (frame >= first) & (
-        frame < first + _draw(rng, 0, MASKED_FRAMES, batch) * counted
+        frame < first + _draw(rng, 0, MAX_MASKED_FRAMES, batch) * counted
     )
     return mel.masked_fill(hidden, FLOOR)
 

@@ -43,7 +43,7 @@ RENDITIONS: Final = 5  # of a synthetic word, each in another voice
 MANDARIN: Final = 3500  # words
 ARABIC: Final = 3500
 SHARDS: Final = 8
-CONVERTED: Final = 10_000  # synthetic words that are converted to the voices of people
+N_CONVERTED: Final = 10_000  # synthetic words that are converted to the voices of people
 NOISE: Final = 5 * SAMPLE_RATE  # samples of each environmental sound
 
 
@@ -69,7 +69,7 @@ def prepare(data: Path, out: Path, front_end: SpeechEncoder | None = None) -> No
     if not (out / "noise.npz").exists():
         np.savez(out / "noise.npz", frames=_noise(data))
     if not (out / "converted.npz").exists():
-        write_converted(data, plan[:CONVERTED], out / "converted.npz")
+        write_converted(data, plan[:N_CONVERTED], out / "converted.npz")
     if not (out / "tone-changed.npz").exists():
         write_tone_changed(data, np.load(out / "starts.npy"), out / "tone-changed.npz")
     if not (out / "spliced.npz").exists():

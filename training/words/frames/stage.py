@@ -25,11 +25,11 @@ from training.words.losses import LOSSES, on_device
 from training.words.metrics import average_precision, edit_distance
 
 EPOCH: Final = 50  # steps between scores
-PATIENCE: Final = 4  # epochs without a better score
+MAX_PATIENCE: Final = 4  # epochs without a better score
 DECAY: Final = 0.1
 MIN_RATE: Final = 1e-7  # learning rate at which training ends
 BATCH: Final = 192  # recordings
-UNRECORDED: Final = 1500  # words that nobody recorded
+N_UNRECORDED: Final = 1500  # words that nobody recorded
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def _fit(
 
 class DecayOnPlateau:
     """A schedule that multiplies the learning rate by DECAY when the validation score has not
-    improved for PATIENCE epochs, goes back to the best weights, and ends below the rate MIN_RATE.
+    improved for MAX_PATIENCE epochs, goes back to the best weights, and ends below MIN_RATE.
 
     A schedule for training.common.loop.fit. validate returns a score that falls as the network gets
     better.
@@ -138,7 +138,7 @@ class DecayOnPlateau:
         self._epochs_since += 1
         if score < self._best_score:
             self._best_score, self._epochs_since, self._best = score, 0, _copy(self._network)
-        elif self._epochs_since >= PATIENCE:
+        elif self._epochs_since >= MAX_PATIENCE:
             self.restore()
             self._epochs_since = 0
             self._optimizer.state.clear()  # the moments belong to the weights that were left
@@ -193,7 +193,7 @@ def cross_view_scores(
             cosines[unseen][match[unseen]], cosines[unseen][~match[unseen]]
         )
     score = 1 - float(np.mean([value for name, value in scores.items() if "ap" in name]))
-    unrecorded = words.unrecorded(UNRECORDED)
+    unrecorded = words.unrecorded(N_UNRECORDED)
     vocabulary = sorted({*vocabulary, *(word for word, _ in unrecorded)})
     cosines, match = _cosines(network, unrecorded, vocabulary)
     scores["new_cross_view_ap"] = average_precision(cosines[match], cosines[~match])

@@ -24,10 +24,10 @@ VALIDATION: Final = KINDS[3:]
 LANGUAGES: Final = ("en", "ar", "zh")
 OCTAVE: Final = 64  # units of the packed pitch in an octave
 MIN_STATES: Final = 3  # states of a recording after it was made faster
-WARP: Final = 0.15  # a recording is made slower or faster by this share at most
+MAX_WARP: Final = 0.15  # a recording is made slower or faster by this share at most
 NOISE: Final = 0.06  # standard deviation of what is added to a state
 PITCH_SHIFT: Final = 0.25  # octaves, standard deviation
-DROPPED: Final = 0.06  # share of the dimensions that are left out of a recording
+DROPPED_SHARE: Final = 0.06  # share of the dimensions that are left out of a recording
 HIDDEN: Final = (0.3, 3)  # share of the recordings with hidden states, and how many of each
 BASIS_FILE: Final = "basis.npz"
 
@@ -109,7 +109,9 @@ class Frames:
         With rng they are augmented: slower or faster, shifted in pitch, with noise, and with some
         dimensions and some stretches of time left out.
         """
-        rates = rng.uniform(1 - WARP, 1 + WARP, len(starts)) if rng else np.ones(len(starts))
+        rates = (
+            rng.uniform(1 - MAX_WARP, 1 + MAX_WARP, len(starts)) if rng else np.ones(len(starts))
+        )
         sizes = np.maximum(np.round(lengths * rates), MIN_STATES).astype(np.int64)
         places = np.arange(sizes.max())[None] * (lengths / sizes)[:, None]
         places = np.minimum(places, lengths[:, None] - 1)
@@ -128,7 +130,7 @@ class Frames:
         """Collect augmented states, given by their places: as ``batch`` does."""
         parts = []
         for span in spans:
-            size = max(round(len(span) * rng.uniform(1 - WARP, 1 + WARP)), MIN_STATES)
+            size = max(round(len(span) * rng.uniform(1 - MAX_WARP, 1 + MAX_WARP)), MIN_STATES)
             parts.append(span[np.arange(size) * len(span) // size])
         sizes = np.array([len(span) for span in parts])
         index = np.zeros((len(parts), sizes.max()), np.int64)
@@ -144,7 +146,7 @@ class Frames:
         octaves = torch.from_numpy(rng.normal(0, PITCH_SHIFT, (size, 1)).astype(np.float32))
         x[..., -2] += octaves.to(self.device) * x[..., -1]
         mask = torch.ones(size, steps, width, device=self.device)
-        dropped = torch.from_numpy(rng.random((size, 1, width)) < DROPPED).to(self.device)
+        dropped = torch.from_numpy(rng.random((size, 1, width)) < DROPPED_SHARE).to(self.device)
         mask = mask.masked_fill(dropped, 0.0)
         share, count = HIDDEN
         first = torch.from_numpy(rng.integers(0, max(steps - count, 1), size)).to(self.device)

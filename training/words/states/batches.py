@@ -28,11 +28,11 @@ MAX_STATES: Final = 230  # of a sentence
 MAX_PHONEME: Final = 12  # states of a phoneme; longer ones hold silence
 # Words of each kind in a batch. Of a recorded word there are two recordings.
 RECORDED, STRETCHES, SYNTHETIC, LEXICON = 72, 96, 40, 192
-SPLICED: Final = 96  # words at most whose halves are of two recorded words
-SPOKEN_OFTEN: Final = 10  # recordings of a word, from which on it is spliced
+MAX_SPLICED: Final = 96  # words at most whose halves are of two recorded words
+MIN_SPLICED: Final = 10  # recordings of a word, from which on it is spliced
 STRETCH: Final = (3, 11)  # phonemes of a stretch of a sentence
 PARTS: Final = 5  # of a batch, by length
-ALIGNED: Final = 256  # recordings whose phonemes are looked for at once
+ALIGNMENT_BATCH: Final = 256  # recordings whose phonemes are looked for at once
 IMPOSSIBLE: Final = -1e9
 
 
@@ -140,15 +140,15 @@ class Batches:
         """Make words, most of which nobody said: the states of the beginning of one recorded word,
         and of the end of another of its language, cut at their phonemes.
 
-        Raises SystemExit where no language has two words of SPOKEN_OFTEN recordings.
+        Raises SystemExit where no language has two words of MIN_SPLICED recordings.
         """
         if not self._splicable:
             raise SystemExit(
-                f"Words cannot be spliced: no language has two that were recorded {SPOKEN_OFTEN} "
+                f"Words cannot be spliced: no language has two that were recorded {MIN_SPLICED} "
                 "times and whose phonemes were found."
             )
         words, spans = [], []
-        for _ in range(SPLICED):
+        for _ in range(MAX_SPLICED):
             choices = self._splicable[self.rng.integers(len(self._splicable))]
             first, second = (choices[i] for i in self.rng.choice(len(choices), 2, replace=False))
             joints = joints_of(first, second)
@@ -198,7 +198,7 @@ class Batches:
         )
         self._places: dict[int, list[tuple[int, int]]] = defaultdict(list)
         order = np.argsort(self.lengths)
-        for rows in np.array_split(order, max(1, len(order) // ALIGNED)):
+        for rows in np.array_split(order, max(1, len(order) // ALIGNMENT_BATCH)):
             x, lengths = self.frames.batch(self.starts[rows], self.lengths[rows])
             with torch.inference_mode(), half_precision():
                 logits, steps = network.predict_phonemes(x, lengths)
@@ -219,7 +219,7 @@ class Batches:
         self._often = {
             word: spoken_rows
             for word, rows in self._by_word["word"].items()
-            if len(spoken_rows := [i for i in rows if i in self._cuts]) >= SPOKEN_OFTEN
+            if len(spoken_rows := [i for i in rows if i in self._cuts]) >= MIN_SPLICED
         }
         self._splicable = [
             often

@@ -48,15 +48,15 @@ from training.words.synthesis import (
 from training.words.test_set import far, in_noise, noises
 
 SEED: Final = 0
-EACH: Final = 80  # recordings of a word at most
-VALIDATED: Final = 450  # recordings
+MAX_EACH: Final = 80  # recordings of a word at most
+N_VALIDATION: Final = 450  # recordings
 VIEWS: Final = 2  # of each recording that is trained on
 SYNTHETIC: Final = {"en": 900, "zh": 1500, "ar": 1500}  # words
 LEXICON: Final = {"en": 40_000, "zh": 8000, "ar": 8000}  # words
 LEXICON_PHONEMES: Final = (2, 16)
 COMPONENTS: Final = 128
 STEP: Final = 0.55  # of the packed components
-SAMPLED: Final = 40_000  # states, of which the components are
+N_STATES: Final = 40_000  # states, of which the components are
 SENTENCE: Final = (3, 90)  # phonemes
 MAX_SENTENCE: Final = 9.0  # seconds
 SURE: Final = 0.5  # probability that Whisper gives a word
@@ -135,7 +135,7 @@ def _recordings(data: Path, rng: np.random.Generator) -> Iterator[Utterance]:
     for word in load_recordings(_few_of_each([i for i in items if is_trained_on(i)], rng)):
         yield Utterance("word", word.phonemes, word.item.language, word.waveform)
     validation = validation_items(items)
-    chosen = rng.permutation(len(validation))[:VALIDATED]
+    chosen = rng.permutation(len(validation))[:N_VALIDATION]
     for word in load_recordings([validation[i] for i in np.sort(chosen)]):
         yield Utterance("val", word.phonemes, word.item.language, word.waveform)
     items = speech_items(data)
@@ -148,12 +148,12 @@ def _recordings(data: Path, rng: np.random.Generator) -> Iterator[Utterance]:
 
 
 def _few_of_each(items: list[Item], rng: np.random.Generator) -> list[Item]:
-    """Choose at most EACH recordings of a word, in the order of their files."""
+    """Choose at most MAX_EACH recordings of a word, in the order of their files."""
     by_word: dict[Phonemes, list[Item]] = {}
     for item in items:
         by_word.setdefault(phonemes_of(item), []).append(item)
     chosen = [
-        of_word[i] for of_word in by_word.values() for i in rng.permutation(len(of_word))[:EACH]
+        of_word[i] for of_word in by_word.values() for i in rng.permutation(len(of_word))[:MAX_EACH]
     ]
     return sorted(chosen, key=lambda item: (str(item.path), item.start))
 
@@ -279,7 +279,7 @@ def _components(
     states: np.ndarray, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Compute mean and std of the states (F, D), and their first principal components (D, K)."""
-    sample = states[np.sort(rng.permutation(len(states))[:SAMPLED])].astype(np.float32)
+    sample = states[np.sort(rng.permutation(len(states))[:N_STATES])].astype(np.float32)
     mean, std = sample.mean(axis=0), sample.std(axis=0) + 1e-4
     standard = (sample - mean) / std
     values, vectors = np.linalg.eigh(standard.T @ standard / len(standard))
