@@ -32,7 +32,7 @@ from earshot.study.analysis.publication import Circumstances
 from earshot.study.design import DESIGNS, Test, Trial, spec
 from earshot.study.design.designs import MAX_SYSTEMS, Adjustment
 from earshot.study.design.folder import UNREADABLE, BoundedZip
-from earshot.study.design.model import MAX_TRIALS, UNDRAWN
+from earshot.study.design.model import MAX_TRIALS, UNDRAWN, Staircase
 from earshot.study.design.scales import MAX_FAULTS, MAX_SCALES
 from earshot.study.storage import answers, dataset, tables
 from earshot.study.storage.database import MEMORY
@@ -253,9 +253,16 @@ def _test(described: dict[str, Any]) -> Test:
         and len(test.faults) <= MAX_FAULTS
         and len(test.scales) <= MAX_SCALES
         and len(test.scale) == len(test.words)
+        and (test.staircase is None or _is_staircase(test, test.staircase))
     ):
         raise InputError("its test is none that Earshot would open.")
     return test
+
+
+def _is_staircase(test: Test, staircase: Staircase) -> bool:
+    """Whether Earshot would open a test with this staircase."""
+    known_levels = spec.are_levels(staircase.levels, test.systems)
+    return test.design.scale.chance and known_levels and staircase.down >= 1
 
 
 def _trial(number: int, described: dict[str, Any]) -> Trial:

@@ -272,6 +272,9 @@ def of_test(key: str, value: object) -> Change:
         (of_test("smell", "of roses"), "“smell”, which Earshot"),
         (of_test("name", "../../etc"), "none that Earshot would open"),
         (of_test("trials", []), "none that Earshot would open"),
+        (of_test("staircase", {"levels": {"y0": 3}}), "none that Earshot would open"),
+        (of_test("staircase", {"levels": {}}), "none that Earshot would open"),
+        (of_test("staircase", [3]), "not as Earshot writes them"),
         (of_test("words", ["good"]), "not as Earshot writes them"),
         (of_test("rules", {"failed_checks": "all"}), "not as Earshot writes them"),
         (

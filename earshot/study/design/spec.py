@@ -4,7 +4,7 @@ More than 400 lines, for what a key may say depends on other keys.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from os.path import normpath
@@ -304,6 +304,13 @@ def _gain(document: Value, design: Design) -> tuple[int, int] | None:
     return ends[0], ends[1]
 
 
+def are_levels(levels: Mapping[str, float], systems: Collection[str]) -> bool:
+    """Whether these can be the levels of a staircase with these systems."""
+    steps = [other - one for one, other in pairwise(levels.values())]
+    in_order = all(step > 0 for step in steps) or all(step < 0 for step in steps)
+    return {*levels} == {*systems} and len(levels) >= MIN_LEVELS and in_order
+
+
 def is_gain(ends: Sequence[int]) -> bool:
     """Whether these can be the ends of a gain, in dB."""
     inside = all(MIN_GAIN <= end <= MAX_GAIN for end in ends)
@@ -321,13 +328,12 @@ def _staircase(
         value.problem('a staircase belongs to abx with "reference", from which levels are told.')
     levels: dict[str, Value] = value.take("levels", dict)
     numbers = {name: each.cast(float, name) for name, each in levels.items()}
-    steps = [other - one for one, other in pairwise(numbers.values())]
     if {*numbers} != {*systems} or len(numbers) < MIN_LEVELS:
         value.at("levels").problem(
             f"name every system with its level, {MIN_LEVELS} or more, from the easiest to tell "
             "from the reference to the hardest."
         )
-    elif not (all(step > 0 for step in steps) or all(step < 0 for step in steps)):
+    elif not are_levels(numbers, systems):
         value.at("levels").problem("levels must rise from the first to the last, or fall.")
     must_be = f"1 to {MAX_DOWN}"
     down = value.take("down", int, Staircase.down, lambda n: 1 <= n <= MAX_DOWN, must_be)

@@ -75,7 +75,7 @@ def gaps(text: Any) -> set[str]:
 def test_language_has_texts_with_gaps(language: str) -> None:
     """It has every text of English, with the same gaps."""
     english, other = page_texts("en"), page_texts(language)
-    designs = (*DESIGNS, "mushra.alone", *STANDARD)
+    designs = (*DESIGNS, "adjustment.alone", "mushra.alone", *STANDARD)
     scales = {f"{kind}.{design}" for kind in ("scale", "question") for design in designs}
     assert {*other} - {*SENTENCES} - scales == {*english}
     for key, text in english.items():
@@ -90,7 +90,7 @@ def test_language_has_texts_with_gaps(language: str) -> None:
             *scale
         }
         assert not missing and other[f"question.{design}"], design
-    assert other["question.mushra.alone"]
+    assert other["question.mushra.alone"] and other["question.adjustment.alone"]
     for name, scale in STANDARD.items():
         key = ASKED_BY.get(name, name)
         assert other[f"question.{key}"] != scale.question, name

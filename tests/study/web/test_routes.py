@@ -44,7 +44,7 @@ def test_session_ends_with_completion_code(
     assert session["count"] == len(trials) - 1 and session["code"] is None
     for trial in trials:
         places = [*range(1, trial["sounds"] + 1)]
-        together = {"mushra": [50] * (trial["sounds"] - 1), "ranking": places}
+        together = {"mushra": [50] * (trial["sounds"] - 1), "ranking": places, "adjustment": -3}
         value = together.get(design) or trial["words"][0]["value"]
         done = rater.answer(trial, value)
         assert done.status_code == 200, done.text
