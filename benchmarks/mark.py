@@ -141,16 +141,24 @@ def excerpt(x: np.ndarray, generator: np.random.Generator) -> np.ndarray:
 
 
 def room(seconds: float, direct: float) -> Change:
-    """Reverberate: decay by 60 dB in so many seconds, and the share of power that is direct."""
+    """Reverberate as ``reverberate`` does, for half a second."""
+    return lambda x, generator: reverberate(x, seconds, direct, 0.5, generator)
 
-    def reverberate(x: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-        response = generator.standard_normal(SAMPLE_RATE // 2)
-        response *= np.exp(-6.9 * np.arange(len(response)) / SAMPLE_RATE / seconds)
-        response *= math.sqrt((1 - direct) / np.square(response).sum())
-        response[0] += math.sqrt(direct)
-        return fftconvolve(x, response)[: len(x)]
 
-    return reverberate
+def reverberate(
+    speech: np.ndarray,
+    seconds: float,
+    direct: float,
+    response_seconds: float,
+    generator: np.random.Generator,
+) -> np.ndarray:
+    """Put speech (T,) into a room, whose response decays by 60 dB in so many seconds. direct: the
+    share of the power that comes straight; response_seconds: after which the response ends."""
+    response = generator.standard_normal(round(response_seconds * SAMPLE_RATE))
+    response *= np.exp(-6.9 * np.arange(len(response)) / SAMPLE_RATE / seconds)
+    response *= math.sqrt((1 - direct) / np.square(response).sum())
+    response[0] += math.sqrt(direct)
+    return fftconvolve(speech, response)[: len(speech)]
 
 
 def over_the_air(x: np.ndarray, generator: np.random.Generator) -> np.ndarray:

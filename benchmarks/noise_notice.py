@@ -17,8 +17,8 @@ from typing import Any, Final
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.signal import fftconvolve
 
+from benchmarks.mark import reverberate
 from earshot.core.paths import ASSETS
 from earshot.media.audio.load import load
 from earshot.media.constants import SAMPLE_RATE
@@ -77,16 +77,6 @@ class Noises:
         return (speech + gain * 10 ** (-snr / 20) * noise).astype(np.float32)
 
 
-def in_room(speech: np.ndarray, room: tuple[float, float], random: Any) -> np.ndarray:
-    """Reverberate speech (T,) as in a room of ROOMS."""
-    seconds, direct = room
-    response = random.standard_normal(round(SAMPLE_RATE * seconds))
-    response *= np.exp(-6.9 * np.arange(len(response)) / SAMPLE_RATE / seconds)
-    response *= math.sqrt((1 - direct) / np.square(response).sum())
-    response[0] += math.sqrt(direct)
-    return fftconvolve(speech, response)[: len(speech)].astype(np.float32)
-
-
 def measured(data: Path, fit: bool) -> Iterator[tuple[str, bool, float, float]]:
     """Yield the condition of a recording, whether its words are lost, the recogniser's confidence,
     and the rise over its pauses."""
@@ -105,7 +95,9 @@ def measured(data: Path, fit: bool) -> Iterator[tuple[str, bool, float, float]]:
         words = transcribe((SAMPLE_RATE, clean))
         versions = [("clean", clean)]
         rooms = [ROOMS[(number + shift) % len(ROOMS)] for shift in (0, 4)]
-        versions += [("in a room", in_room(clean, room, random)) for room in rooms]
+        for seconds, direct in rooms:
+            room = reverberate(clean, seconds, direct, seconds, random).astype(np.float32)
+            versions.append(("in a room", room))
         for kind in ("babble", "music", "traffic"):
             for snr in random.choice(FIT_LEVELS, 3, replace=False) if fit else LEVELS:
                 versions.append((f"{kind}, {snr:.0f} dB", noises.added(clean, kind, snr)))
