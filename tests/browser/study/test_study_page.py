@@ -85,9 +85,8 @@ def test_mushra_page_is_used_by_keyboard(page: Page, address: str, tests: TestLi
     expect(page.locator("#count")).to_have_text("1 of 3")
 
 
-@pytest.mark.parametrize(
-    "design", ["dcr", "smos"]
-)  # others: test_study_videos.py, test_study_ways.py
+# Others: test_study_ranking.py, test_study_scales.py, test_study_videos.py, test_study_ways.py.
+@pytest.mark.parametrize("design", ["dcr"])
 def test_rater_completes_each_design(
     page: Page, address: str, tests: TestLibrary, design: str
 ) -> None:
