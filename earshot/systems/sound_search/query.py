@@ -236,7 +236,7 @@ def _joined(first: str, link: Link, second: str) -> tuple[list[str], list[Link]]
 
 def _separates(kind: str, before: str, after: str) -> bool:
     """Whether a connecting word stands between two sounds, and not within one."""
-    if not (_stands(before) and _stands(after)) or SIMILE.search(before):
+    if not (_stands(before, begins=True) and _stands(after)) or SIMILE.search(before):
         return False
     if kind in ("then", "with"):
         return True
@@ -253,14 +253,14 @@ def _separates(kind: str, before: str, after: str) -> bool:
     return starts or (kind == "and" and both_short)
 
 
-def _stands(part: str) -> bool:
-    """Whether a part can be a sound by itself."""
+def _stands(part: str, begins: bool = False) -> bool:
+    """Whether a part can be a sound by itself: "knocking on a door" where it begins the text."""
     if WEATHER.match(part) or part.startswith(MASK):
         return True
     return (
         bool(re.search(r"\w", part))
         and ":" not in part
-        and not (DEPENDENT.match(part) or PARTICIPLE.match(part))
+        and not (DEPENDENT.match(part) or (PARTICIPLE.match(part) and not begins))
     )
 
 

@@ -92,14 +92,12 @@ class SearchResult:
 def order_scores(scores: np.ndarray, steps: Sequence[Sequence[int]]) -> np.ndarray:
     """Score how well P parts lie in sounds of S seconds: scores (…, P, S), steps of Compound → (…).
 
-    One step: the mean over the parts of each one's best second. Several: max over t1 < t2 < … of
-    the mean over the steps, where the score of a step is the mean over its parts at that second. A
-    sound with fewer seconds than steps cannot hold them in order: its score is that of its worst
-    part.
+    One step: the least of the parts' best seconds, for a sound that holds one of them well is not
+    what was asked for; and so for a sound with fewer seconds than steps. Several: max over
+    t1 < t2 < … of the mean over the steps, where the score of a step is that of its worst part at
+    that second.
     """
-    if len(steps) == 1:
-        return scores.max(axis=-1).mean(axis=-1)
-    if scores.shape[-1] < len(steps):
+    if len(steps) == 1 or scores.shape[-1] < len(steps):
         return scores.max(axis=-1).min(axis=-1)
     return _totals(scores, steps)[-1].max(axis=-1) / len(steps)
 
@@ -120,7 +118,7 @@ def _totals(scores: np.ndarray, steps: Sequence[Sequence[int]]) -> list[np.ndarr
     (…, S)."""
     totals: list[np.ndarray] = []
     for step in steps:
-        row = scores[..., list(step), :].mean(axis=-2)
+        row = scores[..., list(step), :].min(axis=-2)
         if totals:
             before = np.maximum.accumulate(totals[-1], axis=-1)[..., :-1]
             first = np.full_like(row[..., :1], -np.inf)

@@ -50,7 +50,7 @@ class SoundSearch:
     """
 
     MAX_SECONDS: Final = 60.0  # of an example sound
-    WITHOUT: Final = 0.5  # weight of the excluded text, relative to the query
+    WITHOUT: Final = 0.7  # weight of the excluded text, relative to the query
     LIKED: Final = 0.5  # weights of relevance feedback, relative to the query (Rocchio 1971)
     DISLIKED: Final = 0.5
     # Of the threshold of a match, for several parts: seconds score lower than segments.
