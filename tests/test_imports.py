@@ -107,18 +107,21 @@ def test_nobody_imports_assets_or_scripts() -> None:
 
 def test_short_module_has_several_users() -> None:
     """A short module with one user, which lies in the same folder, is a part of that user. What a
-    package's __init__ passes on has the users of the package."""
+    package's __init__ passes on has the users of the package, and each stage of a training is a
+    module, which its command calls."""
     users: defaultdict[str, list[Path]] = defaultdict(list)
     for path in (path for package in ALLOWED for path in sources(package)):
         for name in modules_imported(path):
             users[name].append(path)
-    short = [path for path in (ROOT / "earshot").rglob("*.py") if lines(path) <= MAX_SHORT]
+    folders = ["earshot", "training", "synthetic", "benchmarks"]
+    paths = [path for folder in folders for path in (ROOT / folder).rglob("*.py")]
     lonely = {
         module_name(path): user.name
-        for path in short
+        for path in paths
         for user in users[module_name(path)]
-        if len(users[module_name(path)]) == 1 and user.parent == path.parent
-        if user.name != "__init__.py"
+        if lines(path) <= MAX_SHORT and len(users[module_name(path)]) == 1
+        if user.parent == path.parent and user.name != "__init__.py"
+        if user.name != "__main__.py" or (ROOT / "training") not in path.parents
     }
     assert lonely == {}
 

@@ -15,7 +15,7 @@ from training.common.corpora import Item
 from training.common.loop import Budget
 from training.common.zero_shot import has_zero_shot_word
 from training.voice_conversion import conversion, prepare, vocoder
-from training.voice_conversion.augment import Halls
+from training.voice_conversion.conversion import Halls
 from training.voice_conversion.export import export
 from training.voice_conversion.networks import adapted_contour
 from training.voice_conversion.remote import pack, unpack
