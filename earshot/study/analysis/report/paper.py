@@ -275,6 +275,7 @@ def checklist(results: Results) -> Sheet:
     conduct = results.conduct
     recruitment = f"a panel ({UNKNOWN})" if test.panel.link else UNKNOWN
     countries = (statements.get("countries"), _languages(results.everyone.answers))
+    estimates = "a threshold" if test.staircase else "means, p-values and tests"
     rows = [
         ["Recruitment of raters", statements.get("recruitment", recruitment)],
         ["Their countries and languages", "; ".join(filter(None, countries)) or UNKNOWN],
@@ -297,7 +298,7 @@ def checklist(results: Results) -> Sheet:
         # As above: of those whom the check leaves out, none would be left to count.
         ["Listening", _listening(test, results.everyone.answers)],
         ["About the raters", _about(test)],
-        ["Statistics", "means with 95 % intervals, p-values and tests: see Method"],
+        ["Statistics", f"{estimates}, with 95 % intervals: see Method"],
     ]
     return Sheet("What a paper should report", ["", ""], rows, text=2, names=0)
 

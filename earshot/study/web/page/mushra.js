@@ -42,8 +42,9 @@ export class Mushra {
       this.scales.map(({ name, question, words, guidelines: text }, place) => [
         h(place ? "h2" : "h1", {}, question),
         name && guidelines(text, name),
-        !trial.gain && h("div", { class: "scale", "aria-hidden": "true" },
-          h("span"), h("div", {}, [...words].reverse().map((word) => h("span", {}, word.label)))),
+        h("div", { class: trial.gain ? "scale ends" : "scale", "aria-hidden": "true" },
+          h("span"), h("div", {}, (trial.gain ? [t("adjust.softer"), t("adjust.louder")]
+            : [...words].reverse().map((word) => word.label)).map((label) => h("span", {}, label)))),
         h("div", { class: "rows" }, this.blocks[place].map((row) => row.element)),
       ]).flat(),
     );
