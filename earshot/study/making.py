@@ -96,7 +96,7 @@ def _described(test: Test, key: str, address: str) -> dict[str, Any]:
         "trials": len(test.of_kind("trial")),
         "trials_per_rater": test.trials_per_rater,
         "raters": test.raters,
-        "asked": [*form.raters_words()],
+        "asked": [*form.raters_words(test.has_reference)],
         "frozen": preregistration.describe_changes(test),
         "links": {
             "raters": f"{address}/listen/{test.name}",

@@ -5,10 +5,12 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 
 from benchmarks.support.listening import Rater, write_test
+from earshot.media.audio.load import wav_bytes
 from earshot.study.analysis import analyse
 from earshot.study.analysis.report.page import page
 from earshot.study.analysis.report.pdf import document
@@ -99,6 +101,16 @@ def test_sound_that_a_gain_would_clip_is_refused(tmp_path: Path) -> None:
     assert check(load(write_test(tmp_path / "less", "adjustment", gain=[-6, 2]))) == []
 
 
+def test_reference_may_be_as_loud_as_it_is(tmp_path: Path) -> None:
+    folder = write_test(tmp_path / "set", "adjustment", gain=[-20, 6], practice=0)
+    for sound in (folder / "reference").glob("*.wav"):
+        wave = 0.7 * np.sin(2 * np.pi * 300 * np.arange(3200) / 16_000)
+        sound.write_bytes(wav_bytes(wave.astype(np.float32), 16_000))
+    assert check(load(folder)) == [], "the gain is of the rated sound alone"
+    (folder / "reference" / "cat.wav").rename(folder / "fine" / "cat.wav")
+    assert any("fine/cat.wav: With a gain" in problem for problem in check(load(folder)))
+
+
 def test_form_makes_one_without_more_fields(tmp_path: Path) -> None:
     folder = write_test(tmp_path / "set", "acr")
     form = Form(design="adjustment", consent="Taking part is voluntary.")
@@ -106,3 +118,5 @@ def test_form_makes_one_without_more_fields(tmp_path: Path) -> None:
     assert load(folder).gain == (-20, 6)
     assert "set its level by a slider" in form.raters_words()[1]
     assert form.raters_words()[0] == "They hear one recording, again and again."
+    assert form.raters_words(True)[0] == "They hear a reference and a recording, again and again."
+    assert "one of which is the reference" in Form(design="abx").raters_words(True)[0]

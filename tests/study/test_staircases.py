@@ -168,6 +168,8 @@ def test_threshold_that_was_put_in_is_found() -> None:
         ({"staircase": {"levels": LEVELS | {"close": 7}}}, "must rise from the first to the last"),
         ({"staircase": {"levels": LEVELS | {"close": 6}}}, "must rise from the first to the last"),
         ({"staircase": {"levels": LEVELS | {"close": "x"}}}, '"close" must be a number'),
+        ({"staircase": {"levels": LEVELS | {"close": -(10**400)}}}, "no number, or too large"),
+        ({"staircase": {"levels": LEVELS, "unit": "d\nB"}}, "a line of 20 characters"),
         ({"staircase": {"levels": LEVELS, "down": 0}}, '"down" must be 1 to 4'),
         ({"staircase": {"levels": LEVELS, "unit": "x" * 21}}, "20 characters"),
         ({"staircase": {"levels": LEVELS, "up": 1}}, "up"),

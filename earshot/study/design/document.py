@@ -5,7 +5,6 @@ same name in parts (NFD).
 """
 
 import difflib
-import math
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable
@@ -31,6 +30,7 @@ STAR: Final = 'what begins with * must be in quotes: "*.wav".'
 MAX_FILE_BYTES: Final = 200_000  # of a test's YAML; one of 5,000 trials takes less
 MAX_VALUES: Final = 20_000  # and names
 MAX_DEPTH: Final = 20
+MAX_NUMBER: Final = 1e100  # whose square is a number too
 MAX_PROBLEMS: Final = 50  # that are reported at once
 MORE: Final = "and more: mend these first."
 # A text of webMUSHRA's that is not in quotes and holds ": ", which its parser takes and YAML does
@@ -38,6 +38,7 @@ MORE: Final = "and more: mend these first."
 LAX_TEXT: Final = re.compile(r"(\s*(?:-\s+)*\w[\w ]*:\s+)([^\s'\"\[{|>&*!%@`#].*)")
 COLON: Final = re.compile(r":\s")
 COMMENT: Final = re.compile(r"\s#")
+CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x0c\x0e-\x1f\x7f]")
 WEBMUSHRA: Final = re.compile(r"^pages\s*:", re.MULTILINE)
 QUOTES: Final = 'put this text in quotes, for it holds ": ".'
 TOO_LARGE: Final = f"a file has at most {MAX_FILE_BYTES // 1000} kB and {MAX_VALUES} values."
@@ -129,7 +130,7 @@ class Value:
             content = self.content[key].cast(kind, key, default)
         elif default is REQUIRED:
             self.problem(f'"{key}" is missing: write {key}: and {KINDS[kind]}.')
-            content = kind()
+            return kind()
         else:
             return default
         if fits and (content is None or not fits(content)):
@@ -139,6 +140,13 @@ class Value:
     def texts(self, key: str) -> tuple[str, ...]:
         """Return the texts in the list at the key, none where it is not there."""
         return tuple(each.cast(str, key) for each in self.take(key, list, []))
+
+    def lines(self, key: str) -> tuple[str, ...]:
+        """Return the texts in the list at the key, each of which must be a line of text."""
+        texts = self.texts(key)
+        if not all(is_line(text) for text in texts):
+            self.at(key).problem(f'each of "{key}" must be a line of text.')
+        return texts
 
     def choice(self, key: str, options: Collection[str], default: Any, last: str = " or ") -> Any:
         """Return the text at the key if it is one of these, else the default; last: what stands
@@ -162,6 +170,11 @@ class Value:
     def text_or_number(self, name: str) -> str:
         """Return a text that may look like a number, as choices and codes may."""
         return str(self.content) if type(self.content) is int else self.cast(str, name)
+
+
+def is_line(text: str) -> bool:
+    """Whether a text is a single line, and not empty."""
+    return text.splitlines() == [text]
 
 
 def at_least(least: float) -> Callable[[float], bool]:
@@ -239,9 +252,11 @@ def _quoted(text: str) -> str:
 
 
 def _whole_text(text: str, line: int, problems: Problems) -> str:
-    """Return the text, checked for escapes that wrote half a character: databases store it as
-    another.
+    """Return the text, checked for escapes that wrote half a character, which databases store as
+    another, and for control characters, which end a text for some.
     """
+    if CONTROL.search(text):
+        problems.add(line, "this text holds a control character: write it without.")
     if any("\ud800" <= character <= "\udfff" for character in text):
         problems.add(line, "this text holds half a character: write it without escapes.")
     return text
@@ -256,6 +271,8 @@ def _value(node: yaml.Node, problems: Problems) -> Value:
             name = _whole_text(str(key.value), at, problems)
             if not isinstance(key, yaml.ScalarNode):
                 problems.add(at, "a name must be text.")
+            elif name and not is_line(name):
+                problems.add(at, "a name must be a line of text.")
             if name in content:
                 problems.add(at, f'"{name}" is there twice: keep one of them.')
             # A value is where its name is, for it may begin a line below.
@@ -269,11 +286,11 @@ def _value(node: yaml.Node, problems: Problems) -> Value:
         if node.tag in SCALARS and ":" not in content:
             try:
                 content = yaml.SafeLoader("").construct_object(node)
-                if isinstance(content, float) and not math.isfinite(content):
-                    raise ValueError
+                if isinstance(content, float | int) and not abs(content) <= MAX_NUMBER:
+                    raise ValueError  # NaN and infinity too
             except ValueError:
                 content = 0
-                problems.add(line, "this is no number.")
+                problems.add(line, "this is no number, or too large.")
         else:
             content = _whole_text(content, line, problems)
     return Value(content, line, problems)

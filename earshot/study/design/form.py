@@ -23,6 +23,10 @@ SOUNDS_OF_TRIAL: Final = {
     ("A", "B"): "two recordings, A and B",
     ("A", "B", "X"): "A, B, and X, which is one of them",
 }
+REFERENCED: Final = {  # where there is one and a test may lack it
+    "adjustment": "a reference and a recording, again and again",
+    "abx": "A and B, one of which is the reference, and X, which is one of them",
+}
 MAX_CONSENT: Final = 60  # characters of the consent that are repeated
 UNPRINTABLE: Final = re.compile(r"[^\n\x20-\x7e\u00a0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -141,9 +145,10 @@ class Form:
             raters=test.raters,
         )
 
-    def raters_words(self) -> tuple[str, str, str]:
+    def raters_words(self, referenced: bool = False) -> tuple[str, str, str]:
         """Return what raters will be asked, in their words: what they hear, the question with its
-        answers, and what they agree to and do; "" where there is no such design yet."""
+        answers, and what they agree to and do; "" where there is no such design yet. referenced:
+        whether there is a reference."""
         design = DESIGNS.get(self.design)
         if design is None:
             return "", "", ""
@@ -155,6 +160,8 @@ class Form:
         alone = "one recording, again and again"
         all_or_one = "all systems of a sentence" if design.together else alone
         sounds = SOUNDS_OF_TRIAL.get(design.cards, all_or_one)
+        if referenced:
+            sounds = REFERENCED.get(design.name, sounds)
         if design.together and design.switched:
             sounds = f"{sounds}, and switch between them as they play"
             answers = f"a slider each, from {answers}"

@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Final, Literal, get_args
 
-from earshot.study.design.designs import ANCHORS, SAME, Design, Labels, Scale
+from earshot.study.design.designs import ANCHORS, REFERENCE, SAME, Design, Labels, Scale
 from earshot.study.design.raters import Blocks, HeadphoneCheck, Panel, Question, RoomTest, Rules
 from earshot.study.design.scales import Texts, by_checks, unwritten
 
@@ -224,6 +224,11 @@ class Test:
     def referenced(self) -> bool:
         """Whether raters hear an open reference."""
         return any(trial.reference is not None for trial in self.trials)
+
+    @property
+    def has_reference(self) -> bool:
+        """Whether raters hear a reference, openly or not."""
+        return self.referenced or REFERENCE in self.conditions
 
     @property
     def draws_late(self) -> bool:

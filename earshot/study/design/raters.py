@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
-from earshot.study.design.document import Value, at_least, inside
+from earshot.study.design.document import Value, at_least, inside, is_line
 
 # How it ends for a rater. Screened out are those who fail the headphone check, the test of their
 # room, or too many of the attention checks; full is for those who find no place, and closed where
@@ -221,6 +221,8 @@ def _question(value: Value) -> Question:
         ask = {language: each.cast(str, "ask") for language, each in content.items()}
     else:
         ask = {OWN: value.take("ask", str)}
+    if value.has("ask") and not all(ask.values()):
+        value.at("ask").problem('"ask" must be a text.')
     when = value.choice("when", get_args(When), "before", ", ")
     every = 0
     if when == "between":
@@ -237,6 +239,8 @@ def _choices(value: Value) -> dict[str, tuple[str, ...]] | None:
         language: tuple(each.text_or_number("choices") for each in one.cast(list, "choices"))
         for language, one in lists.items()
     }
+    if not all(is_line(choice) for each in choices.values() for choice in each):
+        section.problem('each of "choices" must be a line of text.')
     numbers = {len(each) for each in choices.values()}
     if len(numbers) != 1 or not 2 <= min(numbers) <= MAX_CHOICES:
         section.problem(f'"choices" must be 2 to {MAX_CHOICES}, as many in every language.')

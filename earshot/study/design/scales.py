@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from earshot.study.design.designs import (
     ACR,
@@ -20,11 +20,12 @@ from earshot.study.design.designs import (
     Labels,
     Scale,
 )
-from earshot.study.design.document import REQUIRED, Pattern, Value
+from earshot.study.design.document import REQUIRED, Pattern, Value, is_line
 
 NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,39}")
 SCALE_KEYS: Final = ("question", "points", "words", "ends", "guidelines")
 REWORDED_KEYS: Final = ("question", "words", "guidelines")  # of a design's own scale
+TYPED_KEYS: Final = ("question", "guidelines")  # of a scale on which raters write
 SCALE_TEXTS: Final = ("question", "words", "ends", "guidelines")  # what of a scale is translated
 POINTS: Final = {5: range(1, 6), 7: range(1, 8), 11: range(11)}  # 0 to 10, as in ITU-T P.910
 MAX_SCALES: Final = 6  # on one trial
@@ -38,6 +39,7 @@ TEXT_KEYS: Final = (
     *("title", "instructions", "consent", "question", "words", "agree", "scales"),
     *("guidelines", "faults"),
 )
+LINE: Final = "a line of text"
 MAX_BOXES: Final = 10
 PLACEHOLDER: Final = "Say here who asks, what for, and whom to write to."
 UNWRITTEN: Final = (
@@ -111,12 +113,12 @@ def _reworded(name: str, value: Value, design: Design, left_out: Collection[str]
     scale = replace(design.scale, name=name, answers=answers)
     if not value.is_section(REWORDED_KEYS):
         return scale
-    words = value.texts("words") if value.has("words") else tuple(word for _, word in answers)
+    words = value.lines("words") if value.has("words") else tuple(word for _, word in answers)
     if len(words) != len(answers):
         value.at("words").problem(f'"words" must be {len(answers)}, as many as there are answers.')
         return scale
     values = [answer for answer, _ in answers]
-    question = value.take("question", str)
+    question = read_question(value)
     return replace(scale, question=question, answers=tuple(zip(values, words, strict=True)))
 
 
@@ -139,8 +141,8 @@ def _scale(name: str, value: Value, design: Design) -> Scale:
         have = ", ".join(STANDARD)
         value.problem(f"write {', '.join(SCALE_KEYS)} here. Nothing more is needed for {have}.")
         return base
-    value.only(("question", "guidelines") if base.typed else SCALE_KEYS)
-    question = value.take("question", str, standard.question if standard else REQUIRED)
+    value.only(TYPED_KEYS if base.typed else SCALE_KEYS)
+    question = read_question(value, standard.question if standard else REQUIRED)
     if base.typed:
         return replace(base, question=question)
     points = value.take("points", int, 5, POINTS.__contains__, ", ".join(map(str, POINTS)))
@@ -169,16 +171,21 @@ def words_of(value: Value, points: int) -> tuple[str, ...] | None:
     if value.has("words") and value.has("ends"):
         value.at("ends").problem('write "words" or "ends", not both.')
     if value.has("words"):
-        words = value.texts("words")
+        words = value.lines("words")
         if len(words) == points:
             return words
         value.at("words").problem(f'"words" must be {points}, from best to worst.')
     elif value.has("ends"):
-        ends = value.texts("ends")
+        ends = value.lines("ends")
         if len(ends) == 2:
             return spread(ends[1], ends[0], points)
         value.at("ends").problem('"ends" must be two: the lowest, then the highest.')
     return None
+
+
+def read_question(value: Value, default: str | None = REQUIRED) -> Any:
+    """Read what raters are asked, which is a text, or the default."""
+    return value.take("question", str, default, lambda text: text or text is default, "a text")
 
 
 def spread(best: str, worst: str, points: int) -> tuple[str, ...]:
@@ -186,9 +193,12 @@ def spread(best: str, worst: str, points: int) -> tuple[str, ...]:
     return (best, *[""] * (points - 2), worst)
 
 
-def read_words(value: Value, scales: Collection[Scale]) -> dict[str, tuple[str | None, Labels]]:
+def read_words(
+    value: Value, scales: Collection[Scale], reworded: bool = False
+) -> dict[str, tuple[str | None, Labels]]:
     """Read the texts of scales in another language: the question, None where it is not written, and
-    the answers with their words, none where they are not."""
+    the answers with their words, none where they are not; reworded: whether all are like the
+    design's own (Design.reworded)."""
     by_name = {scale.name: scale for scale in scales}
     translations = {}
     sections: dict[str, Value] = value.take("scales", dict, {})
@@ -197,11 +207,13 @@ def read_words(value: Value, scales: Collection[Scale]) -> dict[str, tuple[str |
         if scale is None or not isinstance(each.content, dict):
             each.problem(f"write {', '.join(SCALE_TEXTS)} of one of: {', '.join(by_name)}.")
             continue
-        each.only(SCALE_TEXTS)
-        words = words_of(each, len(scale.answers)) or ()
+        keys = TYPED_KEYS if scale.typed else REWORDED_KEYS if reworded else SCALE_TEXTS
+        each.only(keys)
+        words = (words_of(each, len(scale.answers)) or ()) if {*each.content} <= {*keys} else ()
         values = [answer for answer, _ in scale.answers]
         answers = tuple(zip(values, words, strict=bool(words)))
-        translations[name] = (each.take("question", str, None), answers)
+        question = read_question(each, None)
+        translations[name] = (question, answers)
     return translations
 
 
@@ -225,7 +237,7 @@ def read_guidelines(value: Value) -> dict[str, str]:
 
 def read_faults(value: Value, design: Design | None = None) -> tuple[str, ...]:
     """Read what raters may tick of each sound; design: where it is the test's own list."""
-    faults = value.texts("faults")
+    faults = value.lines("faults")
     if len(faults) > MAX_FAULTS or len({*faults}) < len(faults):
         value.at("faults").problem(f'"faults" takes {MAX_FAULTS} at most, each once.')
     if not all(1 <= len(fault) <= MAX_FAULT for fault in faults):
@@ -310,25 +322,38 @@ def read_language(document: Value) -> str:
 
 def read_agree(document: Value) -> tuple[str, ...]:
     """Read what raters tick before they begin."""
-    boxes = document.texts("agree")
+    boxes = document.lines("agree")
     if len(boxes) > MAX_BOXES:
         document.at("agree").problem(f'"agree" takes {MAX_BOXES} boxes at most.')
     return boxes
 
 
 def read_texts(
-    document: Value, words: int, boxes: int, scales: tuple[Scale, ...] = (), faults: int = 0
+    document: Value,
+    words: int,
+    boxes: int,
+    scales: tuple[Scale, ...] = (),
+    faults: int = 0,
+    reworded: bool = False,
 ) -> dict[str, Texts]:
     """Read the texts by language. words: how many the scale has; boxes: how many there are to tick;
-    scales: where a trial has several; faults: how many the test has."""
+    scales: where a trial has several, and whether they are reworded (see read_words); faults: how
+    many the test has."""
     languages: dict[str, Value] = document.take("texts", dict, {})
     return {
-        name: _texts(name, value, words, boxes, scales, faults) for name, value in languages.items()
+        name: _texts(name, value, words, boxes, scales, faults, reworded)
+        for name, value in languages.items()
     }
 
 
 def _texts(
-    name: str, value: Value, words: int, boxes: int, scales: tuple[Scale, ...], faults: int
+    name: str,
+    value: Value,
+    words: int,
+    boxes: int,
+    scales: tuple[Scale, ...],
+    faults: int,
+    reworded: bool,
 ) -> Texts:
     if not LANGUAGE.fullmatch(name):
         value.problem(f'"{name}" is no language: write its code, as in de.')
@@ -338,7 +363,7 @@ def _texts(
         if value.has(key):
             value.at(key).problem(f'write "{key}" within "scales", below one of them.')
     lists = {
-        "words": value.texts("words"),
+        "words": value.lines("words"),
         "agree": read_agree(value),
         "faults": read_faults(value),
     }
@@ -347,13 +372,13 @@ def _texts(
         if value.has(key) and len(lists[key]) != number:
             value.at(key).problem(f'"{key}" must be {number}, as many as the {whose} has.')
     return Texts(
-        title=value.take("title", str, None),
+        title=value.take("title", str, None, lambda text: text is None or is_line(text), LINE),
         instructions=value.take("instructions", str, None),
         consent=value.take("consent", str, None),
-        question=value.take("question", str, None),
+        question=read_question(value, None),
         words=lists["words"] if value.has("words") else None,
         agree=lists["agree"] if value.has("agree") else None,
-        scales=read_words(value, scales),
+        scales=read_words(value, scales, reworded),
         guidelines=read_guidelines(value),
         faults=lists["faults"],
     )

@@ -30,6 +30,7 @@ from earshot.study.design.document import (
     Value,
     at_least,
     inside,
+    is_line,
     read,
 )
 from earshot.study.design.model import (
@@ -58,11 +59,13 @@ from earshot.study.design.raters import (
     read_rules,
 )
 from earshot.study.design.scales import (
+    LINE,
     by_checks,
     read_agree,
     read_faults,
     read_guidelines,
     read_language,
+    read_question,
     read_scales,
     read_sentences,
     read_texts,
@@ -171,13 +174,13 @@ def _test(document: Value, name: str, folder: Path) -> Test:
     sentences = _sentences(document, folder, scales, trials)
     return Test(
         name=name,
-        title=document.take("title", str),
+        title=document.take("title", str, REQUIRED, is_line, LINE),
         design=design,
         systems=systems,
         trials=numbered([*trials, *others]),
         trials_per_rater=number,
         folder=folder,
-        question=document.take("question", str, _question(design, trials, scales)),
+        question=read_question(document, _question(design, trials, scales)),
         words=words,
         instructions=document.take("instructions", str, ""),
         consent=document.take("consent", str, ""),
@@ -199,7 +202,7 @@ def _test(document: Value, name: str, folder: Path) -> Test:
         break_every=document.take("break_every", int, None, at_least(1), "1 or more trials"),
         blocks=blocks,
         disclosed_after=document.choice("disclosure", get_args(Disclosure), "before") == "after",
-        texts=read_texts(document, len(words), len(agree), scales, len(faults)),
+        texts=read_texts(document, len(words), len(agree), scales, len(faults), design.reworded),
         scales=scales,
         comment=document.take("comment", bool, False),
         sentences=sentences,
@@ -337,8 +340,9 @@ def _staircase(
         value.at("levels").problem("levels must rise from the first to the last, or fall.")
     must_be = f"1 to {MAX_DOWN}"
     down = value.take("down", int, Staircase.down, lambda n: 1 <= n <= MAX_DOWN, must_be)
-    fits, most = (lambda unit: len(unit) <= MAX_UNIT), f"{MAX_UNIT} characters at most"
-    return Staircase(numbers, value.take("unit", str, Staircase.unit, fits, most), down)
+    most = f"a line of {MAX_UNIT} characters at most"
+    unit = value.take("unit", str, "", lambda unit: is_line(unit) and len(unit) <= MAX_UNIT, most)
+    return Staircase(numbers, unit, down)
 
 
 def _practice(
@@ -410,7 +414,7 @@ def _expected(value: Value, design: Design, sounds: int) -> float:
 def _words(document: Value, design: Design, no_preference: bool) -> tuple[str, ...]:
     """Read the scale's words, those of the standard where there are none."""
     standard = [word for value, word in design.scale.answers if no_preference or value != SAME]
-    words = document.texts("words")
+    words = document.lines("words")
     if words and not standard:
         document.at("words").problem(f"{design.name} has no words to answer by: leave them out.")
     elif words and len(words) != len(standard):

@@ -8,7 +8,6 @@ After Cooper, Le Maguer, Klabbers and Yamagishi, Good practices for evaluation o
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from earshot.study.design.designs import REFERENCE
 from earshot.study.design.document import Value
 from earshot.study.design.model import CHECKS, Test
 
@@ -45,9 +44,10 @@ def reviewer_gaps(test: Test) -> Iterator[str]:
     """Yield what a reviewer will miss in the test as it is written, and how to add it."""
     if len(test.conditions) < 2:
         yield "one system alone: a score means nothing next to those of other tests; add a baseline"
-    if REFERENCE not in test.conditions and not test.referenced:
+    if not test.has_reference:
         yield "recordings of people, unless a system holds them: how good could it have been?"
-    if test.loudness is None:
+    # Where levels are what is asked, one loudness may take the difference away.
+    if test.loudness is None and not (test.staircase or test.design.scale.adjusted):
         yield "equal loudness: what is louder is often liked better; write loudness: -23"
     if not test.instructions:
         yield 'what raters were told: write "instructions"'

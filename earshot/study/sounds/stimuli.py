@@ -85,6 +85,7 @@ def check(test: Test, max_samples: int | None = None, copies: Copies | None = No
     picture is written as raters hear and see it.
     """
     held = 0
+    rated = {path for trial in test.trials for path in trial.sounds.values()}
 
     @cache
     def picture(path: Path) -> Picture | None:
@@ -98,7 +99,8 @@ def check(test: Test, max_samples: int | None = None, copies: Copies | None = No
         try:
             image = picture(source.path)
             stimulus = _prepared(source, test.loudness)
-            _check_gain(stimulus, test.gain)
+            if source.path in rated:
+                _check_gain(stimulus, test.gain)
             held += stimulus.samples.size
             if copies:
                 copies.write(source, stimulus.samples, stimulus.sample_rate, image)

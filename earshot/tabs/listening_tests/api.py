@@ -106,7 +106,7 @@ def draft_listening_test(
         number = test.trials_per_rater if test else 0
         if test:  # whose question is another where it has no reference
             form = replace(form, trials=number, question=test.question)
-        words = form.raters_words()
+        words = form.raters_words(test is not None and test.has_reference)
         return {
             "yaml": yaml,
             "problems": problems,

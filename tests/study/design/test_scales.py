@@ -100,6 +100,36 @@ def test_sentences_are_read_from_files(tmp_path: Path) -> None:
         ("acr", {"scales": {"naturalness": None}, "question": "Q?"}, "within one of the scales"),
         ("acr", {"scales": {"transcription": None}}, '"sentences" is missing'),
         ("acr", {"scales": {"transcription": {"points": 5}}}, 'there is no "points"'),
+        (
+            "ab",
+            {
+                "scales": {"clear": {"question": "?"}},
+                "texts": {"de": {"scales": {"clear": {"ends": ["Erster", "Zweiter"]}}}},
+            },
+            'no "ends"',
+        ),
+        (
+            "mushra",
+            {
+                "scales": {"noise": {"question": "?"}},
+                "texts": {"de": {"scales": {"noise": {"ends": ["viel", "wenig"]}}}},
+            },
+            'no "ends"',
+        ),
+        (
+            "acr",
+            {
+                "scales": {"quality": None, "transcription": None},
+                "sentences": SENTENCES,
+                "texts": {"de": {"scales": {"transcription": {"ends": ["a", "b"]}}}},
+            },
+            'no "ends"',
+        ),
+        (
+            "acr",
+            {"scales": {"naturalness": {"ends": ["a", ""]}}},
+            'each of "ends" must be a line',
+        ),
         ("acr", {"show_sentence": True}, '"sentences" is missing'),
         ("acr", {"sentences": {"other": "Words."}}, "there is no sentence for"),
         ("acr", {"sentences": dict.fromkeys(SENTENCES, "?!")}, "must have words"),

@@ -149,6 +149,21 @@ trials: yes
         ("acr", {"gold": [{"sounds": "/etc/passwd", "expected": 5}]}, "within the folder"),
         ("acr", {"gold": ["ours/one.wav"]}, "write sounds:"),
         ("acr", {"gold": {"sounds": "ours/one.wav"}}, '"gold" must be a list'),
+        ("acr", {"question": " "}, '"question" must be a text'),
+        ("acr", {"title": "One\ntwo"}, '"title" must be a line of text'),
+        ("acr", {"words": ["a", "b", "", "d", "e"]}, 'each of "words" must be a line of text'),
+        ("acr", {"faults": ["a\nb"]}, 'each of "faults" must be a line of text'),
+        ("acr", {"systems": {"a\nb": "ours/*.wav"}}, "a name must be a line of text"),
+        ("acr", {"consent": "a\0b"}, "holds a control character"),
+        ("acr", {"texts": {"de": {"title": ""}}}, '"title" must be a line of text'),
+        ("acr", {"texts": {"de": {"question": ""}}}, '"question" must be a text'),
+        ("acr", {"questions": [{"ask": "", "choices": ["a", "b"]}]}, '"ask" must be a text'),
+        ("acr", {"questions": [{"ask": "?", "choices": ["", "b"]}]}, 'each of "choices"'),
+        *[
+            ("acr", {key: 10**400}, "no number, or too large")
+            for key in ("loudness", "seed", "trials", "raters", "break_every")
+        ],
+        ("acr", {"gold": [{"sounds": "ours/one.wav", "expected": 10**400}]}, "no number"),
     ],
 )  # fmt: skip
 def test_load_names_mistake_in_setting(

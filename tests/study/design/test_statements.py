@@ -58,6 +58,14 @@ def test_check_names_what_a_reviewer_will_miss(
     assert '"claim"' not in streams.err and "loudness" not in streams.err
 
 
+@pytest.mark.parametrize(("design", "advised"), [("acr", True), ("adjustment", False)])
+def test_one_loudness_is_not_advised_where_levels_are_asked(
+    design: str, advised: bool, tmp_path: Path
+) -> None:
+    gaps = [*reviewer_gaps(load(make_folder(tmp_path / "t", design)))]
+    assert advised == any("loudness" in gap for gap in gaps)
+
+
 def test_nothing_is_missed_in_a_whole_test() -> None:
     test = replace(
         make_test("mushra", checks=1),
