@@ -153,8 +153,16 @@ class Event:
     first: float | None = None
 
 
-def choose(test: Test, log: Iterable[Event], rater: str, place: int, knew: int) -> Trial:
-    """Choose the trial for that place, from what had happened before event number knew.
+def choose(
+    test: Test,
+    log: Iterable[Event],
+    rater: str,
+    place: int,
+    knew: int,
+    counts: Mapping[int, int] | None = None,
+) -> Trial:
+    """Choose the trial for that place, from what had happened before event number knew. counts: how
+    often each trial had been chosen, where the log is of the rater alone, as on a staircase.
 
     On a staircase it is one of the level that the rater's own answers lead to, else the pair whose
     next vote informs most, those that others are judging being counted as votes to come. Its
@@ -162,7 +170,8 @@ def choose(test: Test, log: Iterable[Event], rater: str, place: int, knew: int) 
     """
     past = [event for event in log if event.drawn < knew]
     if test.staircase:
-        return _step(test, test.staircase, past, rater, place, knew)
+        had = Counter(event.trial for event in past) if counts is None else counts
+        return _step(test, test.staircase, past, had, rater, place, knew)
     drawn = np.array([event.trial for event in past], dtype=np.int64)
     own = np.array([event.trial for event in past if event.rater == rater], dtype=np.int64)
     trials, names = test.of_kind("trial"), test.conditions
@@ -190,7 +199,13 @@ def choose(test: Test, log: Iterable[Event], rater: str, place: int, knew: int) 
 
 
 def _step(
-    test: Test, staircase: Staircase, past: Sequence[Event], rater: str, place: int, knew: int
+    test: Test,
+    staircase: Staircase,
+    past: Sequence[Event],
+    had: Mapping[int, int],
+    rater: str,
+    place: int,
+    knew: int,
 ) -> Trial:
     """Choose a trial of the rater's level, the stimulus of which they and others have had least."""
     own = sorted((event for event in past if event.rater == rater), key=lambda event: event.place)
@@ -199,10 +214,10 @@ def _step(
     rng = np.random.default_rng([test.seed, *_digest(rater), place])
     of_level = [trial for trial in trials if level in trial.sounds]
     own_counts = Counter(trials[event.trial].stimulus for event in own)
-    had, chance = Counter(event.trial for event in past), rng.permutation(len(of_level))
+    chance = rng.permutation(len(of_level))
     ranked = sorted(
         zip(of_level, chance, strict=True),
-        key=lambda each: (own_counts[each[0].stimulus], had[each[0].id], each[1]),
+        key=lambda each: (own_counts[each[0].stimulus], had.get(each[0].id, 0), each[1]),
     )
     return ranked[0][0]
 

@@ -3,6 +3,7 @@ cannot be; and a threshold that was put in, found again."""
 
 import shutil
 import zipfile
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from fastapi.testclient import TestClient
+from sqlalchemy.orm import Session
 
 from benchmarks.study_answers import STAIRCASE, draw_staircases
 from benchmarks.support.listening import Rater, write_test
@@ -24,7 +26,7 @@ from earshot.study.design.model import Staircase, numbered, scored
 from earshot.study.design.spec import SpecError, load
 from earshot.study.reproduction import reproduce
 from earshot.study.simulation import simulate
-from earshot.study.storage import dataset
+from earshot.study.storage import dataset, queries
 from earshot.study.storage.database import MEMORY
 from earshot.study.storage.export import lines
 from earshot.study.storage.store import Store
@@ -121,6 +123,17 @@ def test_choices_are_made_again_from_the_log_and_the_zip(
     assert reproduce(file).different == ()
     with zipfile.ZipFile(file) as archive:
         assert b"The threshold" in archive.read("study/analysis/report.html")
+
+
+def test_others_answers_are_counted_and_not_read(taken: tuple[Test, Store]) -> None:
+    """So that answers come as quickly in a large test."""
+    test, store = taken
+    with Session(store.engine) as session:
+        own = queries.adaptive_log(session, test, next(iter(store.ratings(test)["rater"])))
+        counts = queries.drawn_counts(session, test, 40)
+    log = events(test, lines(test, store))
+    assert len(own) == 16 and {event.rater for event in own} == {own[0].rater}
+    assert counts == Counter(event.trial for event in log if event.drawn < 40)
 
 
 def test_report_has_a_threshold_and_tests_no_level(taken: tuple[Test, Store]) -> None:

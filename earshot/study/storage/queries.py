@@ -140,18 +140,37 @@ def undrawn_place(session: Session, test: Test, rater: str) -> int | None:
     return next((row.place for row in soon if row.trial == UNDRAWN), None)
 
 
-def adaptive_log(session: Session, test: Test) -> list[Event]:
-    """Read every choice of the test, with its vote where there is one."""
-    drawn = select(ItemRow).join(RaterRow, RaterRow.id == ItemRow.rater)
-    drawn = drawn.where(RaterRow.test == test.name, ItemRow.drawn.is_not(None))
+def adaptive_log(session: Session, test: Test, rater: str) -> list[Event]:
+    """Read every choice of the test, with its vote where there is one; on a staircase those of the
+    rater, for others' decide nothing but how often a trial was chosen: see drawn_counts."""
+    drawn = select(ItemRow).where(ItemRow.drawn.is_not(None))
+    if test.staircase:
+        drawn = drawn.where(ItemRow.rater == rater)
+    else:
+        drawn = drawn.join(RaterRow, RaterRow.id == ItemRow.rater)
+        drawn = drawn.where(RaterRow.test == test.name)
     return [_event(test, row) for row in session.scalars(drawn.order_by(ItemRow.drawn))]
 
 
-def choose_item(test: Test, past: list[Event], rater: str, place: int, knew: int) -> Item:
+def drawn_counts(session: Session, test: Test, knew: int) -> dict[int, int]:
+    """Count how often each trial was chosen before event number knew, by its id."""
+    drawn = select(ItemRow.trial, func.count()).join(RaterRow, RaterRow.id == ItemRow.rater)
+    drawn = drawn.where(RaterRow.test == test.name, ItemRow.drawn < knew)
+    return dict(session.execute(drawn.group_by(ItemRow.trial)).all())
+
+
+def choose_item(
+    test: Test,
+    past: list[Event],
+    rater: str,
+    place: int,
+    knew: int,
+    counts: dict[int, int] | None,
+) -> Item:
     """Choose what the rater is asked at that place, from what had happened before event number
-    knew.
+    knew; counts: see choose.
     """
-    trial = choose(test, past, rater, place, knew)
+    trial = choose(test, past, rater, place, knew, counts)
     nth = sum(event.rater == rater for event in past)
     order = order_systems(test, trial, quarter_of(test, rater, nth), np.random.default_rng(0))
     return Item(place, trial.id, order)

@@ -360,8 +360,9 @@ class Store:
                     place = queries.undrawn_place(session, test, rater)
                     if place is None:
                         return
-                    log = queries.adaptive_log(session, test)
-                item = queries.choose_item(test, log, rater, place, knew)
+                    log = queries.adaptive_log(session, test, rater)
+                    counts = queries.drawn_counts(session, test, knew) if test.staircase else None
+                item = queries.choose_item(test, log, rater, place, knew, counts)
                 with self._writing.begin() as session:
                     queries.store_draw(session, test, rater, item, knew)
 
