@@ -148,13 +148,11 @@ def test_report_has_a_threshold_and_tests_no_level(taken: tuple[Test, Store]) ->
     assert "in which raters have thresholds" in paper.paragraph(results)
     assert "psychometric" in " ".join(method(results))
     assert "hypotheses" not in " ".join(plan(test)) and "psychometric" in " ".join(plan(test))
-    table: Any = store.ratings(test)
+    table = store.ratings(test)
     one = analyse(test, table[table["rater"] == table["rater"].iloc[0]])
     assert np.isnan(one.included.threshold["low"].iloc[0]), "one rater says nothing of others"
     with pytest.raises(InputError, match="on a staircase"):
         comparison.compare(results, results)
-    table["answer"] = 1.0
-    assert any("outside of the levels" in note for note in analyse(test, table).notes)
 
 
 def test_threshold_that_was_put_in_is_found() -> None:
@@ -169,6 +167,35 @@ def test_threshold_that_was_put_in_is_found() -> None:
     assert staircases.psychometric(turned, table).threshold.value == pytest.approx(
         -fitted.threshold.value, abs=1e-3
     )
+
+
+@pytest.mark.parametrize("factor", [1e-4, 1e4])
+def test_threshold_is_the_same_in_another_unit(factor: float) -> None:
+    table, _ = draw_staircases(np.random.default_rng(1), raters=20, trials=40)
+    one = staircases.psychometric(STAIRCASE, table)
+    levels = {name: factor * level for name, level in STAIRCASE.levels.items()}
+    other = staircases.psychometric(Staircase(levels), table)
+    for name in ("value", "low", "high"):
+        number = factor * getattr(one.threshold, name)
+        assert getattr(other.threshold, name) == pytest.approx(number, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("share", "beyond", "more"),
+    [(0.0, "easiest", "easier"), (0.5, "easiest", "easier"), (1.0, "hardest", "harder")],
+)
+def test_threshold_beyond_the_levels_has_no_number(
+    taken: tuple[Test, Store], share: float, beyond: str, more: str
+) -> None:
+    """Answers within the levels do not say how far."""
+    test, store = taken
+    rng = np.random.default_rng(0)
+    right = (rng.random(len(store.ratings(test))) < share).astype(int)
+    results = analyse(test, store.ratings(test).assign(answer=right))
+    row = results.included.threshold.iloc[0]
+    assert row["beyond"] == beyond and np.isnan(row["value"]) and np.isnan(row["high"])
+    assert f"Even at the {beyond} level" in page(results) and document(results)
+    assert f"The threshold was not reached: add {more} levels." in results.notes
 
 
 @pytest.mark.parametrize(

@@ -37,10 +37,10 @@ UNSCALED: Final = (
     "There is no scale of strengths yet: some systems have won, or lost, every comparison with "
     "the others."
 )
-OUTSIDE: Final = (
-    "The threshold lies outside of the levels: add easier ones, or harder ones, and take the "
-    "number as a first hint."
-)
+BEYOND: Final = {
+    "easiest": "The threshold was not reached: add easier levels.",
+    "hardest": "The threshold was not reached: add harder levels.",
+}
 NOT_MODELLED: Final = (
     "The pairs were chosen by the votes, so shares of votes are no fair estimates, and there is no "
     "scale yet to take their place: read them as a first hint."
@@ -242,7 +242,7 @@ def _threshold(test: Test, answers: Table, scale: Scale) -> ScaleEstimates:
     return ScaleEstimates(
         pairs=staircases.levels(test.staircase, answers),
         threshold=staircases.table(fitted),
-        notes=() if fitted.inside else (OUTSIDE,),
+        notes=(BEYOND[fitted.beyond],) if fitted.beyond else (),
     )
 
 

@@ -7,7 +7,7 @@ as if the levels had been fixed beforehand.
 """
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 import numpy as np
 import pandas as pd
@@ -25,19 +25,23 @@ LOG_WEIGHTS: Final = -(NODES**2) / 2 - np.logaddexp.reduce(-(NODES**2) / 2)
 MAX_WIDTH: Final = 3.0  # times the range of levels, that a width or a spread may have
 MIN_WIDTH: Final = 0.05  # times the mean step from level to level
 STEP: Final = 1e-4  # of a derivative
+# By how much the likelihood has to exceed that of guessing, at 5 % with one degree of freedom.
+MIN_GAIN: Final = 1.92
+UNKNOWN: Final = Estimate(np.nan, Variance(np.nan, 0, 0, 1, 1))
 
 
 @dataclass(frozen=True)
 class Psychometric:
     """A fitted function. threshold: of the mean rater, in the unit of the levels; width: of the
     logistic function, and spread: the standard deviation of the raters' thresholds, in that unit
-    too. inside: whether the threshold lies within the levels.
+    too. beyond: "easiest" or "hardest" where the threshold lies beyond that level, and all numbers
+    are NaN, for answers within the levels do not say how far; else "".
     """
 
     threshold: Estimate
     width: float
     spread: float
-    inside: bool
+    beyond: Literal["", "easiest", "hardest"]
 
 
 def share_right(ahead: np.ndarray) -> np.ndarray:
@@ -48,20 +52,28 @@ def share_right(ahead: np.ndarray) -> np.ndarray:
 def psychometric(staircase: Staircase, answers: Table) -> Psychometric:
     """Fit the function to scored rows of the tidy table, whose system is the level; the raters are
     the clusters, and the stimuli taken as they are."""
-    ease = answers["system"].map(staircase.levels).to_numpy(float) * staircase.sign
-    ends = sorted(staircase.sign * level for level in staircase.levels.values())
+    sign = staircase.sign
+    ends = sorted(sign * level for level in staircase.levels.values())
+    low, span = ends[0], ends[-1] - ends[0]
+    # From 0 to 1, so that nothing depends on the unit.
+    ease = (answers["system"].map(staircase.levels).to_numpy(float) * sign - low) / span
     right, raters = answers["answer"].to_numpy(float), codes(answers)[0]
-    estimate, width, spread = fit(ease, right, raters, (ends[0], ends[-1]))
-    inside = ends[0] < estimate.value < ends[-1]
-    threshold = Estimate(staircase.sign * estimate.value, estimate.variance)
-    return Psychometric(threshold, width, spread, inside)
+    estimate, width, spread, gain = fit(ease, right, raters)
+    is_guessed = gain < MIN_GAIN and right.mean() < share_right(np.zeros(()))
+    if is_guessed or estimate.value >= 1:
+        return Psychometric(UNKNOWN, np.nan, np.nan, "easiest")
+    if estimate.value <= 0:
+        return Psychometric(UNKNOWN, np.nan, np.nan, "hardest")
+    value = sign * (low + span * estimate.value)
+    threshold = Estimate(value, estimate.variance.scaled(span**2))
+    return Psychometric(threshold, span * width, span * spread, "")
 
 
 def table(fitted: Psychometric) -> Table:
     """Make the row of the threshold: system ("threshold"), value, low, high, standard_error, df,
-    width and spread."""
+    width, spread and beyond."""
     row = estimate_row(fitted.threshold)
-    more = {"width": fitted.width, "spread": fitted.spread}
+    more = {"width": fitted.width, "spread": fitted.spread, "beyond": fitted.beyond}
     return pd.DataFrame([{"system": "threshold", **row, **more}]).drop(columns="p")
 
 
@@ -79,11 +91,12 @@ def levels(staircase: Staircase, answers: Table) -> Table:
 
 
 def fit(
-    ease: np.ndarray, right: np.ndarray, raters: np.ndarray, ends: tuple[float, float]
-) -> tuple[Estimate, float, float]:
-    """Fit the function by maximum likelihood to answers (N,), 1 where right, at levels (N,) of
-    which a higher one is easier, of raters by codes (N,) from 0 → threshold, width and spread.
-    ends: of the levels. The variance is that of the raters' scores (Huber and White), with t."""
+    ease: np.ndarray, right: np.ndarray, raters: np.ndarray
+) -> tuple[Estimate, float, float, float]:
+    """Fit the function by maximum likelihood to answers (N,), 1 where right, at levels (N,) from 0,
+    the hardest, to 1, of raters by codes (N,) from 0 → threshold, width, spread, and by how much
+    the log likelihood exceeds that of guessing. The variance is that of the raters' scores (Huber
+    and White), with t."""
     cells, cell = np.unique(np.column_stack([raters, ease]), axis=0, return_inverse=True)
     rater, level = cells[:, 0].astype(int), cells[:, 1:]
     wins = np.bincount(cell.ravel(), right)[:, None]
@@ -115,10 +128,9 @@ def fit(
         total, slopes = by_rater(parameters)
         return -total.sum(), -slopes.sum(axis=0)
 
-    span = ends[1] - ends[0]
-    step = span / max(len(np.unique(level)) - 1, 1)
-    widths = (np.log(MIN_WIDTH * step), np.log(MAX_WIDTH * span))
-    limits = [(ends[0] - span, ends[1] + span), widths, widths]
+    step = 1 / max(len(np.unique(level)) - 1, 1)
+    widths = (np.log(MIN_WIDTH * step), np.log(MAX_WIDTH))
+    limits = [(-1.0, 2.0), widths, widths]
     start = np.array([ease.mean(), np.log(step), np.log(step)])
     best = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=limits).x
     width, spread = (float(each) for each in np.exp(best[1:]))
@@ -131,4 +143,5 @@ def fit(
         information = np.array(curves)[:, free]
         influences = by_rater(best)[1][:, free] @ np.linalg.pinv((information + information.T) / 2)
         variance = count / (count - 1) * float(influences[:, 0] @ influences[:, 0])
-    return Estimate(float(best[0]), Variance(variance, 0, 0, count, 1)), width, spread
+    gain = len(right) * np.log(2) - loss(best)[0]
+    return Estimate(float(best[0]), Variance(variance, 0, 0, count, 1)), width, spread, float(gain)

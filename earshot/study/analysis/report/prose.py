@@ -10,6 +10,7 @@ from earshot.study.analysis.estimates import LEVEL, Table, percent
 from earshot.study.analysis.results import Analysis, Results
 from earshot.study.design import Scale, Test
 from earshot.study.design.designs import CCR, EVEN
+from earshot.study.design.model import Staircase
 
 ALPHA: Final = 1 - LEVEL
 MAX_PAIRS: Final = 3  # in a verdict
@@ -122,7 +123,7 @@ def verdict(test: Test, analysis: Analysis) -> str:
         return "There are no ratings to go by, and so there is no result."
     scale = analysis.scale
     if test.staircase:
-        return _of_staircase(test.staircase.unit, analysis.threshold.iloc[0])
+        return _of_staircase(test.staircase, analysis.threshold.iloc[0])
     if scale.of_pairs:
         return " ".join(_of_pairs(scale, analysis.pairs))
     tested = analysis.systems[analysis.systems["system"].isin(test.systems)]
@@ -157,9 +158,14 @@ def verdict(test: Test, analysis: Analysis) -> str:
     )
 
 
-def _of_staircase(unit: str, row: Table) -> str:
+def _of_staircase(staircase: Staircase, row: Table) -> str:
+    easiest, *_, hardest = (f"{level:g} {staircase.unit}" for level in staircase.levels.values())
+    if row["beyond"] == "easiest":
+        return f"Even at the easiest level, {easiest.strip()}, fewer than half were heard."
+    if row["beyond"] == "hardest":
+        return f"Even at the hardest level, {hardest.strip()}, more than half were heard."
     value, within = number(CCR.scale, row["value"]), interval(CCR.scale, row["low"], row["high"])
-    place = f"{value} {unit}".strip() + f" {within}".removesuffix(" –")
+    place = f"{value} {staircase.unit}".strip() + f" {within}".removesuffix(" –")
     return f"The threshold, where half of the differences are heard, lies at {place}."
 
 
