@@ -148,7 +148,7 @@ def test_report_has_a_threshold_and_tests_no_level(taken: tuple[Test, Store]) ->
     assert "in which raters have thresholds" in paper.paragraph(results)
     assert "psychometric" in " ".join(method(results))
     assert "hypotheses" not in " ".join(plan(test)) and "psychometric" in " ".join(plan(test))
-    table = store.ratings(test)
+    table: Any = store.ratings(test)
     one = analyse(test, table[table["rater"] == table["rater"].iloc[0]])
     assert np.isnan(one.included.threshold["low"].iloc[0]), "one rater says nothing of others"
     with pytest.raises(InputError, match="on a staircase"):

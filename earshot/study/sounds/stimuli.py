@@ -85,7 +85,6 @@ def check(test: Test, max_samples: int | None = None, copies: Copies | None = No
     picture is written as raters hear and see it.
     """
     held = 0
-    rated = {path for trial in test.trials for path in trial.sounds.values()}
 
     @cache
     def picture(path: Path) -> Picture | None:
@@ -99,8 +98,6 @@ def check(test: Test, max_samples: int | None = None, copies: Copies | None = No
         try:
             image = picture(source.path)
             stimulus = _prepared(source, test.loudness)
-            if source.path in rated:
-                _check_gain(stimulus, test.gain)
             held += stimulus.samples.size
             if copies:
                 copies.write(source, stimulus.samples, stimulus.sample_rate, image)
@@ -195,16 +192,6 @@ def _prepared(source: Source, lufs: float | None) -> Stimulus:
             "state a lower loudness."
         )
     return Stimulus((samples * 10 ** (gain / 20)).astype(samples.dtype), rate)
-
-
-def _check_gain(stimulus: Stimulus, gain: tuple[int, int] | None) -> None:
-    """Raise InputError for a sound that the largest gain would clip."""
-    over = stimulus.peak + gain[1] if gain else 0.0
-    if over > 0:
-        raise InputError(
-            f"With a gain of {gain[1] if gain else 0} dB its peaks are {over:.1f} dB over full "
-            "scale: write lower ends of the gain, or a lower loudness."
-        )
 
 
 def _differences(test: Test, trial: Trial, forms: list[Format]) -> list[str]:

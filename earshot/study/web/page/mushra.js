@@ -21,7 +21,7 @@ export class Mushra {
   constructor(trial, deck, onchange) {
     Object.assign(this, { trial, deck, onchange });
     this.first = trial.referenced ? 1 : 0; // place of the first condition
-    if (trial.gain) deck.level(this.first, trial.gain.start);
+    if (trial.gain) this.level = trial.gain.start;
     this.scales = trial.scales.length ? trial.scales : [trial];
     this.blocks = this.scales.map((scale) => deck.buffers.slice(this.first).map((_, i) => this.row(i + 1, scale)));
     this.rows = this.blocks.flat();
@@ -50,6 +50,13 @@ export class Mushra {
     );
   }
 
+  // The gain (dB) of the rated sound. All sounds are softer by the largest one, which would clip some.
+  set level(decibels) {
+    const room = Math.max(0, this.trial.gain.high);
+    this.deck.level(this.first, decibels - room);
+    if (this.first) this.deck.level(0, -room);
+  }
+
   // What the rated sounds are called.
   get names() { return this.blocks[0].map((_, i) => t("mushra.sound", { n: i + 1 })); }
 
@@ -58,7 +65,7 @@ export class Mushra {
     const { gain } = this.trial;
     const rate = () => {
       row.rated = true;
-      if (gain) this.deck.level(this.first, gain.low + Number(row.input.value));
+      if (gain) this.level = gain.low + Number(row.input.value);
       this.onchange();
     };
     const button = h("button", { type: "button", class: "switch", "aria-pressed": "false",
@@ -168,7 +175,7 @@ export class Mushra {
   set answer(values) {
     const { gain } = this.trial;
     if (gain) {
-      this.deck.level(this.first, values);
+      this.level = values;
       values = [values - gain.low];
     }
     const all = this.trial.scales.length ? this.scales.flatMap((scale) => values[scale.name]) : values;
