@@ -31,9 +31,17 @@ from earshot.study.analysis import publication
 from earshot.study.analysis.publication import Circumstances
 from earshot.study.design import DESIGNS, Test, Trial, spec
 from earshot.study.design.designs import MAX_SYSTEMS, Adjustment
+from earshot.study.design.document import MAX_FILE_BYTES as MAX_TEXTS_BYTES
 from earshot.study.design.folder import UNREADABLE, BoundedZip
-from earshot.study.design.model import MAX_TRIALS, UNDRAWN, Staircase
-from earshot.study.design.scales import MAX_FAULTS, MAX_SCALES
+from earshot.study.design.model import MAX_TRIALS, MAX_TRIALS_PER_RATER, UNDRAWN, Staircase
+from earshot.study.design.scales import (
+    MAX_BOXES,
+    MAX_FAULT,
+    MAX_FAULTS,
+    MAX_SCALES,
+    MAX_SENTENCE,
+    is_scale,
+)
 from earshot.study.storage import answers, dataset, tables
 from earshot.study.storage.database import MEMORY
 from earshot.study.storage.raters import item_of
@@ -45,6 +53,7 @@ MAX_FILE_BYTES: Final = 100_000_000  # of a file, unpacked
 MAX_ALL_BYTES: Final = 300_000_000
 MAX_ENTRIES: Final = 1000
 MAX_RATERS: Final = 20_000
+MAX_NAME: Final = 255  # characters of a system or stimulus, as files are called
 MAX_LISTED: Final = 40  # differences
 MAX_WHY: Final = 600  # characters of why it is refused, and of where something differs
 MAX_SHOWN: Final = 160  # characters of a text in one of them
@@ -56,6 +65,7 @@ MALFORMED: Final = (
     *(ArithmeticError, AssertionError, AttributeError, LookupError, MemoryError, TypeError),
     ValueError,
 )
+FROM_FILES: Final = ("trials", "systems", "sentences")  # which need not be written in a test's YAML
 # The names that a line of the export has for columns of the store.
 COLUMNS: Final = {"order": "place", "shown": "systems"}
 VERSIONS: Final = re.compile(r"\b(Earshot|statsmodels|SciPy) \d[\w.+]*")
@@ -226,8 +236,13 @@ def _restore(raw: bytes, circumstances: Circumstances) -> tuple[Test, Store]:
 
 
 def _test(described: dict[str, Any]) -> Test:
-    """Make the test that export.described has described."""
+    """Make the test that export.described has described. Raises InputError where it is none that
+    Earshot would open."""
     described = {name: value for name, value in described.items() if name != "conditions"}
+    texts = {name: value for name, value in described.items() if name not in FROM_FILES}
+    # Twice as much as a test's YAML may hold: the words of scales that it need not write are here.
+    if len(json.dumps(texts, ensure_ascii=False)) > 2 * MAX_TEXTS_BYTES:
+        raise InputError(f"the texts of its test are longer than {MAX_TEXTS_BYTES // 1000} kB.")
     hints = get_type_hints(Test)
     if unknown := sorted(described.keys() - hints.keys()):
         what = ", ".join(f"“{_short(name)}”" for name in unknown)
@@ -248,21 +263,31 @@ def _test(described: dict[str, Any]) -> Test:
     if not (
         spec.NAME.fullmatch(test.name)
         and 1 <= len(trials) <= MAX_TRIALS
+        and 1 <= test.trials_per_rater <= (MAX_TRIALS if test.source else MAX_TRIALS_PER_RATER)
+        and all(len(name) <= MAX_NAME for each in trials for name in (each.stimulus, *each.sounds))
+        and all(len(each) <= MAX_SENTENCE for each in test.sentences.values())
         and len(test.systems) <= MAX_SYSTEMS
         and test.of_kind("trial")
         and len(test.faults) <= MAX_FAULTS
+        and all(len(fault) <= MAX_FAULT for fault in test.faults)
+        and len(test.agree) <= MAX_BOXES
         and len(test.scales) <= MAX_SCALES
         and len(test.scale) == len(test.words)
         and (test.staircase is None or _is_staircase(test, test.staircase))
     ):
         raise InputError("its test is none that Earshot would open.")
+    for scale in test.scales:
+        if not is_scale(scale, test.design):
+            what = f"the scale “{_short(scale.name)}” as it is there"
+            raise InputError(UNKNOWN.format(what=what, version=release()))
     return test
 
 
 def _is_staircase(test: Test, staircase: Staircase) -> bool:
     """Whether Earshot would open a test with this staircase."""
     known_levels = spec.are_levels(staircase.levels, test.systems)
-    return test.design.scale.chance and known_levels and staircase.down >= 1
+    within = 1 <= staircase.down <= spec.MAX_DOWN and len(staircase.unit) <= spec.MAX_UNIT
+    return test.design.scale.chance and known_levels and within
 
 
 def _trial(number: int, described: dict[str, Any]) -> Trial:

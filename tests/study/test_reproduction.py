@@ -25,7 +25,8 @@ from earshot.study import reproduction
 from earshot.study.__main__ import main
 from earshot.study.analysis import analyse, publication
 from earshot.study.design import Test, folder
-from earshot.study.design.designs import TRANSCRIPTION
+from earshot.study.design.designs import AB, REFERENCE, TRANSCRIPTION
+from earshot.study.design.model import Staircase
 from earshot.study.design.raters import HeadphoneCheck, Panel, Question, RoomTest, Rules
 from earshot.study.design.scales import NATURALNESS, Texts
 from earshot.study.reproduction import reproduce
@@ -37,6 +38,7 @@ from tests.support.studies import enrol, make_test
 
 Change = Callable[[dict[str, bytes]], object]
 RAW = "data/raw/study.jsonl"
+CLEAR = replace(AB.scale, name="clear", question="Which is clearer?")
 STIMULI = "data/study-study_description-stimuli_data.csv"
 RATINGS = "data/study-study_description-ratings_data.csv"
 
@@ -84,6 +86,15 @@ def contents() -> dict[str, bytes]:
     test, store = make_test(), Store(MEMORY)
     simulate(test, store, 6, 0)
     return dataset.files(test, store)
+
+
+def stepped() -> Test:
+    """Make a test on a staircase of three levels."""
+    names, (only, *_) = ("y0", "y1", "y2"), (test := make_test("abx")).trials
+    sounds = [{name: only.sounds["y0"], REFERENCE: only.sounds["y0"]} for name in names]
+    trials = tuple(replace(only, id=number, sounds=each) for number, each in enumerate(sounds))
+    staircase = Staircase({name: 3.0 - at for at, name in enumerate(names)}, "dB")
+    return replace(test, trials=trials, trials_per_rater=8, staircase=staircase)
 
 
 def packed(path: Path, contents: dict[str, bytes], root: str = "study/") -> Path:
@@ -310,6 +321,60 @@ def test_what_is_no_data_set_of_ours_is_refused(
         reproduce(packed(tmp_path / "set.zip", altered))
 
 
+@pytest.fixture(scope="module")
+def limited(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, bytes]]:
+    """Make the files of a test on a staircase, and of one with a scale, which are reproduced."""
+    sets = []
+    for test in (stepped(), make_test("ab", scales=(CLEAR,))):
+        simulate(test, store := Store(MEMORY), 2, 0)
+        sets.append(dataset.files(test, store))
+        path = packed(tmp_path_factory.mktemp("sets") / "set.zip", sets[-1])
+        assert not reproduce(path).different
+    return sets
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"staircase": {"unit": "x" * 10**6}},
+        {"staircase": {"unit": "x" * 21}},
+        {"staircase": {"down": 5}},
+        {"staircase": {"levels": {"y0": 1, "y1": 2, "y2": float("inf")}}},
+        {"scales": {"significant": "{one:>99999999} is preferred."}},
+        {"scales": {"significant": "{one} is worse than {other}."}},
+        {"scales": {"aim": "{difference:>99999999}"}},
+        {"scales": {"differences": [1e-9] * 10**5}},
+        {"scales": {"bounds": [0, 10**9]}},
+        {"scales": {"name": "../etc"}},
+        {"trials_per_rater": 10**9},
+        {"question": "x" * 10**6},
+        {"faults": ["x" * 61]},
+        {"sentences": {"s0": "x" * 10**6}},
+    ],
+)
+def test_tests_beyond_the_limits_of_their_files_are_refused(
+    changes: dict[str, Any],
+    limited: list[dict[str, bytes]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What the reader of a test's YAML would not take is not computed with."""
+    files = dict(limited[0 if "staircase" in changes else 1])
+
+    def change(lines: list[Any]) -> None:
+        described = lines[0]["test"]
+        for name, value in changes.items():
+            if name == "scales":
+                described[name][0].update(value)
+            else:
+                described[name] = described[name] | value if name == "staircase" else value
+
+    raw(files, change)
+    monkeypatch.setattr(dataset, "files", lambda *_: pytest.fail("it was computed"))
+    with pytest.raises(InputError, match="Earshot would open|are longer than|does not know"):
+        reproduce(packed(tmp_path / "set.zip", files))
+
+
 def link() -> zipfile.ZipInfo:
     entry = zipfile.ZipInfo("study/data/link.csv")
     entry.external_attr = (stat.S_IFLNK | 0o777) << 16
@@ -405,6 +470,7 @@ def test_r_finds_the_same_by_other_models(tmp_path: Path) -> None:
             pytest.skip("lme4 and ordinal are not installed")
         assert script.returncode == 0, script.stderr
         theirs = pd.read_csv(root / "analysis/models.csv", keep_default_na=False)
+        assert design != "acr" or "clmm" in {*theirs["model"]}, "the ordinal model too"
         included = analyse(test, store.ratings(test)).included
         lmer = theirs[theirs["model"] == "lmer"].set_index(["system", "other"])
         for row in included.pairs.to_dict("records"):
@@ -414,3 +480,27 @@ def test_r_finds_the_same_by_other_models(tmp_path: Path) -> None:
             r = lmer.loc[key]
             assert sign * r["value"] == pytest.approx(row["value"], abs=0.02)
             assert 0.5 < (r["high"] - r["low"]) / (row["high"] - row["low"]) < 1.5
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not shutil.which("Rscript"), reason="R is not installed")
+@pytest.mark.parametrize(
+    ("test", "sentence"),
+    [
+        (make_test("adjustment"), "No clmm of systems on adjustment: "),
+        (make_test("ab", scales=(CLEAR,)), "No lmer of y0 and y1 on clear: "),
+        (stepped(), "There is no model of a staircase here"),
+    ],
+)
+def test_r_says_what_has_no_model_and_goes_on(test: Test, sentence: str, tmp_path: Path) -> None:
+    store = Store(MEMORY)
+    simulate(test, store, 1, 0)
+    root = dataset.write(test, store, tmp_path / "set")
+    script = subprocess.run(
+        ["Rscript", publication.MODELS], cwd=root, capture_output=True, text=True
+    )
+    if "install.packages" in script.stderr:
+        pytest.skip("lme4 and ordinal are not installed")
+    assert script.returncode == 0 and sentence in script.stdout, script.stderr
+    assert "scale" in (root / "analysis/models.csv").read_text().splitlines()[0]
+    assert test.staircase is None or len(pd.read_csv(root / "analysis/models.csv")) == 0

@@ -4,7 +4,7 @@ what is said in it), and a test's own texts in further languages.
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
@@ -136,7 +136,7 @@ def _scale(name: str, value: Value, design: Design) -> Scale:
         value.problem(f'"{name}" asks about a reference, which {design.name} lacks: take smos.')
     if value.content is None and standard:
         return standard
-    base = standard or replace(QUALITY, name=name, measure="Mean")
+    base = _base(name)
     if not isinstance(value.content, dict):
         have = ", ".join(STANDARD)
         value.problem(f"write {', '.join(SCALE_KEYS)} here. Nothing more is needed for {have}.")
@@ -155,6 +155,18 @@ def _scale(name: str, value: Value, design: Design) -> Scale:
         usual = [word for _, word in base.answers]
         whole = points == len(usual)
         words = tuple(usual) if whole else spread(usual[0], usual[-1], points)
+    return _of_points(base, question, words)
+
+
+def _base(name: str) -> Scale:
+    """Return what a scale of that name differs from in its question and answers alone."""
+    return STANDARD.get(name) or replace(QUALITY, name=name, measure="Mean")
+
+
+def _of_points(base: Scale, question: str, words: Sequence[str]) -> Scale:
+    """Return the scale with this question, and an answer for each of the words, best first."""
+    points = len(words)
+    values = [*POINTS[points]][::-1]
     return replace(
         base,
         question=question,
@@ -163,6 +175,23 @@ def _scale(name: str, value: Value, design: Design) -> Scale:
         bounds=(values[-1], values[0]),
         differences=tuple(round(each * (points - 1) / 4, 2) for each in base.differences),
     )
+
+
+def is_scale(scale: Scale, design: Design) -> bool:
+    """Whether a test of the design can have the scale: whether all of it but its name, question and
+    words is as read_scales makes it."""
+    if not NAME.fullmatch(scale.name) or scale.name in (COMMENT, FAULTS) or not design.several:
+        return False
+    values, words = zip(*scale.answers, strict=True) if scale.answers else ((), ())
+    base = design.scale if design.reworded else _base(scale.name)
+    usual = [value for value, _ in base.answers]
+    scales = []
+    if values in (tuple(usual), tuple(value for value in usual if value != SAME)):
+        own = {"name": scale.name, "question": scale.question, "answers": scale.answers}
+        scales.append(replace(base, **own))
+    if len(words) in POINTS and not (design.reworded or base.typed):
+        scales.append(_of_points(base, scale.question, words))
+    return any(vars(scale) == vars(each) for each in scales)
 
 
 def words_of(value: Value, points: int) -> tuple[str, ...] | None:

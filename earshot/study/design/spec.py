@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from math import isfinite
 from os.path import normpath
 from pathlib import Path
 from typing import Final, get_args
@@ -309,6 +310,8 @@ def _gain(document: Value, design: Design) -> tuple[int, int] | None:
 
 def are_levels(levels: Mapping[str, float], systems: Collection[str]) -> bool:
     """Whether these can be the levels of a staircase with these systems."""
+    if not all(map(isfinite, levels.values())):
+        return False
     steps = [other - one for one, other in pairwise(levels.values())]
     in_order = all(step > 0 for step in steps) or all(step < 0 for step in steps)
     return {*levels} == {*systems} and len(levels) >= MIN_LEVELS and in_order
