@@ -1,5 +1,7 @@
 """What raters read: several scales on one trial (how natural, how intelligible, how similar, and
 what is said in it), and a test's own texts in further languages.
+
+More than 400 lines, since scales and their translations are read and checked alike.
 """
 
 import re
