@@ -22,6 +22,7 @@ from earshot.study.reproduction import reproduce
 from earshot.study.simulation import simulate
 from earshot.study.sounds.stimuli import check
 from earshot.study.storage import dataset
+from earshot.study.storage.export import lines
 from earshot.study.web.server import app, library
 
 
@@ -69,6 +70,17 @@ def test_report_has_means_in_db_and_own_spread(tmp_path: Path) -> None:
     dataset.zipped(test, tests.store, file)
     second = reproduce(file)
     assert second.different == () and second.figures > 100
+    table = tests.store.ratings(test)
+    starts = [start_of(test, *each) for each in zip(table["rater"], table["order"], strict=True)]
+    assert table["start"].tolist() == starts and len({*starts}) > 3
+    rater = next(line["rater"] for line in lines(test, tests.store) if "rater" in line)
+    assert [each["start"] for each in rater["items"]] == [
+        start_of(test, rater["id"], each["order"]) for each in rater["items"]
+    ]
+    published = dataset.ratings(test, table)
+    assert published["start"].tolist() == starts and "level" not in published
+    described = dataset.dictionary(test, {})
+    assert "start" in [*described["column"]], "the dictionary has it"
     with zipfile.ZipFile(file) as archive:
         assert b'"gain": [-6, 2]' in archive.read("set/data/raw/set.jsonl")
 

@@ -118,6 +118,13 @@ def test_choices_are_made_again_from_the_log_and_the_zip(
     test, store = taken
     log = events(test, lines(test, store))
     assert len(log) == 6 * 16 and differing(test, log) == []
+    table = dataset.ratings(test, store.ratings(test))
+    names = [
+        one if one in test.systems else other
+        for one, other in zip(table["system"], table["compared_with"], strict=True)
+    ]
+    assert test.staircase and table["level"].tolist() == [test.staircase.levels[n] for n in names]
+    assert {*table["unit"]} == {"dB"} and "start" not in table
     file = tmp_path / "steps.zip"
     dataset.zipped(test, store, file)
     assert reproduce(file).different == ()

@@ -12,6 +12,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from earshot.core.errors import InputError
+from earshot.study.assignment import start_of
 from earshot.study.design import REFERENCE, Answer, Item, Scale, Test, Trial
 from earshot.study.design.designs import COMMENT, FAULTS, One
 from earshot.study.design.model import CHECKS
@@ -58,6 +59,8 @@ RATING_COLUMNS = {
     "scale": "str",
     "text": "str",
 }
+ADJUSTMENT_COLUMNS = {"start": "Int64"}
+STAIRCASE_COLUMNS = {"level": "float64", "unit": "str"}
 
 
 @dataclass(frozen=True)
@@ -269,6 +272,21 @@ def _ratings(test: Test, row: ItemRow) -> list[Rating]:
     return [Rating(row.systems[0], "", 0, math.nan, 0, trial.expected, test.checked.name)]
 
 
+def design_columns(test: Test) -> dict[str, str]:
+    """Return the columns that only tests like this one have, with their types."""
+    return (ADJUSTMENT_COLUMNS if test.gain else {}) | (STAIRCASE_COLUMNS if test.staircase else {})
+
+
+def _design_cells(test: Test, rater: str, row: ItemRow) -> dict[str, Any]:
+    """Make the cells of these columns."""
+    cells: dict[str, Any] = {"start": start_of(test, rater, row.place)} if test.gain else {}
+    if staircase := test.staircase:
+        names = (name for name in test.trials[row.trial].sounds if name in staircase.levels)
+        cells["level"] = staircase.levels.get(next(names, ""), math.nan)
+        cells["unit"] = staircase.unit
+    return cells
+
+
 def ratings_table(session: Session, test: Test) -> pd.DataFrame:
     """Make a table of all ratings of a test, a row each (in mushra a row a condition), with these
     columns:
@@ -281,7 +299,8 @@ def ratings_table(session: Session, test: Test) -> pd.DataFrame:
     where they were not measured (see ItemRow); headphones
     (True, False or NA), and environment, the same of the test of the room; minutes (of the rater so
     far, by the server's clock); finished (bool); started (ISO day); language (of the rater's page,
-    or ""); scale; text (what was written; of a comment all there is).
+    or ""); scale; text (what was written; of a comment all there is); in adjustment start, the gain
+    in dB at which the slider was; on a staircase level and unit, of what was asked (NaN in checks).
     """
     rows = session.execute(
         select(RaterRow, ItemRow)
@@ -313,8 +332,10 @@ def ratings_table(session: Session, test: Test) -> pd.DataFrame:
             "finished": rater.id not in unfinished,
             "started": rater.started.isoformat(),
             "language": rater.language or "",
+            **_design_cells(test, rater.id, row),
         }
         for rater, row in rows
         for rating in _ratings(test, row)
     ]
-    return pd.DataFrame(table, columns=list(RATING_COLUMNS)).astype(RATING_COLUMNS)
+    columns = RATING_COLUMNS | design_columns(test)
+    return pd.DataFrame(table, columns=list(columns)).astype(columns)

@@ -17,7 +17,7 @@ from earshot.study.design import Item, Test
 from earshot.study.design.designs import FAULTS
 from earshot.study.design.model import PREPARED
 from earshot.study.sounds import copies
-from earshot.study.storage.answers import rating_rows
+from earshot.study.storage.answers import design_columns, rating_rows
 from earshot.study.storage.export import csv, json_line, lines
 from earshot.study.storage.store import Store
 
@@ -83,6 +83,11 @@ COLUMNS: Final[dict[str, dict[str, str]]] = {
         "ratings": "answers to it",
         "missing": "raters for whom it did not come",
     },
+}
+DESIGN_COLUMNS: Final = {  # of ratings.csv, in tests that have them
+    "start": "the gain, in dB, at which the slider was when the trial began",
+    "level": "of the sound that was to be told from the reference; empty in checks",
+    "unit": "of levels",
 }
 README: Final = """# {title}
 
@@ -174,10 +179,13 @@ def files(
 
 
 def _published(line: dict[str, Any]) -> dict[str, Any]:
-    """Leave out of a line of everything what leads to a person."""
+    """Leave out of a line of everything what leads to a person, and what is not stored: starts."""
     if "rater" not in line:
         return line
-    return {"rater": {name: value for name, value in line["rater"].items() if name not in PRIVATE}}
+    rater = {name: value for name, value in line["rater"].items() if name not in PRIVATE}
+    for item in rater["items"]:
+        item.pop("start", None)
+    return {"rater": rater}
 
 
 def path(test: Test, table: str) -> str:
@@ -192,7 +200,13 @@ def ratings(test: Test, rated: pd.DataFrame) -> pd.DataFrame:
     pairs = zip(table["scale"], table["answer"], strict=True)
     table["answer_in_words"] = [in_words(test, scale, value) for scale, value in pairs]
     table["seconds"] = table["milliseconds"] / 1000
-    return table.reindex(columns=list(COLUMNS["ratings.csv"]))
+    return table.reindex(columns=list(columns_of(test)["ratings.csv"]))
+
+
+def columns_of(test: Test) -> dict[str, dict[str, str]]:
+    """Return what every column of the test's tables holds, by the table."""
+    own = {name: DESIGN_COLUMNS[name] for name in design_columns(test)}
+    return COLUMNS | {"ratings.csv": COLUMNS["ratings.csv"] | own}
 
 
 def in_words(test: Test, scale: str, value: float) -> str:
@@ -264,7 +278,7 @@ def dictionary(test: Test, questions: Mapping[str, str]) -> pd.DataFrame:
     """Make the table of what every column holds; questions: the columns of the test's own
     questions.
     """
-    columns = {**COLUMNS, "raters.csv": COLUMNS["raters.csv"] | dict(questions)}
+    columns = columns_of(test) | {"raters.csv": COLUMNS["raters.csv"] | dict(questions)}
     rows = [
         {"file": path(test, file), "column": column, "description": text}
         for file, each in columns.items()

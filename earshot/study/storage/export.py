@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 
 from earshot.core.files import write
 from earshot.media.text.table import FORMULA
+from earshot.study.assignment import start_of
 from earshot.study.design import Test
 from earshot.study.design.raters import Question
 from earshot.study.design.scales import Texts
@@ -74,7 +75,8 @@ def lines(test: Test, store: Store) -> Iterator[dict[str, Any]]:
     completion code is null until all is answered. outcome: see design.panel; panel: keyed hashes of
     the values of the panel's link, see rater_links; changes: the answers that others have replaced;
     missing: the position of a sound that never came; there: whether the server had it; video and
-    playback: what the page measured of pictures and of the device, where it did (see ItemRow).
+    playback: what the page measured of pictures and of the device, where it did (see ItemRow);
+    start: in adjustment the gain, in dB, at which the slider was.
     """
     yield {"test": described(test)}
     with Session(store.engine) as session:
@@ -114,6 +116,9 @@ def lines(test: Test, store: Store) -> Iterator[dict[str, Any]]:
                             "voted": item.voted,
                             "version": item.version,
                             "missing": item.missing,
+                            **(
+                                {"start": start_of(test, rater.id, item.place)} if test.gain else {}
+                            ),
                             **({} if item.there is None else {"there": item.there}),
                             **({"video": item.video} if item.video else {}),
                             **({"playback": item.playback} if item.playback else {}),
