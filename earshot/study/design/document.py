@@ -142,10 +142,12 @@ class Value:
         return tuple(each.cast(str, key) for each in self.take(key, list, []))
 
     def lines(self, key: str) -> tuple[str, ...]:
-        """Return the texts in the list at the key, each of which must be a line of text."""
+        """Return the texts in the list at the key, which must be different lines of text."""
         texts = self.texts(key)
         if not all(is_line(text) for text in texts):
             self.at(key).problem(f'each of "{key}" must be a line of text.')
+        elif len({*texts}) < len(texts):
+            self.at(key).problem(f'"{key}" must be different from each other.')
         return texts
 
     def choice(self, key: str, options: Collection[str], default: Any, last: str = " or ") -> Any:

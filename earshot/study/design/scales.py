@@ -353,7 +353,9 @@ def read_language(document: Value) -> str:
 
 def read_agree(document: Value) -> tuple[str, ...]:
     """Read what raters tick before they begin."""
-    boxes = document.lines("agree")
+    boxes = document.texts("agree")
+    if not all(boxes):
+        document.at("agree").problem('each of "agree" must be a text.')
     if len(boxes) > MAX_BOXES:
         document.at("agree").problem(f'"agree" takes {MAX_BOXES} boxes at most.')
     return boxes

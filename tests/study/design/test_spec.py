@@ -152,6 +152,8 @@ trials: yes
         ("acr", {"question": " "}, '"question" must be a text'),
         ("acr", {"title": "One\ntwo"}, '"title" must be a line of text'),
         ("acr", {"words": ["a", "b", "", "d", "e"]}, 'each of "words" must be a line of text'),
+        ("acr", {"words": ["a", "b", "c", "d", "a"]}, '"words" must be different'),
+        ("acr", {"agree": ["yes", ""]}, 'each of "agree" must be a text'),
         ("acr", {"faults": ["a\nb"]}, 'each of "faults" must be a line of text'),
         ("acr", {"systems": {"a\nb": "ours/*.wav"}}, "a name must be a line of text"),
         ("acr", {"consent": "a\0b"}, "holds a control character"),
