@@ -73,6 +73,19 @@ VERSIONS: Final = re.compile(r"\b(Earshot|statsmodels|SciPy) \d[\w.+]*")
 NUMBER: Final = re.compile(r"(?:[<>≤≥] ?)?[−+-]?\d+(?:[.,]\d+)*")
 SKIPPED: Final = ("style", "script", "title")  # which print no figures
 BLOCKS: Final = ("p", "li", "h1", "h2", "h3", "caption", "th", "td", "summary", "text")
+# What of a style may hide, cover or fetch something; and escapes and comments, which may spell it.
+CONCEALING: Final = re.compile(
+    r"(?<![\w-])(?:display|visibility|position|(?:fill-)?opacity|content|clip|transform|inset"
+    r"|text-indent|z-index|mask|filter)\s*:[^;}]*"
+    r"|(?<![\w-])(?:color|fill)\s*:\s*(?:none|transparent|white|#fff\w*)"
+    r"|(?<![\w-])font(?:-size)?\s*:\s*0[^;}]*|@import|url\(\s*[\"']?(?!#)|\\|/\*"
+)
+FOREIGN: Final = "{name} has what Earshot does not write: {what}. It may hide or run something."
+OTHER_VERSION: Final = (
+    "ATTENTION: it is of another version, so that markup, styles and scripts of the report were "
+    "not compared one by one: it may look otherwise than its figures. Read the report made here "
+    "(--out)."
+)
 NOT_COMPUTED: Final = (
     "Taken as published, since no answer holds it: how many opened the page, how often results "
     "were looked at before the end, lengths, rates and hashes of sounds, and the note of a test "
@@ -111,6 +124,8 @@ class Reproduction:
         if self.worded:
             yield f"{len(self.worded):,} sentences have the same numbers in other words:"
             yield from _few(self.worded)
+        if self.maker != release():
+            yield OTHER_VERSION
         if self.others:
             yield f"Files that are not of Earshot's making, not looked at: {len(self.others):,}"
             yield from _few(self.others)
@@ -380,12 +395,18 @@ def _compare(
             figures, numbers, words = _compare_reports(published[name], computed[name])
             different += numbers + (words if same_version else [])
             worded += [] if same_version else words
-            if same_version and not (numbers or words) and _markup(published[name], computed[name]):
+            was, now = _read_report(published[name]), _read_report(computed[name])
+            different += [
+                FOREIGN.format(name=name, what=_short(what))
+                for what in sorted(was.pieces - now.pieces)
+            ]
+            if same_version and not (numbers or words) and was.markup != now.markup:
                 different.append(f"{name} has other elements or styles, which may hide some of it.")
         elif name.endswith(".csv") and name != dataset.DICTIONARY:
             cells += _compare_tables(name, published[name], computed[name], different)
-        elif name == publication.MODELS and same_version and published[name] != computed[name]:
-            different.append(f"{name} is another script than Earshot's: read it before you run it.")
+        elif name == publication.MODELS and published[name] != computed[name]:
+            script = f"{name} is another script than that of Earshot {release()}"
+            different.append(f"{script}: do not run it before you have read it.")
         elif name.startswith("data/raw/") and _lines(published[name]) != _lines(computed[name]):
             different.append(f"{name} has more, or less, than its answers.")
     others = sorted(_short(name) for name in published.keys() - computed.keys())
@@ -440,11 +461,6 @@ def _compare_reports(before: bytes, after: bytes) -> tuple[int, list[str], list[
     return figures, numbers, words
 
 
-def _markup(before: bytes, after: bytes) -> bool:
-    """Whether two reports of the same texts differ in what is around them, drawings aside."""
-    return _read_report(before).markup != _read_report(after).markup
-
-
 def _texts(html: bytes) -> dict[str, list[str]]:
     """Take the texts of a report, by the place where they stand."""
     return _read_report(html).texts
@@ -466,6 +482,8 @@ class _Texts(HTMLParser):
         self.texts: defaultdict[str, list[str]] = defaultdict(list)
         self._heading = self._caption = self._text = ""
         self.markup: list[object] = []  # elements with their attributes, styles and scripts
+        # Of all of it, drawings too: elements, attributes, addresses and styles that may conceal.
+        self.pieces: set[str] = set()
         self._skipped = self._drawings = 0
         self._head: list[str] = []
         self._row: list[str] = []
@@ -475,6 +493,17 @@ class _Texts(HTMLParser):
         self._drawings += tag == "svg"
         if not self._drawings:
             self.markup.append((tag, attrs))
+        element = f"<{tag}>{' in a drawing' * (self._drawings > 0)}"
+        self.pieces.add(element)
+        for name, value in attrs:
+            self.pieces.add(f"{name} of {element}")
+            if name == "style":
+                self._add_style(element, value or "")
+            elif name == "aria-label":
+                self.texts[f"{self._heading}, description"].append(value or "")
+            elif name.rpartition(":")[2] in ("href", "src") and not (value or "").startswith("#"):
+                kind = str(value).partition(",")[0]  # of an image that is in the report
+                self.pieces.add(f"{name} of {element}: {kind}")
         if tag in SKIPPED:
             self._skipped += 1
         if tag in BLOCKS:
@@ -487,8 +516,29 @@ class _Texts(HTMLParser):
     def handle_data(self, data: str) -> None:
         if not self._skipped:
             self._text += data
-        elif not self._drawings:
-            self.markup.append(data)
+        else:
+            place = "a drawing" if self._drawings else "the report"
+            self._add_style(f"styles of {place}", data)
+            if self._drawings:
+                self.pieces.add(f"in a drawing: {' '.join(data.split())}")
+            else:
+                self.markup.append(data)
+
+    def handle_comment(self, data: str) -> None:
+        self.pieces.add("a comment")
+
+    def handle_decl(self, decl: str) -> None:
+        self.pieces.add(decl)
+
+    def handle_pi(self, data: str) -> None:
+        self.pieces.add(f"<?{data}>")
+
+    def unknown_decl(self, data: str) -> None:
+        self.pieces.add(f"<![{data}]>")
+
+    def _add_style(self, place: str, style: str) -> None:
+        for each in CONCEALING.findall(style.lower()):
+            self.pieces.add(f"{''.join(each.split())} of {place}")
 
     def handle_endtag(self, tag: str) -> None:
         text = VERSIONS.sub(r"\1", " ".join(self._text.split()))

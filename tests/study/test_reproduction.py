@@ -21,6 +21,7 @@ import pandas as pd
 import pytest
 
 from earshot.core.errors import InputError
+from earshot.core.paths import release
 from earshot.study import reproduction
 from earshot.study.__main__ import main
 from earshot.study.analysis import analyse, publication
@@ -220,6 +221,52 @@ def test_drawings_styles_and_other_files_are_looked_at(
     assert drawing != report and "99 %" in "".join(
         reproduction._compare_reports(drawing, report)[1]
     )
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("</svg>", "<style>table{display:none}</style></svg>"),
+        ("</svg>", "<script>document.title='x'</script></svg>"),
+        ("<svg ", '<svg style="position:fixed;inset:0" '),
+        ("<svg ", '<svg onload="alert(1)" '),
+        ("</svg>", '<feImage href="data:image/png;base64,xx"/></svg>'),
+        ("</svg>", '<use href="https://example.org/#x"/></svg>'),
+        ("</svg>", "<foreignObject><b></b></foreignObject></svg>"),
+        ("</svg>", "<title>Ours wins</title></svg>"),
+        ('aria-label="', 'aria-label="Nothing is better. '),
+        ("<text ", '<text visibility="hidden" '),
+        ("</style>", "td{visibility/**/:hidden}</style>"),
+        ("</style>", r"td{d\69splay:none}</style>"),
+        ("</style>", "td{color:transparent}</style>"),
+        ("</style>", "@import 'https://example.org/x.css';</style>"),
+        ("<main", "<main hidden"),
+        ("</main>", "<!-- <p> --></main>"),
+        ("<meta", '<meta http-equiv="refresh" content="0"><meta'),
+    ],
+)
+@pytest.mark.parametrize("version", [release(), "0.1.0"])
+def test_what_hides_or_runs_is_named_whatever_the_version(
+    one: str, other: str, version: str, contents: dict[str, bytes]
+) -> None:
+    """A version is what the zip says of itself: what it turns off must be loud."""
+    made_by = publication.read_circumstances(contents[publication.CIRCUMSTANCES])
+    report = contents[publication.REPORT].decode()
+    assert one in report
+    doctored = {**contents, publication.REPORT: report.replace(one, other, 1).encode()}
+    second = reproduction._compare(
+        make_test(), replace(made_by, earshot=version), doctored, contents
+    )
+    assert second.different or (second.worded and version != release())
+    assert ("ATTENTION" in "\n".join(second.lines())) == (version != release())
+
+
+def test_script_is_compared_whatever_the_version(contents: dict[str, bytes]) -> None:
+    made_by = publication.read_circumstances(contents[publication.CIRCUMSTANCES])
+    doctored = {**contents, publication.MODELS: b'system("id")'}
+    old = replace(made_by, earshot="0.1.0")
+    second = reproduction._compare(make_test(), old, doctored, contents)
+    assert "do not run it" in "".join(second.different)
 
 
 def test_zip_of_very_many_entries_is_not_listed(
