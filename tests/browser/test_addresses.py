@@ -33,6 +33,23 @@ def test_tab_and_question_become_the_address(visit: Visit) -> None:
 
 
 @pytest.mark.stays
+def test_back_and_forward_walk_through_tabs(visit: Visit) -> None:
+    page = visit.page
+    visit.enter("Words")
+    visit.enter("Sound search")
+    visit.enter("Words")
+    page.go_back()
+    for _ in range(2):
+        tab = page.get_by_role("tab", name="Sound search")
+        expect(tab).to_have_attribute("aria-selected", "true")
+        page.go_back()
+        tab = page.get_by_role("tab", name="Words")
+        expect(tab).to_have_attribute("aria-selected", "true")
+        page.go_forward()
+    page.wait_for_url("**tab=sound-search*")
+
+
+@pytest.mark.stays
 def test_address_opens_tab_and_asks(visit: Visit) -> None:
     """The query that the address holds is asked in the tab."""
     page = visit.page

@@ -445,6 +445,24 @@ def test_finished_sound_starts_again(visit: Visit, tmp_path: Path) -> None:
     assert page.evaluate("() => window.from") < 0.5
 
 
+@pytest.mark.stays
+def test_verdict_goes_with_its_file(visit: Visit, speech: Path, tmp_path: Path) -> None:
+    """What was found in a file does not stand under the next."""
+    section = visit.page.locator("#made-here")
+    visit.page.get_by_role("button", name="Was this made here?").click()
+    unreadable = tmp_path / "text.wav"
+    unreadable.write_text("These are words.")
+    source = section.locator('input[type="file"]')
+    source.set_input_files(speech)
+    expect(section.locator("h3")).to_be_visible()
+    section.get_by_role("button", name="Clear").click()
+    expect(section.locator("h3")).to_have_count(0)
+    source.set_input_files(unreadable)
+    expect(section.locator(".error")).to_be_visible()
+    section.get_by_role("button", name="Clear").click()
+    expect(section.locator(".error")).to_have_count(0)
+
+
 def test_visitor_hears_speech_in_own_voice(
     chromium: Callable[[Path], Browser],
     address: str,

@@ -7,7 +7,15 @@ import gradio as gr
 
 from earshot.core.errors import InputError
 from earshot.provenance import detection
-from earshot.tabs.shared.events import CONVERSION_QUEUE, Update, answering, offer, queued, stoppable
+from earshot.tabs.shared.events import (
+    CONVERSION_QUEUE,
+    HIDDEN,
+    Update,
+    answering,
+    offer,
+    queued,
+    stoppable,
+)
 from earshot.tabs.shared.html import render
 from earshot.tabs.shared.parts import Section
 from earshot.tabs.shared.sessions import delete_after_use
@@ -28,8 +36,10 @@ class DetectionSection(Section):
             file = gr.File(file_types=["audio", "video"], label="A sound or a video", height=110)
             self.message = gr.HTML()
             self.result = gr.HTML(elem_classes="made-here")
+        results = [self.message, self.result]
+        gr.on([file.upload, file.clear], None, None, results, js="() => ['', '']", **HIDDEN)
         how = queued(self.result, CONVERSION_QUEUE)
-        self.on(file.upload, stoppable(self.search), file, [self.message, self.result], **how)
+        self.on(file.upload, stoppable(self.search), file, results, **how)
         with gr.Row(visible=False):
             call, report = gr.Button(), gr.JSON(label="report")
         offer(call, detect, file, report, CONVERSION_QUEUE)

@@ -26,18 +26,18 @@
 })();
 
 // An address shows a tab, /?tab=words, and asks what stands after #. What a visitor opens, and asks
-// for, becomes the address.
+// for, becomes the address; Back and Forward walk through the tabs that they opened.
 (() => {
   const slug = (tab) => tab.textContent.trim().toLowerCase().replaceAll(" ", "-");
   const tabs = () => [...document.querySelectorAll('.tab-container [role="tab"]')];
   const panel = () => [...document.querySelectorAll('[role="tabpanel"]')].find((each) => each.checkVisibility());
   const field = () => panel()?.querySelector(".query :is(textarea, input)");
   const main = () => panel()?.querySelector(".main-button button:enabled");
-  const show = (tab, query = "") => {
+  const show = (tab, query = "", is_step = false) => {
     const address = new URL(location);
     address.searchParams.set("tab", slug(tab));
     address.hash = query;
-    history.replaceState(history.state, "", address);
+    history[is_step ? "pushState" : "replaceState"](history.state, "", address);
   };
   const type = (input, text) => {
     const { prototype } = input.tagName === "INPUT" ? HTMLInputElement : HTMLTextAreaElement;
@@ -61,14 +61,21 @@
     tab?.click();
     if (tab && query) ask(query.slice(0, 500));
     // Before Gradio hears of it, which takes a button away that starts a job.
-    document.addEventListener("click", ({ target }) => {
+    let is_walking = false;
+    document.addEventListener("click", ({ target, isTrusted }) => {
       const clicked = target.closest?.('.tab-container [role="tab"]');
-      if (clicked) show(clicked);
+      if (clicked && !is_walking) show(clicked, "", isTrusted && clicked.ariaSelected !== "true");
       if (target.closest?.(".main-button button") && field()) {
         const open = tabs().find((each) => each.ariaSelected === "true");
         if (open) show(open, field().value.trim());
       }
     }, true);
+    addEventListener("popstate", () => {
+      const opened = new URL(location).searchParams.get("tab");
+      is_walking = true;
+      (tabs().find((each) => slug(each) === opened) ?? tabs()[0]).click();
+      is_walking = false;
+    });
   };
   const watch = new MutationObserver(() => {
     if (!tabs().length) return;
