@@ -122,7 +122,8 @@ class Reproduction:
             yield f"{compared} were compared, and {len(self.different):,} are not the same:"
             yield from _few(self.different)
         if self.worded:
-            yield f"{len(self.worded):,} sentences have the same numbers in other words:"
+            others = f"{len(self.worded):,} sentences have the same numbers in other words"
+            yield f"{others}, which may say the contrary. Read them:"
             yield from _few(self.worded)
         if self.maker != release():
             yield OTHER_VERSION

@@ -494,6 +494,7 @@ def test_another_version_may_use_other_words_and_no_other_numbers(
     altered[publication.REPORT] = report.replace(b"Earshot 0.9.0", b"Earshot 0.8.0")
     second = reproduce(packed(tmp_path / "set.zip", altered))
     assert second.maker == "0.8.0" and second.worded and not second.different
+    assert "may say the contrary" in "\n".join(second.lines())
     for was, now in (("[−0", "[0"), (", +", ", −")):
         text = contents[publication.REPORT].decode()
         assert was in text
