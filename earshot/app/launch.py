@@ -10,6 +10,7 @@ import time
 from collections.abc import MutableMapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
 
 import gradio as gr
 from fastapi.exceptions import RequestValidationError
@@ -88,6 +89,7 @@ from earshot.tabs.voice_conversion.live.server import SIGN
 if TYPE_CHECKING:
     from earshot.pretrained.judges import Judge
 
+USUAL_PORT: Final = 7860  # Gradio's, which takes the next that is free
 MAX_UPLOAD: Final = "100mb"
 MAX_SESSIONS: Final = 1_000  # of visitors, whose work is kept
 MAX_WAITING: Final = 2  # jobs of one visitor
@@ -232,6 +234,9 @@ def launch(
     workers.warm_up()
     if health:  # behind the page that is already served: to import torch alone takes seconds
         threading.Thread(target=_warm_up, args=[health, opened], daemon=True).start()
+    usual = int(os.environ.get("GRADIO_SERVER_PORT", USUAL_PORT))
+    if not chosen.port and urlsplit(address).port != usual:
+        print(f"* Port {usual} is taken by another program: the page is at {address}")
     others = address_for_others(address, chosen.host)
     if others and others != address:
         print(f"* For others in this network: {others}")
