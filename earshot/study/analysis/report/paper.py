@@ -127,7 +127,8 @@ def _order(test: Test) -> str:
     drawn = "adaptive pairs" if test.pairing == "adaptive" else "balanced, in random order"
     drawn = "a staircase for each rater" if test.staircase else drawn
     blocks = ", in a block for each system or pair, their order balanced" * bool(test.blocks)
-    return f"{drawn}{blocks}, on random sides; seed {test.seed}"
+    chance = "from random starts" if test.design.scale.adjusted else "on random sides"
+    return f"{drawn}{blocks}, {chance}; seed {test.seed}"
 
 
 def scale(rated: Scale) -> str:
