@@ -24,6 +24,10 @@ MAX_NEW: Final = 3_000  # texts that are embedded for a library, in some seconds
 # A sound matches where its words' cosine with the query, the share of the query's groups of letters
 # that are in its words, and its own score come to so much: python -m benchmarks.plain_queries.
 THRESHOLD: Final = 1.85
+# Or, for a query of more words than those on which this was chosen, where its score alone is so
+# high: a long sentence shares few groups of letters with a caption.
+MAX_PLAIN_WORDS: Final = 5
+CERTAIN_SCORE: Final = 0.79
 RANK_WEIGHT: Final = 2.0  # of the words' cosine, in the order of results
 MAX_TAG_WORDS: Final = 3  # of each part of a list, "pig, grunt, oink"
 GROUP: Final = 3  # letters that are compared, so that forms of a word are alike

@@ -15,7 +15,12 @@ import numpy as np
 from earshot.core.errors import InputError
 from earshot.media.audio.load import Audio, load
 from earshot.media.samples import SILENT_PEAK
-from earshot.sound_index.descriptions import MAX_SOUNDS, Descriptions
+from earshot.sound_index.descriptions import (
+    CERTAIN_SCORE,
+    MAX_PLAIN_WORDS,
+    MAX_SOUNDS,
+    Descriptions,
+)
 from earshot.sound_index.descriptions import THRESHOLD as WORDS_THRESHOLD
 from earshot.sound_index.embedding import SoundEncoder, embed, named
 from earshot.sound_index.index import SoundIndex
@@ -176,6 +181,8 @@ class SoundSearch:
         if descriptions is not None and words is not None:
             shares = np.mean([descriptions.shares(text) for text in compound.captions], axis=0)
             by_words = words + shares + scores >= WORDS_THRESHOLD
+            if len(named.split()) > MAX_PLAIN_WORDS:
+                by_words |= scores >= CERTAIN_SCORE
             matches = np.where(descriptions.has_words, by_words, by_words | matches)
         nearest = in_order(library, nearest, queries, compound, words)
         ranked = self._rank(library, nearest, votes or {})

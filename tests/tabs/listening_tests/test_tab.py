@@ -163,7 +163,7 @@ def brought(
     return values | {parts.workspace: None, parts.yaml: "", parts.files: [str(sound)]}
 
 
-@pytest.mark.parametrize(("limit", "value"), [("MAX_ALL_BYTES", 1_000), ("KEEP_FREE", 2**62)])
+@pytest.mark.parametrize(("limit", "value"), [("MAX_ALL_BYTES", 1_000), ("MIN_FREE_BYTES", 2**62)])
 def test_sounds_without_room_are_not_unpacked(
     handlers: StudyEvents,
     brought: dict[Component, Any],
