@@ -4,6 +4,7 @@ import functools
 import gc
 import json
 import os
+import sys
 import tempfile
 from dataclasses import asdict
 from pathlib import Path
@@ -92,7 +93,10 @@ def pytest_configure() -> None:
 
 def pytest_collection_finish() -> None:
     """Keep the million objects that were imported out of garbage collections, of which each would
-    take half a second, and let them be rarer."""
+    take half a second, and let them be rarer; and have pages create their apps at their launch, as
+    those of the app do: most are never launched."""
+    if internals := sys.modules.get("earshot.tabs.shared.gradio_internals"):
+        internals.create_apps_at_launch()
     gc.enable()
     gc.freeze()
     gc.set_threshold(10_000, 10, 50)

@@ -211,6 +211,11 @@ def test_build_without_checkpoints_explains_training(tmp_path: Path) -> None:
     assert "Earshot" in texts
 
 
+def test_page_creates_its_app_at_its_launch(tmp_path: Path) -> None:
+    """Gradio creates a dozen others while a page is built, of which each takes 0.1 s."""
+    assert site.build(Services(device="cpu"), tmp_path).app is None
+
+
 def test_model_cards_lose_front_matter(tmp_path: Path) -> None:
     """Model cards lose heading levels, and links into the repository, too."""
     (tmp_path / "a").mkdir()

@@ -17,6 +17,7 @@ from earshot.systems.registry import TASKS, Offer, load_board
 from earshot.tabs import lip_to_speech, listening_tests, sound_search, voice_conversion, words
 from earshot.tabs.shared.detection import DetectionSection
 from earshot.tabs.shared.events import stop_jobs
+from earshot.tabs.shared.gradio_internals import create_apps_at_launch
 from earshot.tabs.shared.page import FOOTER, HEADER, model_cards_section
 from earshot.tabs.shared.services import Drafts, Services
 
@@ -62,6 +63,7 @@ def build(
     words; health: is to watch the models; index_backend: where the index is searched, if not as it
     was made; delete_after: seconds within which visitors' files are deleted.
     """
+    create_apps_at_launch()
     device = services.device
     board = load_board(*pipelines)
     for fault in board.faults:

@@ -76,6 +76,7 @@ QUEUE_FULL: Final = "queue_full"  # Gradio's word for an event that may not wait
 OF_ADDRESSES: Final = re.compile("%22|[%#]")
 SESSION: Final = SessionState.__init__  # Gradio's own
 RESTORE: Final = route_utils.restore_session_state  # Gradio's own
+CREATE_APP: Final = routes.App.create_app  # Gradio's own
 _made_for: ContextVar[str] = ContextVar("made_for", default="")  # an address: see charge_results
 WRITERS: Final = (  # of results, each under the hash of its content
     processing_utils.save_audio_to_cache,
@@ -240,6 +241,18 @@ class _Progress(route_utils.FileUploadProgress):
         """Let go of the upload."""
         super().stop_tracking(upload_id)
         self._signals.pop(upload_id, None)
+
+
+def create_apps_at_launch() -> None:
+    """Let Gradio create the app that answers for a page at its launch alone from now on: it creates
+    one for each Blocks, also of a tab, when that begins and again when it ends, for 0.1 s each.
+    """
+
+    def create(page: gr.Blocks, *args: Any, **how: Any) -> Any:
+        early = not args and how == {"mcp_server": False}
+        return None if early else CREATE_APP(page, *args, **how)
+
+    routes.App.create_app = staticmethod(create)  # type: ignore[assignment]
 
 
 def keep_uploads_apart() -> None:
