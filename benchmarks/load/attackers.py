@@ -14,10 +14,12 @@ import socket
 import tempfile
 import threading
 import time
+import uuid
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
+from functools import partial
 from html import unescape
 from multiprocessing.synchronize import Event
 from pathlib import Path
@@ -25,6 +27,8 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 import httpx
+import numpy as np
+import soundfile
 
 from benchmarks.load.visitor import CHOICES, SPEECH, Visitor
 from benchmarks.support import hostile
@@ -33,6 +37,7 @@ from earshot.core import files
 from earshot.core.connections import MAX_CONNECTIONS
 from earshot.core.paths import ROOT
 from earshot.study.design.spec import FILE
+from earshot.systems.voice_conversion.settings import MAX_SECONDS
 
 Outcomes = Counter[str]  # how often what came of a try
 Attack = Callable[[Visitor], Iterator[Outcomes]]
@@ -46,6 +51,9 @@ UNITS: Final = 90 * MB  # bytes of a file of units
 UPLOAD: Final = 95 * MB
 HEADS: Final = 1_000  # connections
 AGENTS: Final = 4  # loops of one
+CHUNKS: Final = 200_000
+CONNECTIONS: Final = 100  # that send heads of many lines
+LOOKS: Final = 30
 FILES: Final = (".git/config", "app.py", "/etc/passwd", "/proc/self/environ")
 QUESTIONS: Final = [{"ask": "Tired?", "when": "between", "every": 1}]
 TAGS: Final = re.compile(r"<[^>]+>")
@@ -189,6 +197,61 @@ def foreign_files(attacker: Visitor) -> Iterator[Outcomes]:
         yield _answer_to(attacker, f"/gradio_api/file={ROOT / name}")
 
 
+def drawn_texts(attacker: Visitor) -> Iterator[Outcomes]:
+    """Draw texts to be read for one's own voice, one a session, until one fits."""
+    (forget,) = attacker.unqueued("click", "Forget my voice")
+    while True:
+        attacker.session = uuid.uuid4().hex
+        yield _outcome_of(attacker.at_once, forget)
+
+
+def small_chunks(attacker: Visitor) -> Iterator[Outcomes]:
+    """Send bodies in chunks of a byte."""
+    request = hostile.CHUNKED + hostile.SMALL_CHUNK * CHUNKS
+    while True:
+        yield _sent_whole(attacker, request)
+
+
+def skipped_trials(attacker: Visitor) -> Iterator[Outcomes]:
+    """Open a test, and skip each trial of many raters as if its sound were missing."""
+    name, key = _opened(attacker)
+    while True:
+        rater = Rater(attacker.client, name)
+        rater.check(key)
+        for trial in rater.session()["trials"]:
+            body = {"rater": rater.token, "order": trial["order"], "place": 0}
+            yield _sent(attacker, f"/listen/{name}/missing", json=body)
+
+
+def many_lines(attacker: Visitor) -> Iterator[Outcomes]:
+    """Send heads of 11,000 lines over many connections at once."""
+    with ThreadPoolExecutor(CONNECTIONS) as pool:
+        while True:
+            heads = [hostile.MANY_LINES] * CONNECTIONS
+            yield sum(pool.map(partial(_sent_whole, attacker), heads), Outcomes())
+
+
+def first_looks(attacker: Visitor) -> Iterator[Outcomes]:
+    """Ask at once, and again and again, for what each tab shows first."""
+    events = list(itertools.islice(itertools.cycle(attacker.unqueued("load")), LOOKS))
+    with ThreadPoolExecutor(LOOKS) as pool:
+        while True:
+            looks = pool.map(lambda event: _outcome_of(attacker.at_once, event), events)
+            yield sum(looks, Outcomes())
+
+
+def long_results(attacker: Visitor) -> Iterator[Outcomes]:
+    """Convert a minute of speech in one session after the other."""
+    with tempfile.TemporaryDirectory() as place:
+        speech, rate = soundfile.read(SPEECH)
+        whole = np.resize(speech, round(MAX_SECONDS * rate) - 1)
+        file = Path(place) / "minute.wav"
+        soundfile.write(file, whole, rate)
+        while True:
+            attacker.session = uuid.uuid4().hex
+            yield _outcome_of(attacker.ask, "convert", [attacker.upload(file), *CHOICES])
+
+
 # By what they do, with the seconds between two tries.
 KINDS: Final[Mapping[str, tuple[Attack, float]]] = {
     "bodies of 3 MB, wide and deep": (bodies, PAUSE),
@@ -205,6 +268,12 @@ KINDS: Final[Mapping[str, tuple[Attack, float]]] = {
     "tests opened": (openings, PAUSE),
     f"{AGENTS} loops of an agent": (agents, 0.0),
     "files of the server": (foreign_files, PAUSE),
+    "texts drawn until one fits": (drawn_texts, 0.0),
+    f"{CHUNKS:,} chunks of a byte": (small_chunks, PAUSE),
+    "trials skipped": (skipped_trials, 0.3),
+    f"{CONNECTIONS} heads of many lines": (many_lines, PAUSE),
+    f"{LOOKS} first looks at once": (first_looks, 0.0),
+    "a minute of speech in each session": (long_results, 0.0),
 }
 
 
@@ -243,6 +312,22 @@ def _attack(address: str, kind: str, number: int, going: Event, outcomes: Outcom
 
 def _sent(attacker: Visitor, path: str, **request: Any) -> Outcomes:
     return _answered(lambda: attacker.client.post(path, **request))
+
+
+def _sent_whole(attacker: Visitor, request: bytes) -> Outcomes:
+    """Send bytes over a connection of their own, and find the status of the answer."""
+    place = urlsplit(str(attacker.client.base_url))
+    with closing(socket.socket()) as connection:
+        connection.settimeout(60)
+        connection.bind((attacker.source or "", 0))
+        try:
+            connection.connect((place.hostname, place.port))
+            with suppress(ConnectionError):  # it may answer, and end, before all is sent
+                connection.sendall(request)
+            status = connection.recv(1_000).split(b" ", 2)[1:2]
+        except OSError:
+            return Outcomes(["cut off"])
+    return Outcomes([status[0].decode() if status else "ended"])
 
 
 def _answer_to(attacker: Visitor, path: str, **query: str) -> Outcomes:

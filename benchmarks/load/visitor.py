@@ -54,8 +54,9 @@ class Visitor:
         return {each["id"]: each["props"] for each in self.config["components"]}
 
     def _name(self, component: int) -> str:
-        props = self._props[component]
-        return props.get("label") or props.get("elem_id") or ""
+        props = self._props.get(component, {})  # none of the page as a whole
+        text = props.get("value") if "variant" in props else ""  # of a button
+        return props.get("label") or props.get("elem_id") or text or ""
 
     def upload(self, path: Path) -> dict[str, Any]:
         """Send a file, as a page does after a recording."""
@@ -122,6 +123,28 @@ class Visitor:
                         raise RuntimeError(message["output"]["error"])
                     return message["output"]["data"]
         raise RuntimeError("no result")
+
+    def unqueued(self, trigger: str, name: str | None = None) -> list[dict[str, Any]]:
+        """Find the page's own events in no queue that come of this trigger, of a component of
+        this name if one is given."""
+        return [
+            each
+            for each in self.config["dependencies"]
+            if not each["queue"] and each["backend_fn"]
+            for component, kind in each["targets"]
+            if kind == trigger and (name is None or name == self._name(component))
+        ]
+
+    def at_once(self, event: Mapping[str, Any]) -> list[Any]:
+        """Run an event that is in no queue, on what the page has at first → its outputs. Raises
+        RuntimeError, with what the visitor is told, if it is refused or fails."""
+        data = [self._props[number].get("value") for number in event["inputs"]]
+        body = {"data": data, "session_hash": self.session}
+        path = f"/gradio_api/run/{event['api_name']}"
+        answer = self.client.post(path, json=body)
+        if answer.status_code != httpx.codes.OK:
+            raise RuntimeError(f"{answer.status_code}: {answer.text}"[:200])
+        return answer.json()["data"]
 
     def inputs(self, task: str) -> list[Any]:
         """List what a page sends for a task, its file uploaded."""

@@ -20,6 +20,12 @@ COSTLY_BODIES: Final[Mapping[str, bytes]] = {
     "depth": b'{"data":' + b"[" * 900_000,
 }
 HALF_HEADS: Final = (b"", b"GET / HT", b"GET / HTTP/1.1\r\nHost: localhost\r\nA: b\r\n")
+CHUNKED: Final = (
+    b"POST /gradio_api/call/decode HTTP/1.1\r\nHost: localhost\r\n"
+    b"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+)
+SMALL_CHUNK: Final = b"1\r\nx\r\n"
+MANY_LINES: Final = b"GET / HTTP/1.1\r\nHost: localhost\r\n" + b"a1:\r\n" * 11_000 + b"\r\n"
 END: Final = b"\r\n--x--\r\n"  # of the body of an upload
 
 
