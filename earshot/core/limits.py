@@ -53,6 +53,7 @@ BUDGETS: Final[Mapping[str, Budget]] = {
     "first pages": Budget(  # that are not in the cache
         60, 10, "Your network asks for too many pages just now. Try again in a minute."
     ),
+    "handlers, s": Budget(30, 15),  # that compute in no queue
     "live conversions": Budget(
         30, 30, "Too many live conversions come from your network. Try again in a minute."
     ),
@@ -126,13 +127,14 @@ class RateLimit:
             self._left[who] = left - amount * allowed, now
         return 0.0 if allowed else (amount - left) * 60 / self.per_minute
 
-    def give_back(self, address: str) -> None:
-        """Take one back that came to nothing."""
+    def give_back(self, address: str, amount: float = 1.0) -> None:
+        """Take one back that came to nothing, or an amount. A negative one is owed, of what an
+        address used before it was known how much that would be."""
         who = self._hash(address)
         with self._lock:
             if who in self._left:
                 left, then = self._left[who]
-                self._left[who] = min(self.burst, left + 1), then
+                self._left[who] = min(self.burst, left + amount), then
 
     def _hash(self, address: str) -> bytes:
         return hashlib.blake2b(address.encode(), key=self._salt).digest()
@@ -207,14 +209,22 @@ class PaceCalls:
 
 
 class ShareHandlers:
-    """ASGI middleware that lets few handlers of one address compute at a time, of those that wait
-    in no queue: they share Python's one lock with whatever serves others.
+    """ASGI middleware that lets few handlers of one address compute at a time, and for so many
+    seconds a minute, of those that wait in no queue: they share Python's one lock with whatever
+    serves others.
 
     prefix: of their paths. To stand behind what reads bodies, so that a slow one holds nothing.
     """
 
-    def __init__(self, app: ASGIApp, prefix: str, at_once: int = MAX_HANDLERS) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        prefix: str,
+        at_once: int = MAX_HANDLERS,
+        limit: RateLimit | None = None,
+    ) -> None:
         self.app, self._prefix, self._at_once = app, prefix, at_once
+        self._seconds = limit or RateLimit.of("handlers, s")
         self._addresses: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -226,6 +236,12 @@ class ShareHandlers:
         places = self._addresses.setdefault(address, asyncio.Semaphore(self._at_once))
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(places)
+            while wait := self._seconds.take(address, amount=0.0):
+                await asyncio.sleep(wait)
+            began = time.monotonic()
+            stack.callback(
+                lambda: self._seconds.give_back(address, began - time.monotonic())  # owed
+            )
 
             async def answer(message: Message) -> None:
                 await stack.aclose()  # what is left is to send

@@ -224,6 +224,34 @@ async def test_few_handlers_of_address_compute() -> None:
 
 
 @in_a_thread
+async def test_handlers_of_address_compute_for_seconds_of_a_minute() -> None:
+    """Two at a time, without an end, took a quarter of a core."""
+
+    async def handler(_: Request) -> PlainTextResponse:
+        await asyncio.sleep(0.05)
+        return PlainTextResponse("")
+
+    seconds = RateLimit(0, 6)  # .1 s a second
+    app = Starlette(
+        routes=[Route("/run/a", handler)],
+        middleware=[Middleware(ShareHandlers, "/run/", 2, seconds)],
+    )
+
+    async def ask(address: str) -> float:
+        transport = httpx.ASGITransport(app, client=(address, 1))
+        async with httpx.AsyncClient(transport=transport, base_url="http://earshot") as client:
+            began = time.monotonic()
+            assert (await client.get("/run/a")).status_code == 200
+            return time.monotonic() - began
+
+    await ask(MANY_ASK)
+    waits = asyncio.create_task(ask(MANY_ASK))
+    await ask(ONE_ASKS)
+    assert not waits.done()  # it owes half a second
+    assert await waits >= 0.3
+
+
+@in_a_thread
 async def test_endless_requests_of_network_are_paced() -> None:
     """One network has so many requests a second."""
     server = Slow(limit=RateLimit(2, FAST))
