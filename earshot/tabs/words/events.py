@@ -1,7 +1,8 @@
 """What the words tab does first, find the neighbours of a word, and the endpoints for programs,
-which answer in JSON.
+which answer in JSON. A hundred of its lines describe these to programs.
 """
 
+import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -14,6 +15,7 @@ import numpy as np
 
 from earshot.core.errors import InputError
 from earshot.core.loading import once
+from earshot.core.paths import CHECKPOINTS
 from earshot.tabs.components.map import Chart, show, sound_map
 from earshot.tabs.components.timeline import TEMPLATE, File
 from earshot.tabs.shared.events import (
@@ -53,9 +55,27 @@ EXAMPLE_SOUNDS: Final = 4
 STEP: Final = '<h3 class="step">Say a word <span>up to 3 s</span></h3>'
 TYPE: Final = '<h3 class="step">Or type one <span>any spelling</span></h3>'
 HINT: Final = """<p class="hint">In English, Chinese or Arabic; or as IPA between slashes, as
-ARPAbet (K AE T), as pinyin with tones (bei3 jing1).</p>"""
+ARPAbet (K AE T), as pinyin with tones (bei3 jing1).{}</p>"""
+LANGUAGES: Final = {"en": "English", "zh": "Mandarin", "ar": "Arabic"}
+UNRECORDED: Final = """ Of words that it was never trained on, it recognises {}: what hears them
+knows English best."""
 MAX_NEIGHBOURS: Final = 100
 MAX_FILES: Final = 200
+
+
+def unrecorded(checkpoint: Path) -> str:
+    """Write how often a word that was not trained on is recognised in each language, by the
+    checkpoint's card; nothing where it has no such figures."""
+    try:
+        results = json.loads((checkpoint / "metrics.json").read_text(encoding="utf-8"))["results"]
+        row = next(row for row in results if row["system"] == checkpoint.name)
+        shares = [
+            f"{row[f'unseen_p_at_1_{code}']:.0%} of the {name} ones"
+            for code, name in LANGUAGES.items()
+        ]
+    except (OSError, ValueError, LookupError, StopIteration):
+        return ""
+    return UNRECORDED.format(f"{', '.join(shares[:-1])} and {shares[-1]}")
 
 
 class WordSection(Section):
@@ -88,7 +108,7 @@ class WordSection(Section):
                     self.text = query_input("Type a word", EXAMPLES[0], max_lines=1)
                     self.find, self.stop = main_button("Find its place")
                 self.examples = list(zip(chips(EXAMPLES), EXAMPLES, strict=True))
-                gr.HTML(HINT)
+                gr.HTML(HINT.format(unrecorded(CHECKPOINTS / "words")))
             with gr.Column(min_width=280, elem_classes="room-result"):
                 self.message = gr.HTML()
                 self.heading = _panel("word-found")

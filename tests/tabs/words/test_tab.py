@@ -28,7 +28,7 @@ from earshot.tabs.shared.html import macro
 from earshot.tabs.shared.services import Services
 from earshot.tabs.words import events as handlers
 from earshot.tabs.words import tab
-from earshot.tabs.words.events import WordSection
+from earshot.tabs.words.events import WordSection, unrecorded
 from earshot.tabs.words.panel import PANELS, cut_value
 from earshot.tabs.words.view import (
     OTHER,
@@ -273,6 +273,20 @@ def test_neighbours_show_edit_distance_in_phonemes(library: Any) -> None:
 
 def test_found_escapes_what_a_visitor_types() -> None:
     assert "<b>" not in heading(Query("“<b>cat</b>”", np.zeros(2), ("k",), ""))
+
+
+def test_hint_has_what_the_card_says_of_each_language(tmp_path: Path) -> None:
+    checkpoint = tmp_path / "words"
+    checkpoint.mkdir()
+    assert unrecorded(checkpoint) == ""
+    card, row = checkpoint / "metrics.json", {"system": "words", "unseen_p_at_1_en": 0.93}
+    card.write_text(json.dumps({"results": [row]}))
+    assert unrecorded(checkpoint) == ""
+    row |= {"unseen_p_at_1_ar": 0.386, "unseen_p_at_1_zh": 0.86}
+    card.write_text(json.dumps({"results": [{"system": "words-lstm"}, row]}))
+    assert "93% of the English ones, 86% of the Mandarin ones and 39% of the Arabic" in unrecorded(
+        checkpoint
+    )
 
 
 def test_bar_shows_its_number() -> None:
