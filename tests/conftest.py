@@ -17,6 +17,7 @@ import torch
 from safetensors.torch import save_file
 from torch import nn
 
+from earshot.app import import_gradio
 from earshot.media.text.phonemes import PHONEMES
 from earshot.models.any_voice.inverter import Inverter, InverterConfig
 from earshot.models.lip_to_speech import (
@@ -88,6 +89,8 @@ def pytest_configure() -> None:
     # Each client reads all certificates, for 0.03 s of work: once is enough.
     transport: Any = httpx._transports.default
     transport.create_ssl_context = functools.cache(transport.create_ssl_context)
+    if "PYTEST_XDIST_WORKER" in os.environ:  # of a run of most tests, which all import Gradio
+        import_gradio()
     gc.disable()  # until all tests are imported
 
 

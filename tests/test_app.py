@@ -36,6 +36,8 @@ ROOT = Path(__file__).parent.parent
 
 WAITS = """
 import signal, tempfile, time
+from earshot.app import import_gradio
+import_gradio()
 from earshot.app import launch, site
 signal.signal(signal.SIGINT, signal.SIG_IGN)  # as where a shell starts it in the background
 site.build = lambda *_, **__: None

@@ -59,6 +59,7 @@ def test_notebook_runs_every_pipeline(code: list[dict], tmp_path: Path) -> None:
     (tmp_path / "IPython" / "display.py").write_text(AUDIO)
     (tmp_path / "notebook.py").write_text("\n\n".join("".join(cell["source"]) for cell in code))
     environment = {"PYTHONPATH": f"{tmp_path}:{ROOT}", "PATH": "", "HOME": str(tmp_path)}
+    environment["OMP_NUM_THREADS"] = "1"  # others would wait for each other by spinning
     run = subprocess.run(
         [sys.executable, str(tmp_path / "notebook.py")],
         cwd=tmp_path,

@@ -20,7 +20,10 @@ def test_packed_demo_starts(tmp_path: Path) -> None:
     size = (tmp_path / "demo.tar").stat().st_size
     with tarfile.open(tmp_path / "demo.tar") as archive:
         archive.extractall(tmp_path, filter="data")
-    script = "from earshot.app import site; page = site.build(); print(len(page.blocks))"
+    script = (
+        "from earshot.app import import_gradio; import_gradio();"
+        "from earshot.app import site; page = site.build(); print(len(page.blocks))"
+    )
     command = [sys.executable, "-c", script]
     place = tmp_path / TOP
     built = subprocess.run(command, cwd=place, capture_output=True, text=True, check=True)

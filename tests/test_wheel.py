@@ -14,12 +14,15 @@ from earshot.systems.registry import load_board
 
 pytestmark = pytest.mark.slow
 
+ONE_THREAD = {"OMP_NUM_THREADS": "1"}  # others would wait for each other by spinning
 # In a folder that is not the repository, from the unpacked wheel.
 USE = """
 import sys
 from pathlib import Path
 import earshot
 assert "torch" not in sys.modules
+from earshot.app import import_gradio
+import_gradio()
 from earshot.app import site
 from earshot.pretrained.checkpoint import locate
 installed = Path(sys.argv[1]).resolve()
@@ -106,7 +109,7 @@ def test_wheel_converts_beside_users_modules(installed: Path, tmp_path: Path) ->
     run = subprocess.run(
         [sys.executable, "-m", "earshot", "convert", source, "-o", "out.wav"],
         cwd=work,
-        env={"PYTHONPATH": str(installed), "PATH": "", "HOME": str(tmp_path)},
+        env={"PYTHONPATH": str(installed), "PATH": "", "HOME": str(tmp_path)} | ONE_THREAD,
         capture_output=True,
         text=True,
     )

@@ -160,7 +160,7 @@ def test_speech_reaches_the_call(pulse: Pulse, tmp_path: Path) -> None:
         until = time.monotonic() + 120
         while not pulse.run("pactl", "list", "short", "source-outputs"):
             assert time.monotonic() < until and running.poll() is None
-            time.sleep(0.2)
+            time.sleep(1)
         how = ["--rate=16000", "--channels=1", "--format=s16le"]
         with subprocess.Popen(
             ["parec", "-d", "call.monitor", *how], env=pulse.environment, stdout=call

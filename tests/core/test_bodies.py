@@ -7,7 +7,7 @@ import shutil
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -41,6 +41,19 @@ def address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """A small page, served as the app's is, in a folder of its own, and in a hurry."""
     monkeypatch.setenv("GRADIO_TEMP_DIR", str(tmp_path / "temporary"))
     monkeypatch.setattr(CutStalledBodies.__init__, "__defaults__", (SILENT, PATIENCE))
+    with _served() as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[str]:
+    """The same page for tests of requests that leave nothing behind, in no hurry."""
+    with _served() as address:
+        yield address
+
+
+@contextmanager
+def _served() -> Iterator[str]:
     with gr.Blocks() as page:
         gr.Button().click(lambda: None, api_name="decode")
         gr.Button().click(lambda: None, queue=False)
@@ -60,18 +73,18 @@ def _files() -> list[Path]:
     return [path for path in upload_folder().rglob("*") if path.is_file()]
 
 
-def test_large_body_is_refused_everywhere(address: str) -> None:
+def test_large_body_is_refused_everywhere(shared: str) -> None:
     """Every route refuses a body over a megabyte."""
     for route in (*(f"gradio_api/{name}" for name in hostile.ROUTES), "listen/ab/consent"):
         reply = httpx.post(
-            address + route, content=hostile.LARGE_BODY, headers=JSON, timeout=PATIENCE
+            shared + route, content=hostile.LARGE_BODY, headers=JSON, timeout=PATIENCE
         )
         assert (reply.status_code, "Upload a file" in reply.text) == (413, True), route
 
 
-def test_body_without_length_is_refused(address: str) -> None:
+def test_body_without_length_is_refused(shared: str) -> None:
     """A body of no length is refused while it is read."""
-    place, reply = urlsplit(address), b""
+    place, reply = urlsplit(shared), b""
     head = f"POST /gradio_api/call/decode HTTP/1.1\r\nHost: {place.netloc}\r\n"
     with socket.create_connection((place.hostname, place.port), PATIENCE) as connection:
         connection.sendall(head.encode() + b"Transfer-Encoding: chunked\r\n\r\n")
@@ -82,17 +95,17 @@ def test_body_without_length_is_refused(address: str) -> None:
 
 
 @pytest.mark.parametrize("kind", hostile.COSTLY_BODIES)
-def test_many_or_deep_lists_are_refused(address: str, kind: str) -> None:
+def test_many_or_deep_lists_are_refused(shared: str, kind: str) -> None:
     """A body of many or deep lists is refused before it is parsed."""
     body = hostile.COSTLY_BODIES[kind]
     for route in hostile.ROUTES:
-        reply = httpx.post(f"{address}gradio_api/{route}", content=body, headers=JSON)
+        reply = httpx.post(f"{shared}gradio_api/{route}", content=body, headers=JSON)
         assert (reply.status_code, "lists" in reply.text or "values" in reply.text) == (413, True)
 
 
-def test_request_of_page_passes(address: str) -> None:
+def test_request_of_page_passes(shared: str) -> None:
     body = {"data": [], "fn_index": 0, "session_hash": "a"}
-    assert httpx.post(f"{address}gradio_api/queue/join", json=body).status_code == 200
+    assert httpx.post(f"{shared}gradio_api/queue/join", json=body).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -126,10 +139,10 @@ def test_check_json_takes_linear_time(unit: bytes) -> None:
         check_json(unit * (MAX_JSON_BYTES // len(unit)))
 
 
-def test_route_no_page_asks_is_unserved(address: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_route_no_page_asks_is_unserved(shared: str, capfd: pytest.CaptureFixture[str]) -> None:
     recording = {"video": ("a.webm", b"a" * 5000)}
     called = {"session_hash": "a", "component_id": 1, "fn_name": "x", "data": 0}
-    place = f"{address}gradio_api/"
+    place = f"{shared}gradio_api/"
     replies = [
         httpx.post(f"{place}process_recording", files=recording),
         httpx.post(f"{place}component_server", json=called),
@@ -200,10 +213,10 @@ def _field(content: bytes) -> bytes:
 @pytest.mark.parametrize(
     "fields", [[MAX_FIELD_BYTES + 1], [MAX_FIELD_BYTES // 2 + 1] * 2, [1] * 11]
 )
-def test_upload_of_much_text_is_refused(address: str, fields: list[int]) -> None:
+def test_upload_of_much_text_is_refused(shared: str, fields: list[int]) -> None:
     """What is no file stays in memory: one long field, or many."""
     body = b"".join(_field(b"a" * size) for size in fields) + b"--x--\r\n"
-    reply = httpx.post(f"{address}gradio_api/upload", content=body, headers=FORM)
+    reply = httpx.post(f"{shared}gradio_api/upload", content=body, headers=FORM)
     assert (reply.status_code, "ield" in reply.text) == (400, True)
 
 
@@ -224,20 +237,23 @@ def test_sender_of_upload_chooses_no_codec(address: str, codec: str) -> None:
     ],
 )
 @pytest.mark.parametrize("route", ["login", "gradio_api/queue/join", "listen/ab/consent"])
-def test_form_is_for_uploads_only(address: str, route: str, kind: str) -> None:
+def test_form_is_for_uploads_only(shared: str, route: str, kind: str) -> None:
     """A form of 900 kB in punycode, to log in, held up all others for 20 s."""
     body = _field(900_000 * b"a") + END
-    reply = httpx.post(address + route, content=body, headers={"Content-Type": kind})
+    reply = httpx.post(shared + route, content=body, headers={"Content-Type": kind})
     assert (reply.status_code, "Send JSON" in reply.text) == (415, True)
 
 
-@pytest.mark.parametrize("pieces", [False, True])
-def test_empty_files_of_upload_count(address: str, pieces: bool) -> None:
+@pytest.mark.parametrize(("files", "pieces"), [(1000, False), (100, True)])
+def test_empty_files_of_upload_count(
+    address: str, monkeypatch: pytest.MonkeyPatch, files: int, pieces: bool
+) -> None:
     """Each takes a folder, and time whenever uploads are counted; its head may come in pieces."""
+    monkeypatch.setattr(uploads, "FILE_CHARGE", 1000 // files * uploads.FILE_CHARGE)
     head = b"--x\r\ncontent-Dispo"
     file = head + b'sition: form-data; name="files"; filename="a.wav"\r\n\r\n\r\n'
-    body = 1000 * file + b"--x--\r\n"
-    places = [0, *(number * len(file) + len(head) for number in range(1000)), len(body)]
+    body = files * file + b"--x--\r\n"
+    places = [0, *(number * len(file) + len(head) for number in range(files)), len(body)]
     cut = [body[begin:end] for begin, end in pairwise(places)]
     statuses = []
     while 429 not in statuses:
@@ -260,9 +276,9 @@ def test_uploads_are_counted_once_a_second(address: str, monkeypatch: pytest.Mon
     assert len(counted) == 1
 
 
-def test_request_of_two_lengths_is_refused(address: str) -> None:
+def test_request_of_two_lengths_is_refused(shared: str) -> None:
     """A proxy may believe the other one. The connection ends."""
-    place = urlsplit(address)
+    place = urlsplit(shared)
     head = f"POST /gradio_api/reset HTTP/1.1\r\nHost: {place.netloc}\r\nContent-Length: 5\r\n"
     with socket.create_connection((place.hostname, place.port), PATIENCE) as connection:
         connection.sendall(head.encode() + b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n")
@@ -273,12 +289,12 @@ def test_request_of_two_lengths_is_refused(address: str) -> None:
 
 
 @pytest.mark.parametrize("route", ["queue/join", "call/decode", "run/predict"])
-def test_long_name_of_session_is_refused(address: str, route: str) -> None:
+def test_long_name_of_session_is_refused(shared: str, route: str) -> None:
     """It is kept for an hour."""
     event, refused = (1, 500) if route == "run/predict" else (0, 400)
     for letters, status in ((MAX_NAME, 200), (MAX_NAME + 1, refused)):
         body = {"data": [], "fn_index": event, "session_hash": letters * "a"}
-        reply = httpx.post(f"{address}gradio_api/{route}", json=body)
+        reply = httpx.post(f"{shared}gradio_api/{route}", json=body)
         assert reply.status_code == status
 
 

@@ -25,6 +25,8 @@ def GPU(duration):
     return decorate
 """
 USE = """
+from earshot.app import import_gradio
+import_gradio()
 import earshot.app.launch, spaces, torch
 from earshot.pretrained.accelerator import choose_device, lent
 from earshot.pretrained.checkpoint import choose_device as of_checkpoints

@@ -146,6 +146,7 @@ def test_hub_id_works_offline_afterwards(tiny_checkpoints: Path, tmp_path: Path)
     config.write_text(json.dumps({**json.loads(config.read_text()), "g2p": "g2p"}))
     command = [sys.executable, "-c", LOAD, "someone/earshot/"]
     environment = {"HF_HOME": str(tmp_path / "cache"), "PATH": "", "PYTHONPATH": str(ROOT)}
+    environment["OMP_NUM_THREADS"] = "1"  # others would wait for each other by spinning
     with serve("someone/earshot", tmp_path / "repository") as address:
         online = environment | {"HF_ENDPOINT": address}
         subprocess.run(command, cwd=ROOT, env=online, check=True)
@@ -160,6 +161,7 @@ def test_hub_companion_is_in_same_repository(tiny_checkpoints: Path, tmp_path: P
         "VoiceConversion.from_pretrained('someone/vqvae-64', 'cpu')"
     )
     environment = {"HF_HOME": str(tmp_path / "cache"), "PATH": "", "PYTHONPATH": str(ROOT)}
+    environment["OMP_NUM_THREADS"] = "1"  # others would wait for each other by spinning
     with serve("someone/vqvae-64", repository) as address:
         online = environment | {"HF_ENDPOINT": address}
         subprocess.run([sys.executable, "-c", script], cwd=ROOT, env=online, check=True)

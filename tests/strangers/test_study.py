@@ -92,11 +92,22 @@ def test_rehearsal_never_touches_real_answers(
     with pytest.raises(SystemExit, match="real raters: choose another folder"):
         run(monkeypatch, "simulate", folder, "--raters", 3, "--out", folder)
     assert len(Store(f"sqlite:///{folder / file}").ratings(test)) == 1
+
+
+def test_rehearsal_is_replaced_only_on_request(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It touches no real answers of the folder above it."""
+    folder = make_folder(tmp_path / "mine")
+    test, store = spec.load(folder), Store(f"sqlite:///{folder / 'answers.db'}")
+    rater = enrol(store, test)
+    store.answer(test, rater.token, 0, *any_answer(test, rater.items[0]), 900)
     run(monkeypatch, "simulate", folder, "--raters", 3)
     with pytest.raises(SystemExit, match="is there already"):
         run(monkeypatch, "simulate", folder, "--raters", 2)
     run(monkeypatch, "simulate", folder, "--raters", 2, "--overwrite")
     assert Store(f"sqlite:///{folder / 'simulated' / 'rehearsal.db'}").raters("mine") == 2
+    assert len(Store(f"sqlite:///{folder / 'answers.db'}").ratings(test)) == 1
 
 
 @pytest.mark.parametrize(

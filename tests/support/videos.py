@@ -24,6 +24,8 @@ def write_pictures(path: Path, pictures: Iterable[np.ndarray], rate: int = 25) -
         stream = container.add_stream(PARTS[path.suffix], rate=rate)
         assert isinstance(stream, av.VideoStream)
         stream.bit_rate = 2_000_000
+        if path.suffix == ".mp4":
+            stream.options = {"preset": "veryfast"}
         first = next(pictures := iter(pictures))
         stream.height, stream.width = first.shape[:2]
         stream.pix_fmt = "yuv420p"

@@ -85,6 +85,7 @@ def test_published_repository_can_be_downloaded(tmp_path: Path) -> None:
             "HF_TOKEN": "hf_nobody",
             "PATH": os.environ["PATH"],
             "PYTHONPATH": str(ROOT),
+            "OMP_NUM_THREADS": "1",  # others would wait for each other by spinning
         }
         for command in ([sys.executable, "-c", script, str(chosen)], [sys.executable, "-c", load]):
             subprocess.run(command, cwd=tmp_path, env=environment, check=True)

@@ -204,19 +204,15 @@ class RenderedVideo(NamedTuple):
     rate: int
 
 
-def video_of_ada(rate: int) -> RenderedVideo:
-    video = render(SPEAKERS[0], SENTENCES["ada"], rate=rate)
-    return RenderedVideo(video.waveform, [frame.image for frame in video.frames()], rate)
-
-
 @pytest.fixture(scope="module")
-def rendered() -> RenderedVideo:
-    return video_of_ada(VIDEO_RATE)
+def rendered(ada: list[np.ndarray]) -> RenderedVideo:
+    return RenderedVideo(render(SPEAKERS[0], SENTENCES["ada"]).waveform, ada, VIDEO_RATE)
 
 
 @pytest.fixture(scope="module")
 def fast() -> RenderedVideo:
-    return video_of_ada(60)
+    video = render(SPEAKERS[0], SENTENCES["ada"], rate=60)
+    return RenderedVideo(video.waveform, [frame.image for frame in video.frames()], video.rate)
 
 
 @pytest.fixture(scope="module")

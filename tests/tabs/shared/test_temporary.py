@@ -17,6 +17,8 @@ from earshot.tabs.shared.sessions import temporary_folder
 
 CHILD = """
 import time
+from earshot.app import import_gradio
+import_gradio()
 from earshot.tabs.shared.sessions import temporary_folder
 with temporary_folder() as folder:
     (folder / "secret.wav").write_text("RIFF")
