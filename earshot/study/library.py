@@ -17,6 +17,7 @@ from earshot.core.errors import InputError
 from earshot.core.paths import ASSETS
 from earshot.study.design import Item, Test, spec
 from earshot.study.design.model import PREPARED
+from earshot.study.sounds import stimuli
 from earshot.study.sounds.copies import Copy
 from earshot.study.storage.store import Store
 
@@ -233,8 +234,6 @@ class TestLibrary:
         """Read a test into its entry. What is wrong with it is remembered too, or everybody who
         comes to a broken test would have all of its sounds decoded.
         """
-        from earshot.study.sounds import stimuli  # late, for it loads scipy
-
         if not self._readers.acquire(blocking=wait):
             raise BusyError(BUSY)
         try:

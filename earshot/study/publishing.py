@@ -15,6 +15,7 @@ from earshot.study import preregistration
 from earshot.study.design import spec
 from earshot.study.design.model import PREPARED
 from earshot.study.library import UNKNOWN, TestLibrary
+from earshot.study.sounds import stimuli
 
 MARK: Final = ".published"  # in the folder of a test that a visitor opened: when, in UTC
 PREVIEW: Final = ".preview"  # in that of one that only they can try
@@ -38,8 +39,6 @@ def publish(folder: Path, title: str, tests: TestLibrary, preview: bool = False)
 
     Raises SpecError with what is wrong, and InputError where there is no room; both leave nothing.
     """
-    from earshot.study.sounds.stimuli import MAX_TEST_SAMPLES  # late, for it loads scipy
-
     expire(tests)
     _check_room(folder, tests)
     words = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:40].strip("-")
@@ -51,7 +50,7 @@ def publish(folder: Path, title: str, tests: TestLibrary, preview: bool = False)
         if preview:
             (target / PREVIEW).touch()
         shutil.copytree(folder, target, ignore=IGNORED, dirs_exist_ok=True)
-        tests.open(name, MAX_TEST_SAMPLES)
+        tests.open(name, stimuli.MAX_TEST_SAMPLES)
         if preview:
             tests.store.close(name)
     except BaseException:

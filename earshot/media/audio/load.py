@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-import pyloudnorm
 import soxr
 
 from earshot.core.errors import InputError
@@ -292,6 +291,8 @@ def loudness(waveform: np.ndarray, sample_rate: int) -> float:
         return -math.inf
     if waveform.ndim == 2 and waveform.shape[1] > len(FRONT_AND_SURROUND):
         waveform = waveform[:, FRONT_AND_SURROUND]
+    import pyloudnorm  # late, for it loads scipy.signal, half a second of work
+
     # What is shorter than the measuring block is repeated, which keeps its power.
     length = max(len(waveform), math.ceil(LOUDNESS_BLOCK * sample_rate))
     repeated = np.resize(waveform, (length, *waveform.shape[1:])).astype(np.float64)

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from scipy.signal import ellip, sosfiltfilt
 
 from earshot.core.errors import InputError
 from earshot.media.audio.load import decode, loudness
@@ -266,5 +265,7 @@ def low_pass(samples: np.ndarray, sample_rate: int, cutoff: float) -> np.ndarray
     """
     if cutoff >= sample_rate / 2:
         return samples
+    from scipy.signal import ellip, sosfiltfilt  # late, for they take half a second of work
+
     sections = ellip(FILTER_ORDER, RIPPLE, STOP_BAND, cutoff, output="sos", fs=sample_rate)
     return sosfiltfilt(sections, samples, axis=0).astype(samples.dtype)

@@ -7,13 +7,12 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
-from transformers import ClapModel, ClapProcessor, PreTrainedConfig
 
 from earshot.core.paths import CHECKPOINTS
 from earshot.media.audio import effects_features, sound_features
@@ -41,6 +40,9 @@ from earshot.pretrained.sound_search import (
     load_effects_cnn,
 )
 from earshot.sound_index.embedding import AudioEmbedding, SoundEncoder
+
+if TYPE_CHECKING:
+    from transformers import ClapModel, ClapProcessor
 
 DEFAULT_MODEL: Final = tuple(CHECKPOINTS / name for name in ("sound-cnn", "sound-effects"))
 BATCH: Final = 8  # segments
@@ -230,7 +232,7 @@ class ClapEncoder:
     threshold: float = -1.0  # not calibrated: every query has a match
     own_threshold: float = -1.0
 
-    def __init__(self, name: str, model: ClapModel, processor: ClapProcessor) -> None:
+    def __init__(self, name: str, model: "ClapModel", processor: "ClapProcessor") -> None:
         self.name = name
         self._model = model
         self._features = processor.feature_extractor
@@ -244,6 +246,8 @@ class ClapEncoder:
     @classmethod
     def from_pretrained(cls, name: str | Path, device: str = "auto") -> "ClapEncoder":
         """Load a folder that transformers saved, or a hub id. Raises OSError when it is neither."""
+        from transformers import ClapModel, ClapProcessor  # late, for they take seconds
+
         model = ClapModel.from_pretrained(name).eval()
         nn.Module.to(model, choose_device(device, large=True))
         return cls(Path(name).name, model, ClapProcessor.from_pretrained(name))
@@ -328,6 +332,8 @@ def _is_clap(name: str | Path) -> bool:
         return read_config(folder).get("model_type") == "clap"
     if not is_hub_id(name) or len(Path(name).parts) == 3:
         return False  # USER/REPO/NAME: a folder of a hub repository, which only ours have
+    from transformers import PreTrainedConfig  # late, for it takes seconds
+
     try:
         config, _ = PreTrainedConfig.get_config_dict(name)
     except OSError as error:

@@ -12,6 +12,8 @@ import numpy as np
 from gradio.components import Component
 
 from earshot.core.errors import InputError
+from earshot.media.audio.load import load
+from earshot.media.samples import SILENT_PEAK
 from earshot.tabs.components.timeline import nothing, wav
 from earshot.tabs.lip_to_speech.view import (
     FINISHED,
@@ -270,9 +272,6 @@ def _audio(video: str | None, sample_rate: int, max_seconds: float) -> np.ndarra
     """Load the audio track (T,), stored for those who ask to compare; None where there is none, or
     none that can be used.
     """
-    from earshot.media.audio.load import load  # late, for it loads scipy
-    from earshot.media.samples import SILENT_PEAK  # late, for it loads scipy
-
     try:
         waveform = load(video, sample_rate, max_seconds).waveform
     except InputError:

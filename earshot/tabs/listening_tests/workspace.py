@@ -14,6 +14,7 @@ from earshot.study.design.document import MAX_FILE_BYTES, SpecError
 from earshot.study.design.form import Form
 from earshot.study.library import TestLibrary
 from earshot.study.publishing import IGNORED, MIN_FREE_BYTES, delete, published, size
+from earshot.study.sounds import stimuli
 
 BEGINS: Final = "earshot-test-"  # of folders
 MAX_ALL_BYTES: Final = 5_000_000_000  # of the tests that all visitors work on
@@ -117,8 +118,6 @@ class Workspace:
             test = spec.load(self.folder)
         except SpecError as error:
             return None, str(error).splitlines()
-        from earshot.study.sounds import stimuli  # late, for it loads scipy
-
         return test, [*test.unwritten, *stimuli.check(test, stimuli.MAX_TEST_SAMPLES)]
 
     def check_room(self) -> None:

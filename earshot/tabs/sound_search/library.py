@@ -18,6 +18,7 @@ from starlette.routing import Route
 from earshot.core.errors import InputError
 from earshot.core.loading import once
 from earshot.core.paths import ASSETS
+from earshot.media.audio.load import load, wav_bytes
 from earshot.sound_index.address import UnreachableError
 from earshot.sound_index.stored import time_written
 from earshot.systems.registry import Offer
@@ -165,8 +166,6 @@ class VisitorLibrary(IndexedCatalogue):
         folder.mkdir(exist_ok=True)
         if file.suffix.lower() in PLAYABLE:
             return _link(file, folder / file.name), ()
-        from earshot.media.audio.load import load, wav_bytes  # late, for it loads scipy
-
         recording = load(file, 32_000, max_seconds=3600)
         path = folder / f"{file.stem}.wav"
         path.write_bytes(wav_bytes(recording.waveform, recording.sample_rate))

@@ -13,6 +13,7 @@ import numpy as np
 from markupsafe import Markup
 
 from earshot.core.errors import InputError
+from earshot.media.audio.load import wav_bytes
 from earshot.media.constants import SAMPLE_RATE
 from earshot.tabs.shared.events import (
     HIDDEN,
@@ -318,7 +319,6 @@ def _side(name: str, side: "Side", above: bool, sounds: Sounds) -> Markup:
 
 def _recorded(spoken: "Spoken", voice: str = "") -> Compared:
     from earshot.media.audio.dtw import mfcc_frames
-    from earshot.media.audio.load import wav_bytes  # late, for they load scipy and librosa
 
     word = spoken.waveform[round(spoken.start * SAMPLE_RATE) : round(spoken.end * SAMPLE_RATE)]
     label = Label(OWN, voice, sound_of(wav_bytes(word, SAMPLE_RATE)))

@@ -15,6 +15,7 @@ import numpy as np
 from markupsafe import Markup
 
 from earshot.core.errors import InputError
+from earshot.media.audio.load import wav_bytes
 from earshot.media.constants import SAMPLE_RATE
 from earshot.media.pictures import ink_on, viridis_colors
 from earshot.tabs.components.lanes import Waveform
@@ -188,8 +189,6 @@ def cut_value(recording: np.ndarray, start: float, end: float, used: bool = True
     """Show the recording (T,) at 16 kHz, handles at the ends of the cut (s), and buttons to play it
     and to use it. used: whether this cut is the one in use.
     """
-    from earshot.media.audio.load import wav_bytes  # late, for it loads scipy
-
     wave = Waveform.of("your recording", recording, RATE)
     return render(
         "words/cut.html",

@@ -14,6 +14,7 @@ from markupsafe import Markup
 
 from earshot.core.errors import InputError
 from earshot.core.paths import ASSETS
+from earshot.media.audio.load import load, wav_bytes
 from earshot.media.constants import SAMPLE_RATE
 from earshot.tabs.components.lanes import Waveform
 from earshot.tabs.components.timeline import File, TimelineSpec, nothing, timeline
@@ -198,8 +199,6 @@ class SoundsSection(Section):
     ) -> np.ndarray | str:
         """Join recordings of the library, each word where the visitor says it: (T,) at 16 kHz; or
         the sentence that there is none of a word."""
-        from earshot.media.audio.load import load  # late, for it loads scipy
-
         recordings: dict[str, list[Path]] = {}
         for word in self.library().words:
             if word.path and word.language == "English":
@@ -251,8 +250,6 @@ def _earlier(phonemes: "Sequence[CheckedPhoneme]", seconds: float) -> "list[Chec
 
 
 def _track(name: str, waveform: np.ndarray) -> File:
-    from earshot.media.audio.load import wav_bytes  # late, for it loads scipy
-
     return File(name, f"{name.lower()}.wav", wav_bytes(waveform, SAMPLE_RATE))
 
 
