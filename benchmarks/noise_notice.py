@@ -13,7 +13,7 @@ import csv
 import math
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
@@ -23,13 +23,18 @@ from earshot.core.paths import ASSETS
 from earshot.media.audio.load import load
 from earshot.media.constants import SAMPLE_RATE
 from earshot.pretrained.recogniser import Transcriber
-from earshot.systems.voice_conversion.converter import MAX_RISE, loses_words, rise_over_pauses
+from earshot.systems.voice_conversion.converter import (
+    MAX_RISE,
+    loses_words,
+    rise_over_pauses,
+    twice_recognised,
+)
 
 MAX_LOST: Final = 0.25  # of the words
 SECONDS: Final = 6.0  # of each recording
 RECORDINGS: Final = 20
 LEVELS: Final = (10.0, 5.0, 0.0)  # dB of speech to noise
-FIT_LEVELS: Final = (20.0, 15.0, 10.0, 7.0, 5.0, 3.0, 0.0, -3.0)
+FIT_LEVELS: Final = (20.0, 15.0, 10.0, 10.0, 7.0, 5.0, 0.0)
 TALKING: Final = 6  # voices of the babble
 # Seconds in which a room's sound falls by 60 dB, and the share of it that is direct.
 ROOMS: Final = (
@@ -42,6 +47,17 @@ MUSIC: Final = {  # kinds of sounds in assets, by whether they are for the fit
     True: ("guitar", "bass_guitar", "piano", "drum", "synthesizer", "music_box"),
     False: ("violin", "trumpet", "flute", "organ", "harp", "accordion", "xylophone", "cymbal"),
 }
+
+
+class Row(NamedTuple):
+    """A recording in a condition: whether its words are lost, the recogniser's confidence, the
+    share of words that it finds again, and the rise over its pauses."""
+
+    name: str
+    lost: bool
+    confidence: float
+    agreement: float
+    rise: float
 
 
 class Noises:
@@ -77,10 +93,8 @@ class Noises:
         return (speech + gain * 10 ** (-snr / 20) * noise).astype(np.float32)
 
 
-def measured(data: Path, fit: bool) -> Iterator[tuple[str, bool, float, float]]:
-    """Yield the condition of a recording, whether its words are lost, the recogniser's confidence,
-    and the rise over its pauses."""
-    random = np.random.default_rng(int(fit))
+def measured(data: Path, fit: bool) -> Iterator[Row]:
+    """Yield the condition of each recording, and what there is to judge it by."""
     corpus = data / "speech" / "librispeech_251"
     with open(corpus / "manifest.csv", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -88,9 +102,11 @@ def measured(data: Path, fit: bool) -> Iterator[tuple[str, bool, float, float]]:
     test = [corpus / row["path"] for row in rows if row["split"] == "test"]
     speech = train[:RECORDINGS] if fit else test[:: len(test) // RECORDINGS][:RECORDINGS]
     speakers = train[RECORDINGS : 3 * RECORDINGS] if fit else train[-2 * RECORDINGS :]
-    noises, transcribe = Noises(data, fit, speakers, random), Transcriber.from_pretrained()
+    transcribe = Transcriber.from_pretrained()
 
     for number, path in enumerate(speech):
+        random = np.random.default_rng([int(fit), number])
+        noises = Noises(data, fit, speakers, random)
         clean = load(path, SAMPLE_RATE, 600.0).waveform[: round(SECONDS * SAMPLE_RATE)]
         words = transcribe((SAMPLE_RATE, clean))
         versions = [("clean", clean)]
@@ -102,18 +118,19 @@ def measured(data: Path, fit: bool) -> Iterator[tuple[str, bool, float, float]]:
             for snr in random.choice(FIT_LEVELS, 3, replace=False) if fit else LEVELS:
                 versions.append((f"{kind}, {snr:.0f} dB", noises.added(clean, kind, snr)))
         for name, waveform in versions:
-            noisy = transcribe((SAMPLE_RATE, waveform))
+            noisy, agreement = twice_recognised(waveform, transcribe)
             remain = words.compare(noisy)[0]
             lost = bool(remain) and 1 - np.mean(remain) > MAX_LOST
-            yield name, bool(lost), noisy.confidence, rise_over_pauses(waveform)
+            yield Row(name, bool(lost), noisy.confidence, agreement, rise_over_pauses(waveform))
 
 
-def fitted(rows: list[tuple[str, bool, float, float]]) -> np.ndarray:
-    """Fit the logistic regression of lost words: bias, weight of the confidence, of the rise."""
-    near = [row for row in rows if row[3] < MAX_RISE]
-    inputs = np.array([(1.0, confidence, rise) for _, _, confidence, rise in near])
-    signs = np.array([1 if lost else -1 for _, lost, *_ in near])
-    return minimize(lambda b: np.logaddexp(0, -signs * (inputs @ b)).mean(), np.zeros(3)).x
+def fitted(rows: list[Row]) -> np.ndarray:
+    """Fit the logistic regression of lost words: bias, weights of the confidence, of the agreement
+    and of the rise."""
+    near = [row for row in rows if row.rise < MAX_RISE]
+    inputs = np.array([(1.0, row.confidence, row.agreement, row.rise) for row in near])
+    signs = np.array([1 if row.lost else -1 for row in near])
+    return minimize(lambda b: np.logaddexp(0, -signs * (inputs @ b)).mean(), np.zeros(4)).x
 
 
 def main() -> None:
@@ -123,14 +140,16 @@ def main() -> None:
     chosen = parser.parse_args()
     rows = list(measured(chosen.data, chosen.fit))
     if chosen.fit:
-        print("bias, of confidence, of rise:", np.round(fitted(rows), 3))
-    noticed = [rise < MAX_RISE and loses_words(confidence, rise) for *_, confidence, rise in rows]
+        print("bias, of confidence, of agreement, of rise:", np.round(fitted(rows), 3))
+    noticed = [
+        row.rise < MAX_RISE and loses_words(row.confidence, row.agreement, row.rise) for row in rows
+    ]
     print("| condition | recordings | words lost % | noticed % | right % |\n|---|---|---|---|---|")
-    for name in [*dict.fromkeys(name for name, *_ in rows), ""]:
+    for name in [*dict.fromkeys(row.name for row in rows), ""]:
         part = [
-            (lost, notice)
-            for (each, lost, *_), notice in zip(rows, noticed, strict=True)
-            if name in ("", each)
+            (row.lost, notice)
+            for row, notice in zip(rows, noticed, strict=True)
+            if name in ("", row.name)
         ]
         lost, notices = (100 * np.mean(column) for column in zip(*part, strict=True))
         right = 100 * np.mean([lost == notice for lost, notice in part])

@@ -281,7 +281,7 @@ class Transcriber:
             RecognisedWord(_spell(texts[start:end]), float(np.mean(probabilities[start:end])))
             for start, end in pairwise([*starts, len(texts)])
         ]
-        return [word for word in words if word.text]
+        return [word for word in words if word.spoken]  # no signs of music, which stand for noise
 
 
 def _spell(tokens: list[bytes]) -> str:

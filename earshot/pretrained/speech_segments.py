@@ -13,6 +13,7 @@ import numpy as np
 
 from earshot.media.audio import voice_activity
 from earshot.media.constants import SAMPLE_RATE
+from earshot.pretrained.checkpoint import CheckpointError
 from earshot.pretrained.wheels import installed_file
 
 if TYPE_CHECKING:
@@ -38,6 +39,15 @@ def speech_segments(waveform: np.ndarray) -> Segments:
     """
     ours = voice_activity.words(waveform)
     return common(ours, silero_segments(waveform)) if ours else []
+
+
+def has_speech(waveform: np.ndarray) -> bool:
+    """Whether there is speech in a recording (T,) at 16 kHz; where no detector is installed, there
+    may be."""
+    try:
+        return bool(speech_segments(waveform))
+    except (FileNotFoundError, CheckpointError):
+        return True
 
 
 def silero_segments(waveform: np.ndarray) -> Segments:

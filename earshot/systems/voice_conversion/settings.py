@@ -35,6 +35,9 @@ MAX_SECONDS: Final = 60.0
 REFERENCE_SECONDS: Final = (10.0, 30.0)  # of a recording that a voice is made from
 OF_RECORDING: Final = "the voice of a recording"  # what such a voice is called
 PCM_BITS: Final = 16 * SAMPLE_RATE  # bit/s of 16-bit PCM, which the units are compared with
+NO_SPEECH: Final = (
+    "No speech was found in this recording: there is none in it, or other sounds cover it."
+)
 MUTED: Final = -1  # in place of a unit: silence for as long
 
 

@@ -35,6 +35,12 @@ NO_WORDS_YET: Final = (
     '<p class="hint">The words that a recogniser hears in your speech and in its conversion stand '
     "here, once you have converted something.</p>"
 )
+NO_WORDS: Final = "No words were understood in the source, so none can be compared."
+A_GUESS: Final = (
+    "The recogniser is guessing at the source already, so what is kept of it cannot be told. It "
+    "knows English only, and is misled by noise and music."
+)
+PUNCTUATION: Final = ' .,;:!?…"“”()[]¿¡'
 VOTE_HTML: Final = f"""
 <section class="vote" aria-label="A blind vote">
 <div class="vote-bar"><p><b>Which is clearer?</b> Two systems, one sentence, blind. Only your vote
@@ -84,12 +90,15 @@ class TranscriptPanel(Section):
         """Show the words of source and conversion."""
         if result is None:
             return {self.words: NO_WORDS_YET}
-        from earshot.pretrained.checkpoint import CheckpointError  # late, for it loads torch
+        from earshot.pretrained.checkpoint import CheckpointError  # late, for they load torch
+        from earshot.pretrained.recogniser import Transcript
 
         try:
             transcriber = self.load()
         except (FileNotFoundError, CheckpointError) as error:
             return {self.words: say(str(error))}
+        if not result.has_speech:  # a recogniser finds words in noise all the same
+            return {self.words: words_html(Transcript(()), Transcript(()))}
         converted = transcriber(result.converted.content)
         if result.source is None:
             return {self.words: words_html(None, converted)}
@@ -100,21 +109,21 @@ class TranscriptPanel(Section):
 
 def words_html(source: "Transcript | None", converted: "Transcript") -> Markup:
     """Write both as HTML: lost words are struck through, and those that only the conversion has
-    are underlined; a line says the same in words. source: None where there is no recording."""
-    if source is None:
-        plain = [True] * len(converted.words)
-        return render(TRANSCRIPTS, source=None, converted=converted.words, found=plain)
+    are underlined; a line says the same in words. source: None where there is no recording.
+
+    Of a source whose words the recogniser did not find, or guesses, nothing is said to be lost.
+    """
+    rows = {"source": source and source.words, "converted": converted.words}
+    if source is None or source.is_guess:
+        note = "" if source is None else A_GUESS if source.words else NO_WORDS
+        return render(TRANSCRIPTS, **rows, note=note)
     remain, recognised = source.compare(converted)
-    lost = [word.text for word, remains in zip(source.words, remain, strict=True) if not remains]
-    return render(
-        TRANSCRIPTS,
-        source=source.words,
-        converted=converted.words,
-        kept=remain,
-        found=recognised,
-        lost=lost,
-        is_guess=source.is_guess,
-    )
+    lost: dict[str, str] = {}  # each word once, however it is written
+    for word, remains in zip(source.words, remain, strict=True):
+        if not remains:
+            text = word.text.strip(PUNCTUATION)
+            lost.setdefault(text.lower(), text)
+    return render(TRANSCRIPTS, **rows, kept=remain, found=recognised, lost=lost.values())
 
 
 class VotePanel(Section):

@@ -20,7 +20,7 @@ from earshot.core.paths import ASSETS
 from earshot.media.audio.speech import LABEL
 from earshot.provenance.notice import with_notice
 from earshot.study.design.folder import DraftItem
-from earshot.systems.voice_conversion.settings import CONTINUOUS, MAX_SECONDS, MUTED
+from earshot.systems.voice_conversion.settings import CONTINUOUS, MAX_SECONDS, MUTED, NO_SPEECH
 from earshot.systems.voice_conversion.units import Units
 from earshot.tabs.components.lanes import Lane, UnitCells
 from earshot.tabs.components.timeline import Action, File, SoundLanes, TimelineSpec, wav
@@ -110,7 +110,8 @@ class ConversionResult:
     spoken: the units of `converted`; target, voice: who says it, as programs and as people call
     them; recording: the path of the file that it was made of, where it was one; past: for undo;
     announced: the file to download, where a notice is spoken before it; ingredient: the signed
-    metadata of the recording, if it has any, which what is made of it later carries too.
+    metadata of the recording, if it has any, which what is made of it later carries too;
+    has_speech: whether speech was found in the source.
     """
 
     units: Units
@@ -123,6 +124,7 @@ class ConversionResult:
     vocoder: str
     numbers: str
     recording: str | None = None
+    has_speech: bool = True
     past: tuple[Units, ...] = ()
     announced: bytes = b""
     ingredient: bytes = b""
@@ -148,6 +150,7 @@ class ConversionResult:
             spoken.vocoder,
             numbers(conversion),
             recording,
+            NO_SPEECH not in conversion.notices,
             announced=announced(conversion.converted, spoken),
             ingredient=origin.ingredient if (origin := conversion.converted.origin) else b"",
         )

@@ -18,7 +18,7 @@ from earshot.pretrained.recogniser import RecognisedWord, Transcript
 from earshot.systems.voice_conversion import VoiceConversion, VQVAEConversion
 from earshot.systems.voice_conversion import converter as noise
 from earshot.systems.voice_conversion.converter import is_covered
-from earshot.systems.voice_conversion.settings import MUTED, VOICES
+from earshot.systems.voice_conversion.settings import MUTED, NO_SPEECH, VOICES
 from earshot.systems.voice_conversion.units import codebook_colors
 
 RATE = 16_000
@@ -248,7 +248,7 @@ def test_loud_babble_covers_words(voice: str) -> None:
 @pytest.mark.parametrize(
     ("confidence", "words"), [(0.95, ""), (0.5, "A recogniser understands: “to be or”."), (0.0, "")]
 )
-def test_notice_of_noise_has_what_is_understood(
+def test_notice_of_words_has_what_is_understood(
     confidence: float, words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Speech without noise asks no recogniser; one that is sure is believed."""
@@ -257,9 +257,17 @@ def test_notice_of_noise_has_what_is_understood(
     monkeypatch.setattr(
         noise, "_transcriber", lambda: lambda sound: calls.append(sound) or Transcript((*guessed,))
     )
-    assert noise.notice_of_noise(sample("TF2")) == "" and not calls
-    notice = noise.notice_of_noise(in_babble("TF2", 5.0))
+    assert noise.notice_of_words(sample("TF2")) == "" and not calls
+    notice = noise.notice_of_words(in_babble("TF2", 5.0))
     assert notice == ("" if confidence > 0.9 else f"{noise.NOISE_NOTICE} {words}".strip())
+
+
+def test_noise_and_tones_are_said_to_hold_no_speech() -> None:
+    """Whatever a recogniser makes of them."""
+    seconds = np.arange(3 * SAMPLE_RATE) / SAMPLE_RATE
+    tone = 0.1 * np.sin(2 * np.pi * 440 * seconds)
+    for sound in (tone, 0.1 * np.random.default_rng(0).standard_normal(len(seconds))):
+        assert noise.notice_of_words(sound.astype(np.float32)) == NO_SPEECH
 
 
 def test_level_tells_of_noise_where_there_is_no_recogniser(
@@ -269,8 +277,15 @@ def test_level_tells_of_noise_where_there_is_no_recogniser(
         raise FileNotFoundError
 
     monkeypatch.setattr(noise, "_transcriber", missing)
-    assert noise.notice_of_noise(in_babble("TF2", 0.0)) == noise.NOISE_NOTICE
-    assert noise.notice_of_noise(in_babble("TF2", 10.0)) == ""
+    assert noise.notice_of_words(in_babble("TF2", 0.0)) == noise.NOISE_NOTICE
+    assert noise.notice_of_words(in_babble("TF2", 10.0)) == ""
+
+
+def test_noise_is_named_where_the_level_tells_of_it() -> None:
+    """Else a recogniser is unsure, of an echo or another language for all that is known."""
+    assert noise.loses_words(0.5, 0.5, 15.0) and noise.loses_words(0.74, 0.5, 19.0)
+    assert not noise.loses_words(0.9, 0.95, 19.0)
+    assert "English only" in noise.UNSURE and "Noise covers" not in noise.UNSURE
 
 
 def test_level_of_recording_does_not_matter() -> None:

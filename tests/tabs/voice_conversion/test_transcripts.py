@@ -65,10 +65,28 @@ def test_nothing_lost_says_so_without_marks() -> None:
     assert "<i>no words</i>" in words_html(transcript(""), transcript("a"))
 
 
-def test_guessed_source_is_called_guess() -> None:
+def test_lost_words_are_named_once_without_punctuation() -> None:
+    html = words_html(transcript("The cat, the cat. The “Cat”?"), transcript("a dog"))
+    assert "they are lost: The, cat." in html
+
+
+def test_guessed_source_is_called_guess_and_loses_nothing() -> None:
+    """Another language is guessed as noise is: neither is blamed."""
     unsure = Transcript((RecognisedWord("place", 0.3), RecognisedWord("blue", 0.7)))
-    assert "guessing" in words_html(unsure, transcript("place blue"))
+    html = words_html(unsure, transcript("lay red"))
+    assert "guessing" in html and "English only" in html
+    assert "<del>" not in html and "lost" not in html
     assert "guessing" not in words_html(transcript("place blue"), unsure)
+
+
+def test_source_without_speech_has_no_words(result: ConversionResult) -> None:
+    """Of noise a recogniser makes words all the same."""
+    recogniser = Recogniser()
+    words = panel(lambda: recogniser)
+    html = words.transcribe(replace(result, has_speech=False), None)[words.words]
+    assert "No words were understood" in html and "lost" not in html
+    assert recogniser.recordings == []
+    assert "No words were understood" in words_html(transcript(""), transcript("you"))
 
 
 def test_several_conversions_hear_source_once(result: ConversionResult) -> None:
