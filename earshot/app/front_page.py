@@ -120,6 +120,14 @@ SHORTER_CODE: Final = {
         ),
     ),
     "Blocks-": (("v(),oe(()=>{O.reload(", "v()&&oe(()=>{O.reload("),),
+    # Of every upload's progress the console was told that it cannot be closed.
+    "index-": (
+        (
+            "function Ot(e,t={}){let n={close:()=>{console.warn(`Method not implemented.`)}",
+            "function Ot(e,t={}){let c=new AbortController;t.signal||(t={...t,signal:c.signal});"
+            "let n={close:()=>c.abort()",
+        ),
+    ),
 }
 # Scripts that nothing here needs, and what stands for them: a player of streams over HTTP, a fifth
 # of all that came, for sounds and videos that stream (is_stream), of which there are none.

@@ -65,12 +65,13 @@ def test_file_without_video_shows_only_error(visit: Visit, page: Page, tmp_path:
     """Nothing else on the page changes."""
     read(visit, "Ada")
     words = page.locator(".room-result:visible h3").inner_text()
-    text = tmp_path / "video.mp4"
+    text = tmp_path / "video.txt"
     text.write_text("This is no video.")
     page.locator("#lip-camera").get_by_role("button", name="Upload file").click()
     page.locator('#lip-camera input[type="file"]').set_input_files(text)
     expect(page.locator(".room-input:visible")).to_contain_text("cannot be read as video")
     expect(page.locator(".room-result:visible h3")).to_have_text(words)
+    expect(page.locator(".toast-body")).to_have_count(0)  # Gradio says nothing of its own
 
 
 @pytest.mark.stays
@@ -101,7 +102,7 @@ def test_example_is_read_in_one_click(visit: Visit, page: Page) -> None:
 
 
 def test_upload_is_read_at_once_in_place_of_what_was(visit: Visit, page: Page) -> None:
-    """A word of it is as large as its place."""
+    """A word of it is as large as its place, and the video stays to be seen."""
     result = page.locator(".room-result:visible")
     expect(result).to_contain_text("This example is Noor")
     page.locator("#lip-camera").get_by_role("button", name="Upload file").click()
@@ -110,6 +111,9 @@ def test_upload_is_read_at_once_in_place_of_what_was(visit: Visit, page: Page) -
     done(visit)
     expect(result).not_to_contain_text("Noor")
     expect(result.locator("h3")).to_be_visible()
+    # It stays in its box, from the visitor's own file, for the server's is gone.
+    expect(page.locator("#lip-camera video")).to_have_attribute("src", re.compile("^blob:"))
+    expect(visit.button("Read my lips")).to_be_disabled()
     certainties = page.locator("#lips .tl-caption small").all_inner_texts()
     for name in {*certainties} - {""}:
         expect(result.locator(".found p")).to_contain_text(f"{certainties.count(name)} {name}")

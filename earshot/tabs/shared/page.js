@@ -86,7 +86,8 @@
 })();
 
 // No click without an answer: what the server refuses is said in its own sentence, where Gradio
-// says nothing, or only that the application is busy.
+// says nothing, or only that the application is busy. Whether a file is a sound or a video, the server
+// tells by its content: Gradio, by the browser's name of its type, would list types instead.
 (() => {
   const ask = window.fetch;
   const LOST = "The server did not answer. Check the network, and try again.";
@@ -115,4 +116,51 @@
       throw error;
     }
   };
+
+  const MAX_MB = 100;
+  const MAX_NAMED = 8;
+  const listed = (files) => {
+    const names = files.slice(0, MAX_NAMED).map(({ name }) => name).join(", ");
+    return files.length > MAX_NAMED ? `${names} and ${files.length - MAX_NAMED} more` : names;
+  };
+  // Those files that are sent, each of a type that its box lets through.
+  const sent = (input, files) => {
+    const large = files.filter(({ size }) => size > MAX_MB * 1e6);
+    if (large.length) say(`Not sent, for a file may have ${MAX_MB} MB at most: ${listed(large)}.`);
+    const [, kind] = input.accept.match(/(\w+)\/\*/) ?? [];
+    return files.filter((file) => !large.includes(file)).map((file) =>
+      !kind || file.type.startsWith(`${kind}/`) ? file : new File([file], file.name, { type: `${kind}/any` }));
+  };
+  const own = new WeakMap(); // box of a video → the visitor's file, which the server deletes after use
+  const keep = (input, files) => own.set(input.closest(".block") ?? input, files[0]);
+  addEventListener("change", (event) => {
+    const input = event.target;
+    if (input.type !== "file") return;
+    const files = [...input.files];
+    const those = sent(input, files);
+    if (files.length && !those.length) event.stopImmediatePropagation();
+    if (those.some((file, i) => file !== files[i]) || those.length < files.length) {
+      const transfer = new DataTransfer();
+      those.forEach((file) => transfer.items.add(file));
+      input.files = transfer.files;
+    }
+    keep(input, those);
+  }, true);
+  addEventListener("drop", (event) => {
+    const input = event.target.closest?.("button, .upload-container")?.querySelector('input[type="file"]');
+    if (!input || !event.dataTransfer) return;
+    const files = sent(input, [...event.dataTransfer.files]).slice(0, input.multiple ? undefined : 1);
+    Object.defineProperty(event, "dataTransfer", { value: { files } });
+    keep(input, files);
+  }, true);
+  // An uploaded video is played from the visitor's own file. One that the browser cannot play may be
+  // read all the same, and where it cannot, the server says so.
+  addEventListener("loadstart", ({ target }) => {
+    const file = own.get(target.closest?.(".block"));
+    if (!file || target.tagName !== "VIDEO" || !target.src.includes("/gradio_api/file=")) return;
+    target.src = URL.createObjectURL(file);
+  }, true);
+  addEventListener("error", (event) => {
+    if (event.target.tagName === "VIDEO") event.stopImmediatePropagation();
+  }, true);
 })();

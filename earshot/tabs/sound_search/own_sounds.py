@@ -47,6 +47,7 @@ class OwnSounds(Section):
             elem_classes="records",
         )
         self.stop = gr.Button("Stop adding", size="sm", visible=False)
+        self.message = gr.HTML(elem_id="own-sounds-message")
         libraries = [("Earshot’s sounds", DEMO), ("My sounds", OWN), ("Both", BOTH)]
         self.scope = gr.Radio(libraries, value=DEMO, label="Search in", visible=False)
         self.contents = gr.HTML(elem_classes="numbers")
@@ -54,9 +55,9 @@ class OwnSounds(Section):
 
     def wire(self, events: SoundEvents) -> None:
         """Connect the section with the rest of the tab."""
-        self.events, self.message = events, events.result.message
+        self.events = events
         search, outputs = events.result.search, events.components.outputs
-        library: list[Component] = [self.own, self.scope, self.contents]
+        library: list[Component] = [self.own, self.scope, self.contents, self.message]
         added = [(button.upload, button) for button in self.buttons]
         for trigger, source in (*added, (self.recorder.stop_recording, self.recorder)):
             run = self.on_model(
@@ -64,7 +65,7 @@ class OwnSounds(Section):
                 self.add,
                 [source, search, self.own],
                 [*outputs, *library],
-                progress_on=events.result.summary,
+                progress_on=self.message,
                 start=self.buttons[0] if source is self.recorder else source,
                 stop=self.stop,
             )
@@ -73,7 +74,8 @@ class OwnSounds(Section):
         self.own.change(lambda own: gr.Button(visible=bool(own)), self.own, self.delete, **HIDDEN)
         deleted = self.delete.click(self.forget, self.own, library, **HIDDEN)
         deleted.then(events.first_look, outputs=outputs, **HIDDEN)
-        self.on(self.scope.input, self.switch, [search, self.own, self.scope], outputs)
+        switched = [self.message, *outputs]
+        self.on(self.scope.input, self.switch, [search, self.own, self.scope], switched)
 
     def add(
         self,
@@ -99,7 +101,7 @@ class OwnSounds(Section):
             progress((done, len(files)), desc="Embedding your sounds", unit="files")
             yield {
                 **self.events.wait(search, own),
-                self.events.result.message: remarks_message(skipped, noticed),
+                self.message: remarks_message(skipped, noticed),
                 self.own: own,
                 self.scope: gr.Radio(value=OWN, visible=True),
                 self.contents: _contents(own),
@@ -113,6 +115,7 @@ class OwnSounds(Section):
             self.own: None,
             self.scope: gr.Radio(value=DEMO, visible=False),
             self.contents: DELETED,
+            self.message: "",
         }
 
     def switch(self, past: Search, own: VisitorLibrary | None, scope: str) -> Update:
