@@ -36,7 +36,6 @@ from earshot.tabs.shared.events import (
     HIDDEN,
     LAST,
     Values,
-    empty_after,
     on_model,
     queued,
     reporting,
@@ -54,6 +53,15 @@ MAX_SECONDS: Final = 5  # of a recording
 # In the page: the sentence that the coach asked for in the last recording, as the last input.
 TAKE_PROMPT: Final = """(...inputs) =>
   [...inputs.slice(0, -1), document.querySelector(".coach")?.dataset.asked ?? ""]"""
+# In the page: the file was deleted. The camera is ready for the next video; an upload stays to be
+# seen, from the visitor's own file.
+AFTER_READING: Final = """() => {
+  const upload = document.querySelector("#lip-camera [aria-label='Upload file'].selected");
+  return [
+    { __type__: "update", ...(upload ? {} : { value: null }) },
+    { __type__: "update", interactive: false },
+  ];
+}"""
 START: Final = "Open the camera below, or upload a video of one person who speaks."
 MODEL: Final = "lip-to-speech"  # in checkpoints/
 HEADS: Final = ASSETS / "heads"
@@ -175,20 +183,18 @@ def _layout(offer: "Offer[LipToSpeech]", services: Services) -> None:
         lambda path: gr.Button(interactive=bool(path)), inputs=video, outputs=read, **HIDDEN
     )
     audio.input(lambda on: gr.Video(webcam_options=_webcam(on)), audio, video, **HIDDEN)
-    on_read = reporting(events.read, message)
     chosen = [voice, pitch, timbre, owner]
-    main: dict[str, Any] = {"progress_on": lanes, "start": read, "stop": stop}
+    main: dict[str, Any] = {"progress_on": lanes, "start": read, "stop": stop, "message": message}
     no_prompt = gr.Textbox("", visible=False)
     triggers = ((read.click, None), (video.stop_recording, TAKE_PROMPT), (video.upload, None))
     for trigger, js in triggers:
         inputs = [visit, video, vocoder, *chosen, no_prompt]
-        job = on_model(trigger, on_read, inputs, components.all(), js=js, **main)
-        # The file was deleted: the camera is ready for the next video.
-        empty_after(job, video)
+        job = on_model(trigger, events.read, inputs, components.all(), js=js, **main)
+        job.then(None, None, [video, read], js=AFTER_READING, **HIDDEN)
     for chip, example, sentence in chips:
         on_model(
             chip.click,
-            on_read,
+            events.read,
             [visit, example, vocoder, *chosen, sentence],
             components.all(),
             **main,

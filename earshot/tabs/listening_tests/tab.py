@@ -224,9 +224,10 @@ def _layout(tests: TestLibrary, drafts: Drafts, publishing: bool, host: str | No
     )
     on_model(
         make.click,
-        reporting(events.from_upload, message),
+        events.from_upload,
         inputs,
         outputs,
+        message=message,
         progress_on=fields.consent,  # the message is empty, and nothing to scroll to
         start=make,
         stop=stop,

@@ -60,6 +60,14 @@ SHOW_AGAIN: Final = """() => requestAnimationFrame(() => {
   const bar = parseFloat(getComputedStyle(result).scrollMarginBottom);
   if (bottom < 0 || top > innerHeight - bar - 40) (%s)();
 })"""
+# A result that stays where the next input was refused says that it is the one before (style.css).
+MARK_OLD: Final = """(message) => {
+  const result = document.getElementById("%s");
+  const room = result.closest(".room-result, .gr-accordion");
+  if (result.closest(".room-input")) return;
+  const part = room?.matches(".room-result") ? room : result;
+  part.toggleAttribute("data-old", /message error/.test(message));
+}"""
 # The buttons of a job change in the page itself: no round trips to wait for or to serve.
 TURN: Final = """() => ["start", "stop"].map((button) =>
   ({ __type__: "update", visible: button === "%s" }))"""
@@ -205,6 +213,7 @@ def on_model(
     inputs: Sequence[Component] | Set[Component],
     outputs: Sequence[Component],
     *,
+    message: Component,
     progress_on: Component,
     start: Component,
     stop: gr.Button,
@@ -213,17 +222,21 @@ def on_model(
     js: str | None = None,
 ) -> Dependency:
     """Run handler on a queue that all tabs share, for at most so many seconds; meanwhile `stop`
-    stands in for `start`, and ends the work at its next step. A set of inputs gives the handler
-    their values in a dictionary by component; ``js`` gives them from the values in the page.
+    stands in for `start`, and ends the work at its next step. Its errors are shown in `message`,
+    and mark the result as the one before. A set of inputs gives the handler their values in a
+    dictionary by component; ``js`` gives them from the values in the page.
 
     Returns the run, for what comes after it.
     """
-    handler = stoppable(handler, seconds)
+    handler = stoppable(reporting(handler, message), seconds)
     buttons = [start, stop]
     place = progress_on.elem_id
     show = SHOW % place
     begin = f"() => {{ ({show})(); return ({TURN % 'stop'})(); }}"
-    end = f"() => {{ ({SHOW_AGAIN % (place, show)})(); return ({TURN % 'start'})(); }}"
+    end = (
+        f"(message) => {{ ({SHOW_AGAIN % (place, show)})(); ({MARK_OLD % place})(message); "
+        f"return ({TURN % 'start'})(); }}"
+    )
     job = trigger(None, None, buttons, js=begin, **HIDDEN).then(
         handler,
         inputs,
@@ -235,7 +248,7 @@ def on_model(
         **PRIVATE,
     )
     number = latest_event()
-    job.then(None, None, buttons, js=end, **HIDDEN)
+    job.then(None, message, buttons, js=end, **HIDDEN)
     # One event a pair of buttons, not one a job: what a page needs to be shown grows with the
     # number of its events times that of its components.
     stopping = _stopping.setdefault(stop, {})

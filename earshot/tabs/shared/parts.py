@@ -58,7 +58,8 @@ class Section:
         **how: Any,
     ) -> Dependency:
         """Run a handler as a job, that can be stopped: see events.on_model."""
-        return on_model(trigger, reporting(handler, self.message), inputs, outputs, **how)
+        how = {"message": self.message, **how}
+        return on_model(trigger, handler, inputs, outputs, **how)
 
 
 def when_opened() -> Callable[..., Dependency]:

@@ -158,6 +158,7 @@ def _wire(events: SoundEvents, ui: SoundComponents, parts: Controls) -> list[Dep
     result, outputs = ui.result, ui.outputs
     searched: list[Component] = [result.search, ui.own]
     main: dict[str, Any] = {
+        "message": result.message,
         "progress_on": result.summary,
         "start": parts.search,
         "stop": parts.stop,
@@ -187,10 +188,7 @@ def _wire(events: SoundEvents, ui: SoundComponents, parts: Controls) -> list[Dep
         )
     chip = ui.understood.edit(events.change_parts, result.search, ui.text, **HIDDEN)
     triggers.append(chip.then)
-    jobs = [
-        on_model(trigger, reporting(events.search, result.message), ui.inputs, outputs, **main)
-        for trigger in triggers
-    ]
+    jobs = [on_model(trigger, events.search, ui.inputs, outputs, **main) for trigger in triggers]
     for gone in (ui.liked_chip.click, ui.recording.input, ui.scope.change):
         gone(events.unlike, None, ui.like, **HIDDEN)
     return jobs

@@ -189,6 +189,7 @@ def _layout(tab: gr.Blocks, offer: "Offer[Converter]", services: Services) -> No
     outputs = [message, result, lanes, numbers]
     inputs = {audio, result, *chosen.components}
     main = {"outputs": outputs, "progress_on": lanes, "start": convert, "stop": stop}
+    main["message"] = message
 
     tab.load(lambda: {**events.first_look(), seed: Nobody().seed}, None, [*outputs, seed], **HIDDEN)
     audio.change(
@@ -211,12 +212,12 @@ def _layout(tab: gr.Blocks, offer: "Offer[Converter]", services: Services) -> No
     ]
     jobs = []
     for trigger, handler in handlers:
-        job = on_model(trigger, reporting(handler, message), inputs, queue=CONVERSION_QUEUE, **main)
+        job = on_model(trigger, handler, inputs, queue=CONVERSION_QUEUE, **main)
         jobs.append(job)
     quick = {**main, "queue": QUICK_QUEUE}
-    jobs.append(on_model(lanes.submit, reporting(events.speak, message), inputs, **quick))
+    jobs.append(on_model(lanes.submit, events.speak, inputs, **quick))
     loaded = {units_file, *chosen.components}
-    jobs.append(on_model(units_file.upload, reporting(events.load, message), loaded, **quick))
+    jobs.append(on_model(units_file.upload, events.load, loaded, **quick))
     if words:
         for job in jobs:
             words.follow(job, result)
@@ -224,9 +225,10 @@ def _layout(tab: gr.Blocks, offer: "Offer[Converter]", services: Services) -> No
     for button, handler in ((some, some_rates), (every_rate, events.compare_rates)):
         on_model(
             button.click,
-            reporting(handler, rates_message),
+            handler,
             inputs,
             [rates_message, rates],
+            message=rates_message,
             progress_on=rates,
             start=button,
             stop=halt,
