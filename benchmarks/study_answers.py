@@ -214,17 +214,17 @@ def thresholds() -> Iterator[str]:
             table, truth = draw_staircases(rng, raters, trials, spread, unlike, width, slips)
             estimate = psychometric(STAIRCASE, table).threshold
             outcomes.append((estimate.value - truth, estimate.low <= truth <= estimate.high))
-        off, held = np.mean(outcomes, axis=0)
+        off, held = np.array(outcomes).T
         yield (
             f"| {raters} × {trials} | {spread:g} | {unlike:g} | {width:g} | {100 * slips:g} "
-            f"| {off:+.2f} | {100 * held:.1f} |"
+            f"| {np.nanmean(off):+.2f} | {100 * held.mean():.1f} |"
         )
     yield ""
     yield (
         "Levels from 10 to 0 in steps of 1; two right in a row lead to a harder one, one wrong to "
         f"an easier one. The true threshold is {THRESHOLD:g} and what these {STIMULI} stimuli add. "
-        "Off by: on the average. The analysis takes 2 % of answers for slips, whatever they are: "
-        "where raters slip far more often, the threshold comes out too easy, and is held less "
+        "Off by: on the average, of tests whose threshold lies among the levels. The analysis "
+        "takes 2 % of answers for slips, whatever they are: where raters slip far more often, the threshold comes out too easy, and is held less "
         "often. So many tests leave 1.4 points of doubt."
     )
 
