@@ -18,10 +18,11 @@ class WordsTraining(System):
         """Add the parts of the evaluation, further systems, and which of all to measure."""
         evaluate.add_argument(
             "--part",
-            choices=["table", "fluent", "calibration", "pronunciation"],
+            choices=["table", "fluent", "calibration", "pronunciation", "languages"],
             default="table",
-            help="words cut from fluent speech; the probabilities of the default, or the "
-            "sounds that were wrong, either of which --publish writes; the table unless given",
+            help="words cut from fluent speech; the probabilities of the default, the sounds "
+            "that were wrong, or what helps unseen languages, which --publish writes; the table "
+            "unless given",
         )
         evaluate.add_argument("--compared", type=Path, help="a folder of further checkpoints")
         evaluate.add_argument(
@@ -80,6 +81,7 @@ class WordsTraining(System):
         from training.common.report import publish_table, publish_text
         from training.words.calibration import calibrate_default
         from training.words.evaluate import details, evaluate, evaluate_fluent, publish
+        from training.words.languages import evaluate_languages
         from training.words.pronunciation import evaluate_pronunciation
         from training.words.recipe import MEASURED, OVER_STATES, SHIPPED
 
@@ -89,6 +91,9 @@ class WordsTraining(System):
             return
         if arguments.part == "pronunciation":
             evaluate_pronunciation(data, arguments.publish, arguments.quick)
+            return
+        if arguments.part == "languages":
+            evaluate_languages(data, arguments.publish)
             return
         if arguments.part == "fluent":
             shipped = [CHECKPOINTS / name for name in only or (*SHIPPED, *OVER_STATES)]

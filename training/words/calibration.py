@@ -132,7 +132,7 @@ def in_conditions(
                 yield replace(word, waveform=in_noise(word.waveform, noise, snr, start))
 
 
-def _in_sentences(data: Path) -> Iterator[RecordedWord]:
+def in_sentences(data: Path) -> Iterator[RecordedWord]:
     """Cut words out of the English validation prompts, whose speaker said the training prompts too;
     no zero-shot ones.
 
@@ -169,7 +169,7 @@ def calibrate_default(data: Path, publish: bool) -> None:
     fitted = calibration(
         Words.from_pretrained(path.parent, "cpu"),
         recordings,
-        [*noisy, *_in_sentences(data)],
+        [*noisy, *in_sentences(data)],
         sorted({phonemes_of(item) for item in items}),
     )
     print({name: fitted[name] for name in ("temperature", "another")})

@@ -270,7 +270,7 @@ def _listener() -> Listener:
         waveform = utterance.waveform
         posteriors = [np.exp(each[:, COLUMNS]) for each in words.log_posteriors(waveform)]
         if find_spec("hama"):
-            posteriors.append(_hama_posteriors(waveform))
+            posteriors.append(hama_posteriors(waveform))
         utterance = replace(utterance, waveform=SILENCE)
         seconds = len(waveform) / SAMPLE_RATE
         texts = [text for text in (expected, another) if text]
@@ -337,7 +337,7 @@ def _hama() -> tuple[Any, dict[int, list[int]]]:
     return model, columns
 
 
-def _hama_posteriors(waveform: np.ndarray) -> np.ndarray:
+def hama_posteriors(waveform: np.ndarray) -> np.ndarray:
     """Map speech (T,) at 16 kHz → hama's posteriors of the blank and of English (S, 1 + A)."""
     model, columns = _hama()
     samples = np.clip(waveform, -1, 1).astype(np.float32)[None]

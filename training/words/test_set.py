@@ -97,7 +97,7 @@ def select_test_set(data: Path, split: str, limit: int | None = None) -> TestSet
     Raises SystemExit where there is nothing to measure.
     """
     items, words, of_zero_shot = _read(data)
-    test = _in_split(items, split)
+    test = in_split(items, split)
     zero_shot = {word for word, held_out in zip(words, of_zero_shot, strict=True) if held_out}
     if not test.any():
         raise SystemExit(f"{data} has no words by test speakers: try --split all.")
@@ -136,7 +136,7 @@ def _read(data: Path) -> tuple[list[Item], list[WordType], np.ndarray]:
     return items, words, np.array(of_zero_shot)
 
 
-def _in_split(items: Sequence[Item], split: str) -> np.ndarray:
+def in_split(items: Sequence[Item], split: str) -> np.ndarray:
     if split == "all":
         return np.ones(len(items), bool)
     elsewhere = {(item.corpus, item.speaker) for item in items if item.split != split}

@@ -15,7 +15,8 @@ from typing import Final
 import numpy as np
 import torch
 from torch import Tensor
-from torch.nn.functional import pad
+from torch.nn.functional import ctc_loss, pad
+from torch.nn.utils.rnn import pad_sequence
 
 from earshot.media.text.phonemes import ARPABET, numbers
 
@@ -27,6 +28,7 @@ NUMBERS: Final = {phoneme: number for number, phoneme in enumerate(ENGLISH, star
 SUBSTITUTED, DROPPED, ADDED = 0.05, 0.03, 0.01
 MIN_POSTERIOR: Final = 1e-5  # of a posterior
 EPSILON: Final = 1e-12
+MIN_LIKELIHOOD: Final = -12.0  # logarithm, of a phoneme of a word
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,38 @@ def align_english(
         _middles(when) * step,
         _middles(when_before) * step,
     )
+
+
+@torch.inference_mode()
+def likelihoods(log_posteriors: Tensor, words: Sequence[Sequence[int]]) -> np.ndarray:
+    """Compute the logarithm of each word's likelihood by CTC, per phoneme, against the best path
+    without constraint: log posteriors (S, P), N words by their numbers → (N,)."""
+    steps = log_posteriors.float().log_softmax(dim=-1)
+    lengths = torch.tensor([len(word) for word in words])
+    targets = pad_sequence([torch.tensor(word) for word in words], batch_first=True)
+    each = steps[:, None].expand(-1, len(words), -1)
+    spans = torch.full((len(words),), len(steps))
+    losses = ctc_loss(each, targets, spans, lengths, reduction="none")
+    best = steps.max(dim=-1).values.sum()
+    return ((-losses - best) / lengths).clamp(min=MIN_LIKELIHOOD).numpy()
+
+
+def is_foreign(word: Sequence[str]) -> bool:
+    """Whether a word has a phoneme that English lacks."""
+    return not set(word) <= NUMBERS.keys()
+
+
+def foreign_likelihoods(
+    log_posteriors: Tensor, words: Sequence[Sequence[str]], usual: float
+) -> np.ndarray:
+    """Compute the likelihoods of N words with a phoneme that English lacks, above that which is
+    ``usual`` of the word that was said; 0 for the others: (S, P) → (N,)."""
+    foreign = [row for row, word in enumerate(words) if is_foreign(word)]
+    scores = np.zeros(len(words))
+    if foreign:
+        spelled = [numbers(words[row]) for row in foreign]
+        scores[foreign] = likelihoods(log_posteriors, spelled) - usual
+    return scores
 
 
 def _log_sum(

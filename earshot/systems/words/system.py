@@ -37,6 +37,7 @@ from earshot.pretrained.checkpoint import (
 )
 from earshot.systems.words.front_end import FrontEnd, at_level, front_end_name, load_front_end
 from earshot.systems.words.library import LibraryWord, View, WordLibrary
+from earshot.systems.words.phoneme_lattice import foreign_likelihoods
 from earshot.systems.words.pronunciation import Pronouncer, Pronunciation
 from earshot.systems.words.spoken_word import Cut, find_word
 
@@ -168,7 +169,8 @@ class Words:
         The probabilities sum to less than 1: the rest is that of a word outside both.
 
         They are a softmax of the cosines over a temperature. Homophones count once, and the
-        unknown word has a cosine of its own; both numbers were fitted on validation data.
+        unknown word has a cosine of its own; both numbers were fitted on validation data. To the
+        cosine of a word with phonemes that English lacks, their likelihood is added.
         """
         cosines, rows = library.search(spoken.vector, "written", self.CANDIDATES)
         first: dict[tuple[str, ...], tuple[str, float]] = {}  # of each set of homophones
@@ -178,15 +180,27 @@ class Words:
         for word in also:
             cosine = float(word.vector @ spoken.vector)
             first.setdefault(word.pronunciation.phonemes, (word.spelling, cosine))
-        best = sorted(first.items(), key=lambda item: -item[1][1])
+        scores = [cosine for _, cosine in first.values()] + self._foreign_scores(spoken, [*first])
         another = self.config.get("another", self.threshold)
-        weights = np.array([another, *(cosine for _, (_, cosine) in best)])
-        shares = softmax(weights / self.config.get("temperature", 0.1))[1:].tolist()
+        weights = np.append(scores, another) / self.config.get("temperature", 0.1)
+        shares = softmax(weights)[:-1].tolist()
         guesses = [
             Guess(spelling, phonemes, share)
-            for (phonemes, (spelling, _)), share in zip(best, shares, strict=True)
+            for (phonemes, (spelling, _)), share in zip(first.items(), shares, strict=True)
         ]
+        guesses.sort(key=lambda guess: -guess.probability)
         return tuple(guesses[: self.GUESSES])
+
+    def _foreign_scores(self, spoken: Spoken, words: Sequence[Sequence[str]]) -> np.ndarray:
+        """Score words with phonemes that English lacks by their likelihood, where the config has
+        its weight: 0 for the others, (N,)."""
+        fitted = self.config.get("foreign_phonemes")
+        if not fitted:
+            return np.zeros(len(words))
+        first, last = (round(second * SAMPLE_RATE) for second in (spoken.start, spoken.end))
+        speech = at_level(spoken.waveform[first:last])
+        posteriors = torch.from_numpy(self._log_posteriors(self._phoneme_members[0], speech))
+        return fitted["weight"] * foreign_likelihoods(posteriors, words, fitted["usual"])
 
     def embed_waveforms(self, waveforms: Sequence[np.ndarray], once: bool = False) -> np.ndarray:
         """Map words at 16 kHz, (T,) float32 each, trimmed to the word → unit vectors (N, D).

@@ -17,6 +17,7 @@ from safetensors.torch import save_file
 from earshot.core.errors import InputError
 from earshot.media.audio.load import load
 from earshot.media.constants import SAMPLE_RATE
+from earshot.media.text.phonemes import PHONEMES, numbers
 from earshot.models.words.word_embedder import (
     WordEmbedder,
     config_from_dict,
@@ -24,6 +25,7 @@ from earshot.models.words.word_embedder import (
 from earshot.pretrained.checkpoint import read_config
 from earshot.systems.words import Words
 from earshot.systems.words.library import LibraryWord, Projection, WordLibrary
+from earshot.systems.words.pronunciation import Pronunciation
 from earshot.systems.words.spoken_word import CutNeededError, find_word
 
 Say = Callable[..., np.ndarray]
@@ -237,6 +239,35 @@ def test_guess_counts_homophones_once(words: Words, library: WordLibrary, say: S
     assert {guess.spelling for guess in guesses} == {"tree", "three", "coffee"}
     shares = [guess.probability for guess in guesses]
     assert shares == sorted(shares)[::-1] and 0 < sum(shares) < 1
+
+
+def test_guess_weighs_phonemes_that_english_lacks(
+    words: Words, library: WordLibrary, say: Say, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """English words keep their order; of two others with one cosine, that which was said wins."""
+    spoken = words.embed_audio(recording(say("tree")))
+    right, other = ("ħ", "a", "l"), ("q", "uː", "n")
+    typed = [
+        replace(
+            words.embed_text("tree"),
+            spelling="".join(phonemes),
+            pronunciation=Pronunciation(phonemes, "IPA"),
+            vector=spoken.vector,
+        )
+        for phonemes in (other, right)
+    ]
+    before = words.guess(library, spoken, typed)
+    steps = np.full((9, len(PHONEMES)), -9.0)
+    steps[[0, 2, 4, 6, 8], 0] = steps[[1, 3, 7], numbers(right)] = 0.0
+    steps[5, 0] = 0.0
+    monkeypatch.setattr(words, "_log_posteriors", lambda member, speech: steps)
+    monkeypatch.setitem(words.config, "foreign_phonemes", {"weight": 0.04, "usual": -0.5})
+    after = words.guess(library, spoken, typed)
+    assert after[0].phonemes == right and after[0].probability > before[0].probability
+    english = [
+        [g.spelling for g in each if g.phonemes not in (right, other)] for each in (before, after)
+    ]
+    assert english[0] == english[1]
 
 
 def test_guess_knows_words_beside_the_library(words: Words, library: WordLibrary, say: Say) -> None:

@@ -61,11 +61,11 @@ def test_in_sentences_takes_english_validation_prompts(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(calibration, "speech_items", lambda _: [prompt, *others])
     monkeypatch.setattr(calibration, "fluent_words", cut)
-    texts = [word.item.text for word in calibration._in_sentences(Path())]
+    texts = [word.item.text for word in calibration.in_sentences(Path())]
     assert texts == ["three", "six"]
     monkeypatch.setattr(calibration, "speech_items", lambda _: others)
     with pytest.raises(SystemExit, match="studio_prompts"):
-        list(calibration._in_sentences(Path()))
+        list(calibration.in_sentences(Path()))
 
 
 def test_softmax_of_puts_unknown_word_between(monkeypatch: pytest.MonkeyPatch) -> None:
