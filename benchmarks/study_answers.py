@@ -224,8 +224,9 @@ def thresholds() -> Iterator[str]:
         "Levels from 10 to 0 in steps of 1; two right in a row lead to a harder one, one wrong to "
         f"an easier one. The true threshold is {THRESHOLD:g} and what these {STIMULI} stimuli add. "
         "Off by: on the average, of tests whose threshold lies among the levels. The analysis "
-        "takes 2 % of answers for slips, whatever they are: where raters slip far more often, the threshold comes out too easy, and is held less "
-        "often. So many tests leave 1.4 points of doubt."
+        "takes 2 % of answers for slips, whatever they are: where raters slip far more often, the "
+        "threshold comes out too easy, and is held less often. So many tests leave 1.4 points of "
+        "doubt."
     )
 
 
