@@ -34,6 +34,8 @@ demo.tar:
 test: $(VENV)/dev $(VENV)/packages
 	@{ command -v chromium && command -v espeak-ng; } >/dev/null || \
 		{ $(call apt,chromium fonts-liberation espeak-ng); }
+	@command -v chromium-headless-shell >/dev/null || { $(call apt,chromium-headless-shell); } || \
+		echo "Without Chromium's shell the tests in browsers take a third longer."
 	@{ command -v postgres || ls /usr/lib/postgresql/*/bin/postgres; } >/dev/null 2>&1 || \
 		{ $(call apt,postgresql); }
 	@command -v pulseaudio >/dev/null || \

@@ -67,7 +67,8 @@ def outer(address: str) -> Iterator[str]:
 
 @pytest.fixture
 def page(chromium: Callable[..., Browser], speech: Path) -> Iterator[Page]:
-    browser = chromium(speech, flags=(NO_COOKIES,))
+    # The shell gives an iframe its cookies all the same.
+    browser = chromium(speech, flags=(NO_COOKIES,), whole=True)
     page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
     page.set_default_timeout(PATIENCE)
     expect.set_options(timeout=PATIENCE)

@@ -1,9 +1,11 @@
 """What a call, a sleep or a pulled plug does to the sounds of a rater's page."""
 
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -44,6 +46,14 @@ STUB = """
   const buffers = [{ duration: 2, sampleRate: 48000 }, { duration: 2, sampleRate: 48000 }];
   const deck = (together) => new Deck(player, buffers, together, () => null);
 """
+
+
+@pytest.fixture(scope="module")
+def browser(chromium: Callable[..., Browser], speech: Path) -> Iterator[Browser]:
+    """The whole of Chromium: its shell counts no sound that was left out."""
+    started = chromium(speech, whole=True)
+    yield started
+    started.close()
 
 
 def run(page: Page, address: str, steps: str) -> dict[str, object]:
