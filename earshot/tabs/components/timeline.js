@@ -16,6 +16,7 @@ let dragging = null; // "cells" or "time" while the mouse is down, or a finger a
 let pointer = "mouse";
 let pressing = null; // what a long press begins when its time is up
 let pressed = false; // whether the press that ends was a long one
+let frame = 0; // in which the playhead moves next
 let queue = []; // tracks that are still to be played one after another
 
 const LONG_PRESS = 400; // ms
@@ -45,13 +46,15 @@ function showPlaying() {
   for (const video of videos) video.closest("figure").hidden = video !== picture;
 }
 
+// One loop, however often another track is played meanwhile.
 function follow() {
+  cancelAnimationFrame(frame);
   const player = players()[current];
   if (!player || player.paused) return;
   time = player.currentTime;
   showTime();
   if (zoom > 1) keepInSight();
-  requestAnimationFrame(follow);
+  frame = requestAnimationFrame(follow);
 }
 
 function seek(to) {

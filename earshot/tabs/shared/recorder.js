@@ -37,7 +37,8 @@
       const level = Math.max(FLOOR, 10 * Math.log10(power + 1e-9));
       row.querySelector("i").style.transform = `scaleX(${(paused ? 0 : 1 - level / FLOOR).toFixed(3)})`;
       row.querySelector("[role=meter]").setAttribute("aria-valuenow", Math.round(level));
-      row.querySelector("time").textContent = clock(seconds);
+      const [time, text] = [row.querySelector("time"), clock(seconds)];
+      if (time.textContent !== text) time.textContent = text; // a new one lays the whole page out
     }, EVERY);
     box.dataset.recording = box.dataset.recorded = "";
   }

@@ -12,6 +12,7 @@ import { check, consent, HEADPHONES, ROOM, volume } from "./start.js";
 import { list, number, t, translate } from "./text.js";
 
 const RETRY_AFTER = 10_000; // ms
+const SILENT = 100; // ms between two frames while nothing sounds
 
 const [main, bar, count, footer] = ["main", "bar", "count", "footer"].map((id) => document.getElementById(id));
 const params = new URL(location.href).searchParams; // ours, and what a panel adds to the link
@@ -26,6 +27,7 @@ let test = null; // what the server says about the test and this rater
 let player = null;
 let rested = 0; // how many trials were done at the last break, or when this page was opened
 let current = {}; // the step on the page: { draw, deck, key }, each where it has one
+let [frame, timer] = [0, 0]; // when it is drawn next
 
 const button = (text, onclick, kind = "main") => h("button", { type: "button", class: kind, onclick }, text);
 const page = (title, ...parts) => h("section", { class: "page" }, h("h1", {}, title), ...parts);
@@ -38,6 +40,7 @@ function show(element, step = {}) {
   current.deck?.screen?.close();
   current = step;
   main.replaceChildren(element);
+  soon();
   if (test?.preview) main.prepend(h("p", { class: "message preview" }, t("preview")));
   scrollTo(0, 0);
   const title = element.querySelector("h1");
@@ -322,9 +325,20 @@ function typed({ key, code }) {
   return latin && key.length === 1 && key.charCodeAt(0) > 0x24f ? latin.toLowerCase() : key;
 }
 
-(function frame() {
+// Draws the step: in every frame while something sounds, at once after what the rater does, and else
+// ten times a second, for a page that waits should take no work. A hidden page is not drawn.
+function draw() {
   current.draw?.();
-  requestAnimationFrame(frame);
-})();
+  if (current.deck?.active >= 0) soon();
+  else timer = setTimeout(soon, SILENT);
+}
 
+function soon() {
+  clearTimeout(timer);
+  cancelAnimationFrame(frame);
+  frame = requestAnimationFrame(draw);
+}
+
+for (const kind of ["click", "change", "input", "keydown", "pointerup"]) document.addEventListener(kind, soon);
+soon();
 go(begin);
