@@ -179,7 +179,11 @@ def chance_power(estimate: Estimate, share: float, sizes: Sizes, level: float) -
 
 def _needed(answers: np.ndarray, level: float) -> np.ndarray:
     """Count the right answers that it takes for p to be at most the level."""
-    few = np.arange(MAX_EXACT + 1)
-    table = binom.isf(level, few, CHANCE) + 1
     many = answers / 2 - ndtri(level) * np.sqrt(answers) / 2 + 1
-    return np.where(answers > MAX_EXACT, many, table[np.minimum(answers, MAX_EXACT).astype(int)])
+    few = _needed_of_few(level)[np.minimum(answers, MAX_EXACT).astype(int)]
+    return np.where(answers > MAX_EXACT, many, few)
+
+
+@cache
+def _needed_of_few(level: float) -> np.ndarray:
+    return binom.isf(level, np.arange(MAX_EXACT + 1), CHANCE) + 1

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 import pandas as pd
+from scipy.special import expit
 from statsmodels.api import OLS
 from statsmodels.miscmodels.ordinal_model import OrderedModel
 
@@ -139,7 +140,7 @@ def _ordinal(answers: Table) -> dict[tuple[str, str], Estimate]:
     few = 1 <= levels.max() < MAX_LEVELS
     if len(names) < 2 or not few or len(answers) > MAX_ORDINAL:
         return {}
-    model: Any = OrderedModel(levels, np.eye(len(names))[systems][:, 1:], distr="logit")
+    model: Any = _CumulativeLogit(levels, np.eye(len(names))[systems][:, 1:], distr="logit")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it is said by what the estimates are
         fit = model.fit(method="bfgs", disp=False, maxiter=200)
@@ -165,6 +166,15 @@ def _ordinal(answers: Table) -> dict[tuple[str, str], Estimate]:
         value = float(weights @ np.asarray(fit.params))
         estimates[str(names[one]), str(names[other])] = Estimate(value, variance)
     return estimates
+
+
+class _CumulativeLogit(OrderedModel):
+    """The model, without what scipy.stats does around its logistic function, four fifths of the
+    work of a fit."""
+
+    def cdf(self, x: np.ndarray) -> np.ndarray:
+        """Return the probability of what is not above x."""
+        return expit(x)
 
 
 def _clustered(influences: np.ndarray, groups: np.ndarray) -> np.ndarray:

@@ -50,7 +50,7 @@ def test_train_stage_starts_from_another(
     monkeypatch.setattr(schedule, "EPOCH", 4)
     held_out = frozenset({tuple(numbers(from_arpabet("K AE T")))})
     mixture = Mixture(channel_matched=0.5, channel_swapped=0.5, liftered=0.5)
-    stage = Stage(12, 1e-3, 1, held_out, objective=objective, mixture=mixture, n_words=8)
+    stage = Stage(8, 1e-3, 1, held_out, objective=objective, mixture=mixture, n_words=8)
     train_stage(tmp_path, "tiny", config, stage)
     assert (tmp_path / "tiny.pt").exists()
     document = (tmp_path / "tiny.json").read_text()
