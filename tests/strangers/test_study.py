@@ -18,6 +18,7 @@ from benchmarks.support.listening import Rater
 from earshot.core.errors import InputError
 from earshot.study import preregistration
 from earshot.study.__main__ import main
+from earshot.study.analysis.report import figures
 from earshot.study.design import folder, spec
 from earshot.study.design.form import Form
 from earshot.study.design.scales import UNWRITTEN
@@ -102,6 +103,7 @@ def test_rehearsal_is_replaced_only_on_request(
     test, store = spec.load(folder), Store(f"sqlite:///{folder / 'answers.db'}")
     rater = enrol(store, test)
     store.answer(test, rater.token, 0, *any_answer(test, rater.items[0]), 900)
+    monkeypatch.setattr(figures, "save", lambda *_: [])  # which takes longer than all else
     run(monkeypatch, "simulate", folder, "--raters", 3)
     with pytest.raises(SystemExit, match="is there already"):
         run(monkeypatch, "simulate", folder, "--raters", 2)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from earshot.study.__main__ import main
+from earshot.study.analysis.report import figures
 from earshot.study.design import DESIGNS
 from earshot.study.design.spec import load
 from earshot.study.storage.store import Store
@@ -78,6 +79,7 @@ def test_export_of_changed_test_exits(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_simulate_rehearses_beside_the_real_answers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(figures, "save", lambda *_: [])  # which takes longer than all else
     folder = make_folder(tmp_path / "t")
     for _ in range(2):
         run(monkeypatch, "simulate", folder, "--raters", 3, "--overwrite")

@@ -13,6 +13,7 @@ from fastapi.testclient import TestClient
 from benchmarks.support.listening import Rater, write_test
 from earshot.core.errors import InputError
 from earshot.study.analysis import analyse, paths, write
+from earshot.study.analysis.report import figures
 from earshot.study.analysis.report.page import page
 from earshot.study.design.scales import MAX_FAULTS
 from earshot.study.design.spec import SpecError, load
@@ -90,7 +91,7 @@ def test_unfit_lists_are_refused(tmp_path: Path, design: str, more: dict[str, An
 
 @pytest.mark.parametrize("name", ["alone", "sliders"])
 def test_faults_stand_by_system_and_change_no_score(
-    tests: TestLibrary, tmp_path: Path, name: str
+    tests: TestLibrary, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     """Their share is that of the sounds of a system, with an interval; scores are as without."""
     test = tests.open(name).test
@@ -110,6 +111,7 @@ def test_faults_stand_by_system_and_change_no_score(
     bare = analyse(test, table[table["scale"] != "faults"])
     pd.testing.assert_frame_equal(bare.included.systems, results.included.systems)
     assert "What was wrong?" in page(results) and "What was wrong?" not in page(bare)
+    monkeypatch.setattr(figures, "save", lambda *_: [])  # which takes longer than all else
     write(results, tmp_path / "out")
     assert (tmp_path / "out" / "faults.csv").is_file()
     assert tmp_path / "out" / "faults.csv" in paths(test, tmp_path / "out")
