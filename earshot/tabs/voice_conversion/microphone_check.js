@@ -37,7 +37,8 @@ function measure() {
   one(".mic-level b").style.left = `${(100 * share(noise)).toFixed(1)}%`;
   one(".mic-level").setAttribute("aria-valuenow", Math.round(now));
   if (open.levels.length < NOISE_LEVELS / 4) return;
-  one(".mic small").textContent = `Noise ${Math.round(noise)} dBFS`;
+  const text = `Noise ${Math.round(noise)} dBFS`;
+  if (one(".mic small").textContent !== text) one(".mic small").textContent = text;
   const kind = 20 * Math.log10(peak + 1e-9) > CLIPPED ? "clipped"
     : noise > MAX_NOISE ? "loud" : speech < noise + 15 ? "low" : "good";
   if (open.kind === kind) return;
