@@ -55,7 +55,8 @@ PEOPLE: Final = 60  # recordings of a corpus
 CALLED_WRONG: Final = 0.04  # share of right phonemes, on the voices fitted on; the floor is 0.05
 CALLED_CLOSE: Final = 0.12  # of right phonemes, close or wrong
 NEAR: Final = 0.06  # seconds
-REGULARISATION: Final = 0.3
+REGULARISATION: Final = 30.0
+PEOPLE_WEIGHT: Final = 10.0  # of a phoneme of people in the fit; of a synthetic voice 1
 MAX_SECONDS: Final = 20.0  # of a recording of people
 SPELLING: Final = re.compile(r"[a-z']+")
 DIGIT: Final = re.compile(r"\d")
@@ -172,7 +173,7 @@ def _markdown(rows: Sequence[dict[str, str]]) -> str:
 def fit_calibration(examples: Sequence[Example], models: Sequence[int]) -> Calibration:
     """Fit the logistic regression over the evidence of some models, and its thresholds, which are
     those of the share of right phonemes on the right utterances."""
-    odds, wrong, symbols, late = [], [], [], []
+    odds, wrong, symbols, late, weights = [], [], [], [], []
     for example in examples:
         utterance, length = example.utterance, len(example.expected)
         evidence = [example.evidence[model] for model in models]
@@ -185,8 +186,10 @@ def fit_calibration(examples: Sequence[Example], models: Sequence[int]) -> Calib
             if utterance.kind == "changed":
                 late.append([np.mean(utterance.span) - each.times[place] for each in evidence])
         wrong.append(is_wrong)
+        weights.append(np.full(len(is_wrong), 1.0 if utterance.voice in FIT else PEOPLE_WEIGHT))
     table, labels = _features(np.concatenate(odds), np.concatenate(symbols)), np.concatenate(wrong)
-    regression = LogisticRegression(C=REGULARISATION, max_iter=3000).fit(table, labels)
+    regression = LogisticRegression(C=REGULARISATION, max_iter=3000)
+    regression.fit(table, labels, np.concatenate(weights))
     numbers, bias = regression.coef_[0].round(4).tolist(), float(regression.intercept_[0])
     count = len(models)
     biases = {p: round(n / 2, 4) for p, n in zip(ENGLISH, numbers[2 * count :], strict=False)}

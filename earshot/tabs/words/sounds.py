@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 HINT: Final = """<p class="hint">Type an English word or sentence, then say it: each of its sounds
 is shown as expected, close, or heard as another. Measured on synthetic voices of America, England
-and Scotland, on readers of American English and on Mandarin students: it overlooks one wrong sound
-in three, and calls one right sound in twenty wrong, one in eleven of a reader's. It is no
+and Scotland, on readers of American English and on Mandarin students: it overlooks three wrong
+sounds in ten, and calls one right sound in twenty wrong, one in ten of a reader's. It is no
 examiner.</p>"""
 EMPTY: Final = "What was heard of each sound appears here."
 NO_TEXT: Final = "Type the word or sentence that you say."
