@@ -75,9 +75,13 @@ $(VENV)/packages: packages.txt | $(BIN)/python
 	touch $@
 
 $(VENV)/run-time: requirements.txt | $(BIN)/python
-	@echo "Installing what the app needs: this takes some minutes, once."
+	@echo "Installing what the app needs into $(VENV), once: $(if $(GPU),8,3) GB, 4 to 10 minutes. pip prints" \
+		"nothing until a step is done."
+	@echo "1 of 3: torch, the largest."
 	$(torch)
+	@echo "2 of 3: the other packages of requirements.txt, most of the time."
 	$(BIN)/python -m pip install -q -r requirements.txt
+	@echo "3 of 3: an encoder of sounds, and code compiled ahead."
 	$(BIN)/python -m earshot sounds fetch || \
 		echo "Sound search will try again at its first search."
 	$(BIN)/python -m scripts.compile

@@ -15,6 +15,7 @@ earshot check-system    runs such a file, and says what is wrong
 earshot doctor          what this machine has of what is needed, and what to do about the rest
 """
 
+import os
 import sys
 from importlib import import_module
 from typing import Final
@@ -42,6 +43,8 @@ def main() -> None:
     open_streams()
     command, *arguments = sys.argv[1:] or [""]
     if command in COMMANDS:
+        # Loading takes a second: its bars would stand among what a command says.
+        os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
         module, _, function = COMMANDS[command].partition(":")
         getattr(import_module(module), function or "main")(arguments)
         return

@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from earshot.systems.sound_search import SearchResult
 
 LIBRARY: Final = ASSETS / "sounds.index"
+COLUMNS: Final = (
+    "The best first, by the sound and its words together. Cosine of the sound alone, where it fits "
+    "best, file, caption:"
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -113,6 +117,8 @@ def _search(options: argparse.Namespace) -> None:
     result = search(index, *query, limit=options.n, threshold=threshold)
     for notice in result.notices:
         print(notice, file=sys.stderr)
+    if not options.json:
+        print(COLUMNS, file=sys.stderr)
     for line in (_documents if options.json else _lines)(result):
         print(line)
 
