@@ -226,6 +226,18 @@ def in_order(
     return Ranking(*(column[order] for column in nearest))
 
 
+def has_amounts(hit: Hit, compound: Compound) -> bool:
+    """Whether a sound is heard as often and as long as a text asks for, as far as can be
+    measured."""
+    sound, parts = hit.sound, zip(hit.part_scores, compound.amounts, strict=True)
+    measured = [
+        (amount, occurrence(sound.file, sound.content_hash, part))
+        for part, amount in parts
+        if amount
+    ]
+    return all(amount.fit(*times) == 1 for amount, times in measured if times)
+
+
 def occurrence(path: Path, content_hash: str, scores: np.ndarray) -> Occurrence | None:
     """Measure how often and how long a sound is heard where its scores (S,) match; None for a file
     that cannot be read, or that is long."""

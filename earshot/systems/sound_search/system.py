@@ -6,6 +6,7 @@ python -m earshot sounds index FOLDER builds or updates the index of a folder.
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 from weakref import WeakKeyDictionary
@@ -42,6 +43,7 @@ from earshot.systems.sound_search.ranking import (
     Hit,
     SearchResult,
     find,
+    has_amounts,
     in_order,
     part_scores_of,
     place,
@@ -192,12 +194,18 @@ class SoundSearch:
             _hit(library, number, scores, queries, compound, matches, words)
             for number in ranked[:limit]
         )
+        if any(compound.amounts):
+            hits = tuple(
+                replace(hit, matches=hit.matches and has_amounts(hit, compound)) for hit in hits
+            )
         read = f"Read as “{named}”" if negated or named != query.english else ""
         split = read and read + (f", but not “{negated}”." if negated else ".")
         point = place_on_map(nearest.scores[None], library.layout[nearest.numbers])[0]
         return SearchResult(
             hits=hits,
-            matched=bool(np.any(matches[ranked])),
+            matched=any(hit.matches for hit in hits)
+            if any(compound.amounts)
+            else bool(np.any(matches[ranked])),
             threshold=threshold,
             scores=scores,
             point=(float(point[0]), float(point[1])),

@@ -324,6 +324,9 @@ def _summary(search: Search, result: "SearchResult", catalogue: Catalogue, note:
 def _missing(search: Search, result: "SearchResult") -> str:
     """Say that nothing matches, and what comes in its place."""
     links = result.compound.links
+    amounts = " and ".join(f"“{amount.name}”" for amount in result.compound.amounts if amount)
+    if amounts:
+        return f"{amounts}: found in none of the sounds here. The nearest come first."
     if not links:
         return f"Nothing here matches {search.name} well: the nearest come first."
     how = "in this order" if "then" in links else "together"

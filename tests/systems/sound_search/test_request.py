@@ -2,12 +2,15 @@
 
 import math
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
+from earshot.systems.sound_search import ranking
 from earshot.systems.sound_search.query import Compound, parse, understood, written
-from earshot.systems.sound_search.ranking import heard_in, occurrence
+from earshot.systems.sound_search.ranking import Hit, Occurrence, has_amounts, heard_in, occurrence
 from earshot.systems.sound_search.request import amount_of, as_caption
 from tests.support.sounds import write_sound
 
@@ -138,3 +141,13 @@ def test_sound_that_cannot_be_read_is_not_measured(tmp_path: Path) -> None:
     write_sound(tmp_path / "a.wav", 1)
     assert occurrence(tmp_path / "a.wav", "a", np.ones(1)) is not None
     assert occurrence(tmp_path / "gone.wav", "b", np.ones(1)) is None
+
+
+def test_sound_heard_more_often_is_no_match(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file that cannot be read may hold any number."""
+    sound: Any = SimpleNamespace(file=Path("knocks.wav"), content_hash="")
+    hit = Hit(sound, 0.9, np.ones((1, 3), np.float32), (0.0,))
+    for measured, is_met in ((Occurrence(2, 1.0), True), (Occurrence(3, 1.0), False), (None, True)):
+        monkeypatch.setattr(ranking, "occurrence", lambda *_, measured=measured: measured)
+        assert has_amounts(hit, parse("someone knocks twice")) is is_met
+        assert has_amounts(hit, parse("someone knocks"))
