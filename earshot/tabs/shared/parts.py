@@ -104,10 +104,13 @@ def read_number(field: gr.Textbox, typed: str | float | None, least: float) -> f
 
 
 def sound_input(
-    label: str, sources: Sequence[Literal["microphone", "upload"]] = ("microphone", "upload")
+    label: str,
+    sources: Sequence[Literal["microphone", "upload"]] = ("microphone", "upload"),
+    least: float = 0,
 ) -> gr.Audio:
     """Lay out a recorder that takes uploads too, unless sources name one of both; its value is a
-    file. What records is known to recorder.js by its class.
+    file. least: seconds that are needed, which its clock counts. What records, and for how long at
+    least, is known to recorder.js by its classes.
     """
     return gr.Audio(
         sources=list(sources),
@@ -118,7 +121,11 @@ def sound_input(
         waveform_options=gr.WaveformOptions(
             waveform_color="#8A94A0", waveform_progress_color="#0F766E"
         ),
-        elem_classes=["sound-input", *(["records"] if "microphone" in sources else [])],
+        elem_classes=[
+            "sound-input",
+            *(["records"] if "microphone" in sources else []),
+            *([f"at-least-{least:.0f}"] if least else []),
+        ],
     )
 
 

@@ -17,6 +17,7 @@
     const row = document.createElement("div");
     row.className = "recording-now";
     row.innerHTML = ROW;
+    const [, least = 0] = box.className.match(/at-least-(\d+)/) ?? []; // seconds that are needed
     box.append(row);
     let seconds = 0;
     let before = performance.now();
@@ -37,7 +38,9 @@
       const level = Math.max(FLOOR, 10 * Math.log10(power + 1e-9));
       row.querySelector("i").style.transform = `scaleX(${(paused ? 0 : 1 - level / FLOOR).toFixed(3)})`;
       row.querySelector("[role=meter]").setAttribute("aria-valuenow", Math.round(level));
-      const [time, text] = [row.querySelector("time"), clock(seconds)];
+      const missing = Math.ceil(least - seconds);
+      const text = clock(seconds) + (missing > 0 ? `, ${missing} s more` : "");
+      const time = row.querySelector("time");
       if (time.textContent !== text) time.textContent = text; // a new one lays the whole page out
     }, EVERY);
     box.dataset.recording = box.dataset.recorded = "";

@@ -142,7 +142,8 @@ class OwnVoicePanel(Section):
         self.visit = self.sessions.state()
         with gr.Column(visible=False, elem_classes="own-voice") as self.panel:
             self.text = gr.HTML()
-            self.recorder = sound_input("Your voice, 10 to 30 s", ["microphone"])
+            least, _ = settings.REFERENCE_SECONDS
+            self.recorder = sound_input("Your voice, 10 to 30 s", ["microphone"], least)
             self.anybody = _Anybody.layout() if allow_reference else None
             self.message = gr.HTML(elem_id="own-voice")
             with gr.Row():
@@ -310,6 +311,7 @@ class _Anybody:
 
 def _page(text: str) -> Markup:
     return Markup(
-        '<p class="hint">Press record and read this aloud. It takes about 13 seconds.</p>'
+        '<p class="hint">Press record and read all of this aloud: about 13 seconds, and at least '
+        "10, for less does not hold a voice.</p>"
         '<p class="to-read">{}</p>'
     ).format(text)
