@@ -95,14 +95,15 @@ def check(options: argparse.Namespace) -> None:
         sys.exit("\n".join(problems))
     if answers := _answers(test):
         Store(f"sqlite:///{answers}").open(test)  # which reports sounds that were changed
-    for pair in same_systems(test):
-        print(SAME.format(*pair), file=sys.stderr)
     scored = len(test.of_kind("trial"))
     print(
         f"{test.name} is ready: {test.design.name}, {len(test.systems)} systems, {scored} trials, "
         f"{test.trials_per_rater} for each rater and {len(test.trials) - scored} for practice and "
-        "checks."
+        "checks.",
+        flush=True,  # before what is said of it
     )
+    for pair in same_systems(test):
+        print(SAME.format(*pair), file=sys.stderr)
     if gaps := [*reviewer_gaps(test)]:
         print(MISSING, *(f"- {gap}" for gap in gaps), sep="\n", file=sys.stderr)
 

@@ -329,7 +329,8 @@ class HeadphoneCheck:
 def read_headphones(document: Value) -> HeadphoneCheck | None:
     """Read the check of headphones; None for the usual one."""
     value = document.at("headphones")
-    if not document.has("headphones") or not value.is_section(HEADPHONE_KEYS):
+    hint = ", or nothing for the usual check; to keep raters who fail it, rules: headphones: false"
+    if not document.has("headphones") or not value.is_section(HEADPHONE_KEYS, hint):
         return None
     return HeadphoneCheck(
         value.choice("test", get_args(HeadphoneTest), HeadphoneCheck.test),

@@ -39,8 +39,9 @@ TRY: Final = """
 <p>Which of our voice conversions sounds most like a person? Five minutes, with headphones.</p>
 <div><a class="study-button" href="{listen}" target="_blank" rel="noopener">Take the example
 test</a>
-<a href="{results}" target="_blank" rel="noopener">What others said</a></div></div>
+<a href="{results}" target="_blank" rel="noopener">{others}</a></div></div>
 """
+REHEARSED: Final = "What simulated raters said, in a rehearsal"
 READY: Final = "This test can be opened."
 NO_TEST: Final = "Upload your sounds first: this YAML is the example’s."
 PAGE: Final = "samples.zip"
@@ -319,8 +320,10 @@ class StudyEvents:
 
 def example(tests: TestLibrary) -> str:
     """Show the way to the example, whose results anybody may see, as HTML."""
-    tests.open(EXAMPLE.name)
-    return TRY.format(listen=f"listen/{EXAMPLE.name}", results=f"results/{EXAMPLE.name}")
+    test = tests.open(EXAMPLE.name).test
+    others = "What others said" if tests.store.raters(test.name) else REHEARSED
+    listen, results = f"listen/{EXAMPLE.name}", f"results/{EXAMPLE.name}"
+    return TRY.format(listen=listen, results=results, others=others)
 
 
 def links(tests: TestLibrary, name: str, page: str, host: str | None = None) -> str:

@@ -43,7 +43,9 @@ def test_first_look_starts_at_models_threshold(library: FakeLibrary) -> None:
         FakeWords.threshold,
     )
     html = answer[events.panel]["html"]
-    assert "<b>90</b>" in html and "<b>80</b>" in html
+    assert (
+        "<b>10</b>\nare not: false alarms" in html and "<b>20</b> are not called so: misses" in html
+    )
     assert events.first_look(0.3)[events.slider] == 0.3
 
 

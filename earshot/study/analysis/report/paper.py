@@ -406,11 +406,16 @@ def _passed(answers: Table, check: str) -> str:
 
 
 def _headphones(test: Test, answers: Table) -> str:
-    """Return how many raters passed the check of their headphones, and which one it was, where it
-    is not the usual one."""
+    """Return how many raters passed the check of their headphones, which one it was, where it is
+    not the usual one, and whether those who failed stay."""
     check = test.headphones
     about = f", {HEADPHONE_TESTS[check.test]}" if check else ""
-    return _passed(answers, "headphones") + about + ", the short form" * bool(check and check.short)
+    about += ", the short form" * bool(check and check.short)
+    return (
+        _passed(answers, "headphones")
+        + about
+        + ", no matter for who is kept" * (not test.rules.headphones)
+    )
 
 
 def _pictures(answers: Table) -> str:
