@@ -66,7 +66,9 @@ MARK_OLD: Final = """(message) => {
   const room = result.closest(".room-result, .gr-accordion");
   if (result.closest(".room-input")) return;
   const part = room?.matches(".room-result") ? room : result;
-  part.toggleAttribute("data-old", /message error/.test(message));
+  const failed = /message error/.test(message);
+  part.toggleAttribute("data-old", failed);
+  for (const each of part.children) each.toggleAttribute("data-before", failed);
 }"""
 # The buttons of a job change in the page itself: no round trips to wait for or to serve.
 TURN: Final = """() => ["start", "stop"].map((button) =>
