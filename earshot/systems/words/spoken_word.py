@@ -35,8 +35,8 @@ class Word:
 
 
 class CutNeededError(InputError):
-    """The recording holds more than one word. recording: (T,) at 16 kHz; cuts: the segments of
-    speech in it, each at most MAX_SECONDS long; proposed: the one to begin with."""
+    """The recording holds more than one word, or one with a pause in it. recording: (T,) at 16 kHz;
+    cuts: the segments of speech in it, each at most MAX_SECONDS long; proposed: the one to begin with."""
 
     def __init__(
         self, message: str, recording: np.ndarray, cuts: tuple[Cut, ...], advice: str = ""
@@ -91,10 +91,11 @@ def find_word(audio: Audio, cut: Cut | None = None) -> Word:
     if len(cuts) == 1:
         return Word(recording, *cuts[0], notices)
     raise CutNeededError(
-        f"There are {len(cuts)} words with pauses between them.",
+        f"There are {len(cuts)} parts with pauses between them: several words, or one with a pause "
+        "in it.",
         recording,
         cuts,
-        "Say one at a time, or cut one of them out: the longest is marked.",
+        "Say one word in one go, or cut it out: the longest part is marked.",
     )
 
 

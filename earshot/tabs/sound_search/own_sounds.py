@@ -132,7 +132,10 @@ def remarks_message(skipped: Sequence[Remark], noticed: Sequence[Remark]) -> str
 
 
 def _listed(remarks: Sequence[Remark]) -> str:
-    named = " ".join(f"{name}: {text}" for name, text in remarks[:MAX_NAMED])
+    by_text: dict[str, list[str]] = {}
+    for name, text in remarks[:MAX_NAMED]:
+        by_text.setdefault(text, []).append(name)
+    named = " ".join(f"{', '.join(names)}: {text}" for text, names in by_text.items())
     more = f" And {len(remarks) - MAX_NAMED} more." if len(remarks) > MAX_NAMED else ""
     return f"{named}{more}"
 

@@ -62,7 +62,7 @@ watch("value", stop);
 """
 
 
-SEVERAL: Final = "This is more than one word. Say one only, without a pause."
+SEVERAL: Final = "There is a pause in this, as between words. Say one word, in one go."
 PANELS: Final = "words/words.html"
 VOICES: Final = {  # of the library, which are synthetic, by what the page calls them
     "slt": "voice 1",

@@ -146,7 +146,7 @@ def test_embed_audio_with_unusable_cut_raises(
 
 def test_embed_audio_proposes_longest_word(words: Words, say: Say) -> None:
     short, long = say("tea"), say("elephant")
-    with pytest.raises(CutNeededError, match="2 words.*one at a time.*cut") as caught:
+    with pytest.raises(CutNeededError, match="2 parts.*one word in one go.*cut") as caught:
         words.embed_audio(recording(short, silence(0.6), long))
     error = caught.value
     start = 1.1 + len(short) / SAMPLE_RATE

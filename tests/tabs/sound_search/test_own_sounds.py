@@ -116,6 +116,14 @@ def test_add_of_cut_recording_says_so(search: SoundSearch, uploads: Path, name: 
     own.clear()
 
 
+def test_files_refused_for_one_reason_are_named_together() -> None:
+    """A list names so many, and how many more there are."""
+    remarks = [(f"{number}.txt", "No sound." if number else "Empty.") for number in range(10)]
+    message = remarks_message(remarks, [])
+    assert "Not added: 0.txt: Empty. 1.txt, 2.txt, 3.txt" in message
+    assert "7.txt: No sound. And 2 more." in message
+
+
 def test_add_beyond_limit_is_refused(
     search: SoundSearch, uploads: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
