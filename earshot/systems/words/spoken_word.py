@@ -36,7 +36,8 @@ class Word:
 
 class CutNeededError(InputError):
     """The recording holds more than one word, or one with a pause in it. recording: (T,) at 16 kHz;
-    cuts: the segments of speech in it, each at most MAX_SECONDS long; proposed: the one to begin with."""
+    cuts: the segments of speech in it, each at most MAX_SECONDS long; proposed: the one to begin
+    with."""
 
     def __init__(
         self, message: str, recording: np.ndarray, cuts: tuple[Cut, ...], advice: str = ""
