@@ -12,6 +12,7 @@ import gradio as gr
 import httpx
 import pytest
 from gradio.data_classes import PredictBodyInternal
+from gradio.routes import App
 from starlette.requests import Request
 
 from earshot.app import launch
@@ -186,6 +187,7 @@ def test_joins_that_fetch_together_are_counted(monkeypatch: pytest.MonkeyPatch) 
     with gr.Blocks() as page:
         gr.Button().click(lambda: None)
     launch.limit_queue(page, 20)
+    App.create_app(page)  # as at a launch: sessions are of it
     request = Request({"type": "http", "client": ("192.0.2.1", 1), "headers": []})
 
     async def join() -> bool:
