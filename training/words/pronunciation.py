@@ -188,8 +188,8 @@ def fit_calibration(examples: Sequence[Example], models: Sequence[int]) -> Calib
         wrong.append(is_wrong)
         weights.append(np.full(len(is_wrong), 1.0 if utterance.voice in FIT else PEOPLE_WEIGHT))
     table, labels = _features(np.concatenate(odds), np.concatenate(symbols)), np.concatenate(wrong)
-    regression = LogisticRegression(C=REGULARISATION, max_iter=3000)
-    regression.fit(table, labels, np.concatenate(weights))
+    model = LogisticRegression(C=REGULARISATION, max_iter=3000)
+    regression = model.fit(table, labels, np.concatenate(weights))
     numbers, bias = regression.coef_[0].round(4).tolist(), float(regression.intercept_[0])
     count = len(models)
     biases = {p: round(n / 2, 4) for p, n in zip(ENGLISH, numbers[2 * count :], strict=False)}
