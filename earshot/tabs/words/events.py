@@ -57,8 +57,7 @@ TYPE: Final = '<h3 class="step">Or type one <span>any spelling</span></h3>'
 HINT: Final = """<p class="hint">In English, Chinese or Arabic; or as IPA between slashes, as
 ARPAbet (K AE T), as pinyin with tones (bei3 jing1).{}</p>"""
 LANGUAGES: Final = {"en": "English", "zh": "Mandarin", "ar": "Arabic"}
-UNRECORDED: Final = """ Of words that it was never trained on, it recognises {}: what hears them
-knows English best."""
+UNRECORDED: Final = " Of words that it was never trained on, it recognises {}."
 MAX_NEIGHBOURS: Final = 100
 MAX_FILES: Final = 200
 
@@ -70,8 +69,7 @@ def unrecorded(checkpoint: Path) -> str:
         results = json.loads((checkpoint / "metrics.json").read_text(encoding="utf-8"))["results"]
         row = next(row for row in results if row["system"] == checkpoint.name)
         shares = [
-            f"{row[f'unseen_p_at_1_{code}']:.0%} of the {name} ones"
-            for code, name in LANGUAGES.items()
+            f"{row[f'unseen_p_at_1_{code}']:.0%} in {name}" for code, name in LANGUAGES.items()
         ]
     except (OSError, ValueError, LookupError, StopIteration):
         return ""
