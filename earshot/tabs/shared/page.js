@@ -131,8 +131,9 @@
     return files.filter((file) => !large.includes(file)).map((file) =>
       !kind || file.type.startsWith(`${kind}/`) ? file : new File([file], file.name, { type: `${kind}/any` }));
   };
-  const own = new WeakMap(); // box of a video → the visitor's file, which the server deletes after use
-  const keep = (input, files) => own.set(input.closest(".block") ?? input, files[0]);
+  // Box of a video → the visitor's file, which the server deletes after use, and where that had it.
+  const own = new WeakMap();
+  const keep = (input, files) => own.set(input.closest(".block") ?? input, { file: files[0], place: "" });
   addEventListener("change", (event) => {
     const input = event.target;
     if (input.type !== "file") return;
@@ -156,9 +157,10 @@
   // An uploaded video is played from the visitor's own file. One that the browser cannot play may be
   // read all the same, and where it cannot, the server says so.
   addEventListener("loadstart", ({ target }) => {
-    const file = own.get(target.closest?.(".block"));
-    if (!file || target.tagName !== "VIDEO" || !target.src.includes("/gradio_api/file=")) return;
-    target.src = URL.createObjectURL(file);
+    const upload = own.get(target.closest?.(".block"));
+    if (!upload?.file || target.tagName !== "VIDEO" || !target.src.includes("/gradio_api/file=")) return;
+    upload.place ||= target.src;
+    if (target.src === upload.place) target.src = URL.createObjectURL(upload.file); // not a later recording
   }, true);
   addEventListener("error", (event) => {
     if (event.target.tagName === "VIDEO") event.stopImmediatePropagation();
