@@ -164,8 +164,8 @@ def _distance_line(system: Any, waveforms: Sequence[Any]) -> str:
 
 def _sounds(search: Any) -> Iterator[tuple[str, Callable[[], str]]]:
     for file in _inputs("sounds", "*.ogg"):
-        yield file.stem, lambda file=file: _vector_line(search.query(like=file)[0])
-    yield "“rain on a roof”", lambda: _vector_line(search.query("rain on a roof")[0])
+        yield file.stem, lambda file=file: _vector_line(search.query(like=file))
+    yield "“rain on a roof”", lambda: _vector_line(search.query("rain on a roof"))
 
 
 def _vector_line(vector: Any) -> str:

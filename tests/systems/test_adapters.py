@@ -224,7 +224,7 @@ def test_precomputed_vectors_and_lips_are_known_by_name(tmp_path: Path) -> None:
     index.add([tmp_path / "dog.wav", tmp_path / "cat.wav"])
     search = SoundSearch(encoder)
     assert [hit.sound.name for hit in search(index, "a dog barks").hits] == ["cat.wav", "dog.wav"]
-    assert search.query(like=tmp_path / "dog.wav")[0].tolist() == pytest.approx([0.6, 0.8])
+    assert search.query(like=tmp_path / "dog.wav").tolist() == pytest.approx([0.6, 0.8])
     with pytest.raises(PlugInError, match="bad.npy cannot be read as an array"):
         words.encode(TONE, "bad")
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -80,26 +80,18 @@ class SoundSearch:
         """
         return cls(load_encoder(model, device))
 
-    def query(
-        self,
-        text: str = "",
-        like: Audio = None,
-        without: str = "",
-        index: SoundIndex | None = None,
-    ) -> tuple[np.ndarray, float]:
-        """Embed a query: the unit vector (D,) of an English text, an example sound or both, minus
-        another text; and the score of the rest itself, which is 1 unless a text is taken
-        away.
+    def query(self, text: str = "", like: Audio = None) -> np.ndarray:
+        """Embed a query: the unit vector (D,) of an English text, a recording or both.
 
-        like: a recording, or the id of a sound in ``index``. Raises InputError for a query that is
-        empty, too long, without words or silent.
+        Raises InputError for a query that is empty, too long, without words or silent.
         """
-        return self._query(text, self._example(like, index)[0], without)
+        return self._query(text, self._example(like)[0], "")[0]
 
     def _query(
         self, text: str, example: np.ndarray | None, without: str
     ) -> tuple[np.ndarray, float]:
-        """Embed a query, whose example is a unit vector (D,), if there is one."""
+        """Embed a query, whose example is a unit vector (D,), if there is one, minus another text;
+        and score the rest itself, which is 1 unless a text is taken away."""
         text, without = clean(text), clean(without)
         if not text and example is None:
             raise InputError(
@@ -149,6 +141,47 @@ class SoundSearch:
             raise InputError("This library is empty. Add sounds to it first.")
         if index.encoder.fingerprint != self.encoder.fingerprint:
             raise InputError("Another model made this library. Add its sounds again.")
+        request = self._understood(library, text, without, is_one=like is not None)
+        compound = request.compound
+        example, notices = self._example(like, index)
+        vectors, rests = zip(
+            *(self._query(part, example, request.away) for part in compound.captions), strict=True
+        )
+        queries, among = np.stack(vectors), _passing(library, only)
+        nearest = find(library, queries, compound, limit + 1, among)
+        words = None if example is not None else request.cosines()
+        if words is not None:
+            nearest = _with_described(nearest, library, queries, compound, words, limit + 1, among)
+        scores = np.full(len(library.sounds), np.nan, np.float32)
+        scores[nearest.numbers] = nearest.scores
+        share = self.COMPOUND if compound.links else 1.0
+        threshold = self.encoder.threshold if threshold is None else threshold
+        threshold *= share * float(np.mean(rests))
+        matches = request.matches(scores, threshold, words)
+        nearest = in_order(library, nearest, queries, compound, words)
+        ranked = self._rank(library, nearest, votes or {})
+        if isinstance(like, str):
+            ranked = ranked[ranked != library.numbers.get(like, -1)]
+        hits = tuple(
+            _hit(library, number, scores, queries, compound, matches, words)
+            for number in ranked[:limit]
+        )
+        # How often and how long is measured of the hits alone.
+        those = [hit.matches for hit in hits] if any(compound.amounts) else matches[ranked]
+        point = place_on_map(nearest.scores[None], library.layout[nearest.numbers])[0]
+        return SearchResult(
+            hits=hits,
+            matched=bool(np.any(those)),
+            threshold=threshold,
+            scores=scores,
+            point=(float(point[0]), float(point[1])),
+            notices=(*notices, *request.notices),
+            compute_seconds=time.perf_counter() - began,
+            compound=compound,
+        )
+
+    def _understood(self, library: Library, text: str, without: str, is_one: bool) -> "_Request":
+        """Understand a query, whose text names one sound, or may name several."""
         for part in (text, without):
             check_length(clean(part))
         query, named, negated = understood(clean(text))
@@ -158,61 +191,12 @@ class SoundSearch:
             named, negated = (
                 correct_spelling(each, descriptions.vocabulary) for each in (named, negated)
             )
-        compound = Compound((named,)) if like is not None else parse(named)
-        example, notices = self._example(like, index)
         away = " and ".join(filter(None, (negated, excluded.english)))
-        vectors, best = zip(
-            *(self._query(part, example, away) for part in compound.captions), strict=True
-        )
-        queries = np.stack(vectors)
-        among = None if only == EVERYTHING else _passing(library, only)
-        nearest = find(library, queries, compound, limit + 1, among)
-        words = None
-        if descriptions is not None and example is None:
-            parts = descriptions.sentences(compound.captions)
-            words = np.mean([descriptions.cosines(vector) for vector in parts], axis=0)
-            best_words = np.argsort(-words, kind="stable")[: limit + 1]
-            missed = np.setdiff1d(best_words[words[best_words] > 0], nearest.numbers)
-            nearest = _joined(nearest, library, queries, compound, missed, among)
-        scores = np.full(len(library.sounds), np.nan, np.float32)
-        scores[nearest.numbers] = nearest.scores
-        share = self.COMPOUND if compound.links else 1.0
-        threshold = self.encoder.threshold if threshold is None else threshold
-        threshold *= share * float(np.mean(best))
-        matches = scores >= threshold
-        if descriptions is not None and words is not None:
-            shares = np.mean([descriptions.shares(text) for text in compound.captions], axis=0)
-            by_words = words + shares + scores >= WORDS_THRESHOLD
-            if len(named.split()) > MAX_PLAIN_WORDS:
-                by_words |= scores >= CERTAIN_SCORE
-            matches = np.where(descriptions.has_words, by_words, by_words | matches)
-        nearest = in_order(library, nearest, queries, compound, words)
-        ranked = self._rank(library, nearest, votes or {})
-        if isinstance(like, str):
-            ranked = ranked[ranked != library.numbers.get(like, -1)]
-        hits = tuple(
-            _hit(library, number, scores, queries, compound, matches, words)
-            for number in ranked[:limit]
-        )
-        if any(compound.amounts):
-            hits = tuple(
-                replace(hit, matches=hit.matches and has_amounts(hit, compound)) for hit in hits
-            )
         read = f"Read as “{named}”" if negated or named != query.english else ""
-        split = read and read + (f", but not “{negated}”." if negated else ".")
-        point = place_on_map(nearest.scores[None], library.layout[nearest.numbers])[0]
-        return SearchResult(
-            hits=hits,
-            matched=any(hit.matches for hit in hits)
-            if any(compound.amounts)
-            else bool(np.any(matches[ranked])),
-            threshold=threshold,
-            scores=scores,
-            point=(float(point[0]), float(point[1])),
-            notices=tuple(filter(None, (*notices, query.notice, excluded.notice, split))),
-            compute_seconds=time.perf_counter() - began,
-            compound=compound,
-        )
+        read += (f", but not “{negated}”." if negated else ".") if read else ""
+        notices = tuple(filter(None, (query.notice, excluded.notice, read)))
+        compound = Compound((named,)) if is_one else parse(named)
+        return _Request(named, compound, away, descriptions, notices)
 
     def _descriptions_of(self, library: Library) -> Descriptions | None:
         """Return what is written of the sounds; None for an encoder without sentences, and a large
@@ -241,7 +225,7 @@ class SoundSearch:
         return nearest.numbers[np.lexsort((-scores, -vote[nearest.numbers]))]
 
     def _example(
-        self, like: Audio, index: SoundIndex | None
+        self, like: Audio, index: SoundIndex | None = None
     ) -> tuple[np.ndarray | None, tuple[str, ...]]:
         """Embed a recording, or a sound in the index: a unit vector (D,), and notices about it."""
         if like is None:
@@ -257,29 +241,67 @@ class SoundSearch:
         return mean / np.linalg.norm(mean), recording.notices
 
 
-def _passing(library: Library, only: Filter) -> np.ndarray:
-    """Mark the sounds that pass the filter: (n,). Raises InputError where none does."""
+class _Request(NamedTuple):
+    """A query as it was understood. named: the text that it searches for, in English, whose sounds
+    are compound's; away: that which is taken away; descriptions: what is written of the sounds,
+    where the text is compared with it; notices: remarks for the visitor."""
+
+    named: str
+    compound: Compound
+    away: str
+    descriptions: Descriptions | None
+    notices: tuple[str, ...]
+
+    def cosines(self) -> np.ndarray | None:
+        """Compare the text with what is written of each sound, if anything is: (n,)."""
+        if self.descriptions is None:
+            return None
+        parts = self.descriptions.sentences(self.compound.captions)
+        return np.mean([self.descriptions.cosines(vector) for vector in parts], axis=0)
+
+    def matches(self, scores: np.ndarray, threshold: float, words: np.ndarray | None) -> np.ndarray:
+        """Mark the sounds that are what was asked for, and not merely the nearest: (n,). words: the
+        cosines of what is written of them, if they count."""
+        by_sound = scores >= threshold
+        if self.descriptions is None or words is None:
+            return by_sound
+        captions = self.compound.captions
+        shares = np.mean([self.descriptions.shares(text) for text in captions], axis=0)
+        by_words = words + shares + scores >= WORDS_THRESHOLD
+        if len(self.named.split()) > MAX_PLAIN_WORDS:
+            by_words |= scores >= CERTAIN_SCORE
+        return np.where(self.descriptions.has_words, by_words, by_words | by_sound)
+
+
+def _passing(library: Library, only: Filter) -> np.ndarray | None:
+    """Mark the sounds that pass the filter: (n,), None where all do. Raises InputError where none
+    does."""
+    if only == EVERYTHING:
+        return None
     passes = library.passing(only)
     if not passes.any():
         raise InputError(NONE_LEFT)
     return passes
 
 
-def _joined(
+def _with_described(
     nearest: Ranking,
     library: Library,
     queries: np.ndarray,
     compound: Compound,
-    missed: np.ndarray,
+    words: np.ndarray,
+    limit: int,
     among: np.ndarray | None,
 ) -> Ranking:
-    """Add the sounds of these numbers, which are written of but not among the nearest."""
-    chosen = np.zeros(len(library.sounds), bool)
-    chosen[missed] = True
-    chosen &= True if among is None else among
-    if not chosen.any():
+    """Add to the nearest sounds those of which what is written is nearest, so many of all that may
+    be found."""
+    best = np.argsort(-words, kind="stable")[:limit]
+    missed = np.zeros(len(words), bool)
+    missed[np.setdiff1d(best[words[best] > 0], nearest.numbers)] = True
+    missed &= True if among is None else among
+    if not missed.any():
         return nearest
-    more = find(library, queries, compound, 1, chosen)
+    more = find(library, queries, compound, 1, missed)
     return Ranking(*map(np.concatenate, zip(nearest, more, strict=True)))
 
 
@@ -296,5 +318,6 @@ def _hit(
     seconds = place(part_scores, compound.steps)
     sound = library.sounds[number]
     cosine = float(words[number]) if words is not None and words[number] > -1 else None
-    starts = tuple(map(float, seconds))
-    return Hit(sound, float(scores[number]), part_scores, starts, bool(matches[number]), cosine)
+    starts, matched = tuple(map(float, seconds)), bool(matches[number])
+    hit = Hit(sound, float(scores[number]), part_scores, starts, matched, cosine)
+    return replace(hit, matches=matched and has_amounts(hit, compound))
