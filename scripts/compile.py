@@ -12,8 +12,7 @@ import numpy as np
 from earshot.media.audio import dtw, features
 from earshot.media.audio.pitch import track_pitch
 from earshot.systems.words.time_warping import TimeWarping
-from earshot.systems.words.word_index import apart
-from earshot.systems.words.word_search import keyword_paths
+from earshot.systems.words.word_search import apart, keyword_paths
 
 PHONEMES: Final = 8
 

@@ -19,14 +19,14 @@ import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import chain
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 from zipfile import BadZipFile
 
 import numpy as np
 import soundfile
-from numba import njit
 
 from earshot.core import cancellation
 from earshot.core.errors import InputError
@@ -45,6 +45,7 @@ from earshot.systems.words.word_search import (
     MIN_PATHS,
     PATH_WEIGHT,
     Place,
+    apart,
     kind_of_query,
     phonemes_of,
     relative_paths,
@@ -76,7 +77,6 @@ NO_INDEX: Final = (
 OTHER_MODEL: Final = "{folder} was made by another model. Delete it and make" + AGAIN
 DAMAGED: Final = "{folder} is damaged, or something else. Delete it and make" + AGAIN
 
-Candidate = tuple[float, float, float]  # score of a path; start and end in s, with margins
 Progress = Callable[[int, int, str], object]  # files done, files in all, the name of the next
 
 
@@ -91,6 +91,16 @@ class Indexed:
     modified: int
     seconds: float
     notices: tuple[str, ...] = ()
+
+
+class Candidate(NamedTuple):
+    """A place that a path proposes: the score of the path; start and end in s, with margins; and
+    the number of the recording."""
+
+    path: float
+    start: float
+    end: float
+    recording: int
 
 
 @dataclass(frozen=True)
@@ -319,59 +329,52 @@ class WordIndex:
         Raises InputError for a spoken query in which no phoneme was recognised, and for a damaged
         index.
         """
-        phonemes, kind = phonemes_of(self._words, query), kind_of_query(query)
-        threshold = threshold_of(query, phonemes)
+        phonemes = phonemes_of(self._words, query)
+        threshold, min_path = threshold_of(query, phonemes), MIN_PATHS[kind_of_query(query)]
         with ThreadPoolExecutor(CORES) as threads:
-            numbers = range(len(self.recordings))
-            every = list(threads.map(lambda number: self._candidates(number, phonemes), numbers))
-            pairs = ((candidate, number) for number in numbers for candidate in every[number])
-            best = heapq.nlargest(MAX_PLACES, pairs)
-            likely = sum(candidate[0] >= MIN_PATHS[kind] for candidate, _ in best)
-            best = best[: max(MIN_CANDIDATES, likely)]
+            search = partial(self._candidates, phonemes=phonemes)
+            every = chain.from_iterable(threads.map(search, range(len(self.recordings))))
+            best = heapq.nlargest(MAX_PLACES, every)
+            best = best[: max(MIN_CANDIDATES, sum(place.path >= min_path for place in best))]
             cancellation.check()
-            paths = np.array([candidate[0] for candidate, _ in best])
+            paths = np.array([place.path for place in best])
             scores = PATH_LINE[0] * paths + PATH_LINE[1]
-            shares = _shared(np.arange(min(MAX_COARSE, len(best))))
-            estimates = threads.map(
-                lambda some: self._estimates([best[i] for i in some], query), shares
-            )
-            for share, values in zip(shares, estimates, strict=True):
-                scores[share] = values
+
+            def score(numbers: np.ndarray, cosines_of: Callable[..., np.ndarray]) -> None:
+                """Score the candidates with these numbers by their cosines, a share on each
+                core."""
+                shares = [some for some in np.array_split(numbers, CORES) if len(some)]
+                cosines = threads.map(lambda some: cosines_of([best[i] for i in some]), shares)
+                for some, values in zip(shares, cosines, strict=True):
+                    scores[some] = values + PATH_WEIGHT * paths[some]
+
+            score(np.arange(min(MAX_COARSE, len(best))), partial(self._stored_cosines, query))
             careful = _worth_care(scores[:MAX_COARSE], threshold)
-            shares = _shared(careful)
-            cosines = threads.map(
-                lambda some: self._cosines([best[i] for i in some], query), shares
-            )
-            for share, values in zip(shares, cosines, strict=True):
-                scores[share] = values + PATH_WEIGHT * paths[share]
-        chosen = set(careful.tolist())
+            score(careful, partial(self._cosines, query))
         hits = [
-            Hit(self.recordings[n], Place(start, end, float(scores[i])), i in chosen)
-            for i, ((_, start, end), n) in enumerate(best)
+            Hit(
+                self.recordings[place.recording], Place(place.start, place.end, value), i in careful
+            )
+            for i, (place, value) in enumerate(zip(best, scores.tolist(), strict=True))
         ]
         hits.sort(key=lambda hit: -hit.place.score)
         return FoundHits(tuple(hits[:limit]), threshold)
 
-    def _estimates(
-        self, best: Sequence[tuple[Candidate, int]], query: Spoken | Written
-    ) -> np.ndarray:
-        """Estimate the score of each candidate from the stored posteriors at its place."""
+    def _stored_cosines(self, query: Spoken | Written, places: Sequence[Candidate]) -> np.ndarray:
+        """Estimate the cosine of each place from the posteriors that are stored of it."""
         parts: list[list[np.ndarray]] = []
-        for (_, start, end), number in best:
-            seconds = self.recordings[number].seconds
+        for place in places:
+            seconds = self.recordings[place.recording].seconds
             each = []
-            for stored in self._posteriors[number]:
-                a, b = (round(t / seconds * stored.shape[1]) for t in (start, end))
+            for stored in self._posteriors[place.recording]:
+                a, b = (round(t / seconds * stored.shape[1]) for t in (place.start, place.end))
                 each.append(stored[:, a : max(b, a + 1)].T.astype(np.float32) / -LEVELS)
             parts.append(each)
-        cosines = self._words.posterior_cosines(parts, query.vector)
-        return cosines + PATH_WEIGHT * np.array([score for (score, _, _), _ in best])
+        return self._words.posterior_cosines(parts, query.vector)
 
-    def _cosines(
-        self, best: Sequence[tuple[Candidate, int]], query: Spoken | Written
-    ) -> np.ndarray:
-        """Compute the cosine of each candidate from its sound."""
-        sounds = [self.sound(self.recordings[n], start, end) for (_, start, end), n in best]
+    def _cosines(self, query: Spoken | Written, places: Sequence[Candidate]) -> np.ndarray:
+        """Compute the cosine of each place from its sound."""
+        sounds = [self.sound(self.recordings[p.recording], p.start, p.end) for p in places]
         return self._words.embed_waveforms(sounds, once=True) @ query.vector
 
     def _candidates(self, number: int, phonemes: Sequence[int]) -> list[Candidate]:
@@ -392,12 +395,10 @@ class WordIndex:
         ]
         paths = paths[np.argsort(-paths[:, 0], kind="stable")]
         best = paths[apart(paths, MAX_PLACES)].tolist()
-        return [(score, *with_margins((start, end), seconds)) for score, start, end in best]
-
-
-def _shared(numbers: np.ndarray) -> list[np.ndarray]:
-    """Share numbers among the cores."""
-    return [some for some in np.array_split(numbers, CORES) if len(some)]
+        return [
+            Candidate(path, *with_margins((start, end), seconds), number)
+            for path, start, end in best
+        ]
 
 
 def _worth_care(estimates: np.ndarray, threshold: float) -> np.ndarray:
@@ -408,25 +409,3 @@ def _worth_care(estimates: np.ndarray, threshold: float) -> np.ndarray:
     first = best[: MAX_CAREFUL // 2]
     rest = open_ones[~np.isin(open_ones, first)]
     return np.concatenate([first, rest[: MAX_CAREFUL - len(first)]])
-
-
-@njit(cache=True, nogil=True)
-def apart(paths: np.ndarray, limit: int) -> np.ndarray:
-    """Choose of paths (N, 3), the best first, those whose middle no better one holds, nor they
-    its."""
-    chosen = np.empty(limit, np.int64)
-    count = 0
-    for i in range(len(paths)):
-        if count == limit:
-            break
-        start, end = paths[i, 1], paths[i, 2]
-        free = True
-        for k in range(count):
-            first, last = paths[chosen[k], 1], paths[chosen[k], 2]
-            if first < (start + end) / 2 < last or start < (first + last) / 2 < end:
-                free = False
-                break
-        if free:
-            chosen[count] = i
-            count += 1
-    return chosen[:count]

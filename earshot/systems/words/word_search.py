@@ -273,14 +273,32 @@ def _part(recording: LongRecording, span: Span) -> np.ndarray:
 
 def _apart(spans: Sequence[Span], scores: np.ndarray, limit: int) -> tuple[Place, ...]:
     """Choose the best places; of two whose middle the other holds, the better one."""
-    places: list[Place] = []
-    for number in np.argsort(-scores, kind="stable").tolist():
-        if len(places) == limit:
+    order = np.argsort(-scores, kind="stable")
+    paths = np.column_stack([scores, np.reshape(spans, (-1, 2))])[order]
+    best = paths[apart(paths, limit)].tolist()
+    return tuple(Place(start, end, score) for score, start, end in best)
+
+
+@njit(cache=True, nogil=True)
+def apart(paths: np.ndarray, limit: int) -> np.ndarray:
+    """Choose of paths (N, 3), the best first, those whose middle no better one holds, nor they
+    its."""
+    chosen = np.empty(limit, np.int64)
+    count = 0
+    for i in range(len(paths)):
+        if count == limit:
             break
-        if not any(_overlap(spans[number], (place.start, place.end)) for place in places):
-            start, end = spans[number]
-            places.append(Place(start, end, float(scores[number])))
-    return tuple(places)
+        start, end = paths[i, 1], paths[i, 2]
+        free = True
+        for k in range(count):
+            first, last = paths[chosen[k], 1], paths[chosen[k], 2]
+            if first < (start + end) / 2 < last or start < (first + last) / 2 < end:
+                free = False
+                break
+        if free:
+            chosen[count] = i
+            count += 1
+    return chosen[:count]
 
 
 def _overlap(one: Span, other: Span) -> bool:
