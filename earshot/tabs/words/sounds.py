@@ -2,7 +2,7 @@
 and as a synthetic voice does.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -14,9 +14,9 @@ from markupsafe import Markup
 
 from earshot.core.errors import InputError
 from earshot.core.paths import ASSETS
-from earshot.media.audio.load import load, wav_bytes
+from earshot.media.audio.load import Audio, load, wav_bytes
 from earshot.media.constants import SAMPLE_RATE
-from earshot.tabs.components.lanes import Waveform
+from earshot.tabs.components.lanes import Lane, Waveform
 from earshot.tabs.components.timeline import File, TimelineSpec, nothing, timeline
 from earshot.tabs.shared.events import HIDDEN, QUICK_QUEUE, Update, answering, offer, say
 from earshot.tabs.shared.html import macro
@@ -133,48 +133,27 @@ class SoundsSection(Section):
 
     def show(self, recording: str | None, text: str) -> Update:
         """Show what was heard of each sound, beside a synthetic voice that says the same."""
-        from earshot.systems.words.pronunciation_check import (  # late, for it loads torch
-            check_pronunciation,
-        )
-
-        cleared = {self.sounds: nothing(EMPTY), self.report: ""}
         try:
             check = self._check(recording, text)
         except InputError as error:
+            cleared = {self.sounds: nothing(EMPTY), self.report: ""}
             return {self.message: say(str(error), "error"), **cleared}
         # The first phoneme begins LEAD_SECONDS after the beginning, also of a recording cut short.
         first = check.phonemes[0].start
-        mine = np.pad(check.waveform, (round(LEAD_SECONDS * SAMPLE_RATE), 0))[
-            round(first * SAMPLE_RATE) :
-        ]
+        mine = np.pad(check.waveform, (round(LEAD_SECONDS * SAMPLE_RATE), 0))
+        mine = mine[round(first * SAMPLE_RATE) :]
         phonemes = _earlier(check.phonemes, first - LEAD_SECONDS)
-        lanes = [
-            Waveform.of("You", mine, SAMPLE_RATE),
-            PhonemeLane("Your sounds", phonemes, len(mine) / SAMPLE_RATE),
-        ]
-        tracks = [_track("You", mine)]
-        notices = list(check.notices)
-        voice = self._voice(check, phonemes)
-        if isinstance(voice, str):
-            notices.append(voice)
+        tracks, lanes = [_track("You", mine)], _lanes("You", "Your sounds", mine, phonemes)
+        notices, recordings = list(check.notices), self._recordings(check.words)
+        if None in recordings:
+            notices.append(NO_VOICE.format(word=check.words[recordings.index(None)]))
         else:
-            try:
-                model = check_pronunciation(self.pipeline(), (SAMPLE_RATE, voice), text).phonemes
-            except InputError:  # the voice is heard all the same
-                model = ()
-            # Recordings of the library begin softly: what is earlier is silence.
-            late = (
-                min(max(model[0].start - phonemes[0].start, 0), phonemes[0].start) if model else 0
-            )
-            voice = voice[round(late * SAMPLE_RATE) :]
+            voice, model = self._voice(filter(None, recordings), phonemes, text)
             both = np.zeros(max(len(mine), len(voice)), np.float32)
             both[: len(mine)] += mine / 2
             both[: len(voice)] += voice / 2
             tracks += [_track(MODEL, voice), _track("Both at once", both)]
-            lanes.append(Waveform.of(MODEL, voice, SAMPLE_RATE))
-            if model:
-                seconds = len(voice) / SAMPLE_RATE
-                lanes.append(PhonemeLane("Its sounds", _earlier(model, late), seconds))
+            lanes += _lanes(MODEL, "Its sounds", voice, model)
         spec = TimelineSpec(
             name=f"The sounds of “{' '.join(check.words)}”", lanes=lanes, tracks=tracks, plays=True
         )
@@ -184,9 +163,10 @@ class SoundsSection(Section):
             self.report: report(check.words, phonemes),
         }
 
-    def _check(self, recording: str | None, text: str | None) -> "PronunciationCheck":
-        """Raises InputError where there is no text or recording, or either cannot be used."""
-        from earshot.systems.words.pronunciation_check import check_pronunciation
+    def _check(self, recording: Audio, text: str | None) -> "PronunciationCheck":
+        """Check a recording. Raises InputError where there is no text or recording, or either
+        cannot be used."""
+        from earshot.systems.words.pronunciation_check import check_pronunciation  # late: torch
 
         if not (text or "").strip():
             raise InputError(NO_TEXT)
@@ -194,25 +174,32 @@ class SoundsSection(Section):
             raise InputError(NO_RECORDING)
         return check_pronunciation(self.pipeline(), recording, text or "")
 
-    def _voice(
-        self, check: "PronunciationCheck", phonemes: "Sequence[CheckedPhoneme]"
-    ) -> np.ndarray | str:
-        """Join recordings of the library, each word where the visitor says it: (T,) at 16 kHz; or
-        the sentence that there is none of a word."""
-        recordings: dict[str, list[Path]] = {}
+    def _recordings(self, words: Sequence[str]) -> list[Path | None]:
+        """Find a recording of the library of each word, None where there is none."""
+        paths: dict[str, Path] = {}
         for word in self.library().words:
             if word.path and word.language == "English":
-                recordings.setdefault(word.spelling, []).append(word.path)
-        joined = np.zeros(0, np.float32)
-        for number, spelling in enumerate(check.words):
-            name = "".join(c for c in spelling.lower() if c.isalpha())
-            if name not in recordings:
-                return NO_VOICE.format(word=spelling)
-            waveform = load(recordings[name][0], SAMPLE_RATE).waveform
+                paths.setdefault(word.spelling, word.path)
+        return [paths.get("".join(filter(str.isalpha, word.lower()))) for word in words]
+
+    def _voice(
+        self, recordings: Iterable[Path], phonemes: "Sequence[CheckedPhoneme]", text: str
+    ) -> "tuple[np.ndarray, Sequence[CheckedPhoneme]]":
+        """Join recordings, each where the visitor says its word: (T,) at 16 kHz; and find their
+        phonemes, none where they are not heard."""
+        voice = np.zeros(0, np.float32)
+        for number, path in enumerate(recordings):
+            waveform = load(path, SAMPLE_RATE).waveform
             start = min((p.start for p in phonemes if p.word == number), default=0.0)
-            pause = round(start * SAMPLE_RATE) - len(joined)
-            joined = np.concatenate([joined, np.zeros(max(pause, 0), np.float32), waveform])
-        return joined
+            pause = round(start * SAMPLE_RATE) - len(voice)
+            voice = np.concatenate([voice, np.zeros(max(pause, 0), np.float32), waveform])
+        try:
+            model = self._check((SAMPLE_RATE, voice), text).phonemes
+        except InputError:  # the voice is heard all the same
+            return voice, ()
+        # Recordings of the library begin softly: what is earlier is silence.
+        late = min(max(model[0].start - phonemes[0].start, 0), phonemes[0].start)
+        return voice[round(late * SAMPLE_RATE) :], _earlier(model, late)
 
     @answering
     def check_pronunciation(self, audio: str | None, text: str | None = "") -> dict[str, Any]:
@@ -229,6 +216,15 @@ class SoundsSection(Section):
             seconds, "word": its number}, "notices": sentences about the recording}.
         """
         return self._check(audio, text).document()
+
+
+def _lanes(
+    name: str, sounds: str, waveform: np.ndarray, phonemes: "Sequence[CheckedPhoneme]"
+) -> list[Lane]:
+    lanes: list[Lane] = [Waveform.of(name, waveform, SAMPLE_RATE)]
+    if phonemes:
+        lanes.append(PhonemeLane(sounds, phonemes, len(waveform) / SAMPLE_RATE))
+    return lanes
 
 
 def report(words: Sequence[str], phonemes: "Sequence[CheckedPhoneme]") -> Markup:
