@@ -125,9 +125,9 @@ def simulate(test: Test, store: Store, raters: int = 20, seed: int = 0) -> None:
         token = f"{SIMULATED}{seed}-{number:04}"
         careless = bool(everyone.careless[number])
         store.enrol(free, token)
-        store.headphones(free, token, not careless or bool(rng.random() < 0.5))
+        store.screen(free, token, "headphones", not careless or bool(rng.random() < 0.5))
         if free.environment:
-            store.environment(free, token, not careless or bool(rng.random() < 0.5))
+            store.screen(free, token, "environment", not careless or bool(rng.random() < 0.5))
         while True:
             store.draw(free, token)
             rater = store.resume(free, token)

@@ -61,7 +61,7 @@ class RaterForm:
     def begin(self) -> None:
         """All that comes before the trials, but for the headphone check, which takes long."""
         self.agree()
-        self.tests.store.headphones(self.test, self.token, True)
+        self.tests.store.screen(self.test, self.token, "headphones", True)
         self.page.reload()
         self.listen()
 

@@ -54,7 +54,7 @@ def lock_test(session: Session, test: Test) -> TestRow:
     deleted, and InputError where the row is another test's of that name."""
     row = test_row(session, test, lock=True)
     if row.fingerprint != test.fingerprint:
-        raise InputError(CHANGED if count_raters(session, test) else CHANGED_SINCE_OPENED)
+        raise InputError(CHANGED if count_raters(session, test.name) else CHANGED_SINCE_OPENED)
     return row
 
 
@@ -66,10 +66,10 @@ def test_row(session: Session, test: Test, lock: bool = False) -> TestRow:
     return row
 
 
-def count_raters(session: Session, test: Test) -> int:
-    """Count the raters of the test."""
-    raters = select(func.count()).select_from(RaterRow).where(RaterRow.test == test.name)
-    return session.scalars(raters).one()
+def count_raters(session: Session, name: str) -> int:
+    """Count the raters of the test of that name, with those who withdrew."""
+    of_test = select(func.count()).select_from(RaterRow).where(RaterRow.test == name)
+    return session.scalars(of_test).one()
 
 
 def count_events(session: Session, test: Test) -> int:

@@ -42,8 +42,6 @@ TOO_MANY_MISSING: Final = (
 MAX_MISSING: Final = 0.1  # of a rater's trials that may be skipped though the server has the sound
 MAX_ANSWERS: Final = 20  # to one trial, of which all but the last are in the log of changes
 TOO_OFTEN: Final = "This was answered too often. Go on with the next one."
-
-
 BEGUN: Final = (
     "Somebody has begun this test, so it stays as it is. Download it, and open the changed one as "
     "another."
@@ -119,7 +117,7 @@ class Store:
         with self._drawing[test.name]:
             while (rater := self.resume(test, token)) is None:
                 with Session(self.engine) as session:
-                    number = queries.count_raters(session, test)
+                    number = queries.count_raters(session, test.name)
                     sequence = assign(test, queries.rating_counts(session, test), number)
                     known_sounds = queries.test_row(session, test).sounds is not None
                 row = RaterRow(panel=dict(panel or {}) or None, language=language)
@@ -144,7 +142,7 @@ class Store:
             opened = queries.lock_test(session, test)  # locked until the transaction ends
             if refusal := raters.count_places(session, test).refusal:
                 raise refusal
-            if queries.count_raters(session, test) != number:
+            if queries.count_raters(session, test.name) != number:
                 return
             opened.sounds = opened.sounds or sounds
             rater.id, rater.test, rater.started, rater.seen = new, test.name, now.date(), now
@@ -172,14 +170,6 @@ class Store:
             row = session.get(ItemRow, (rater, order))
             return None if row is None or row.trial == UNDRAWN else raters.item_of(row)
 
-    def headphones(
-        self, test: Test, token: str, passed: bool, attempt: int = 0, last: bool = True
-    ) -> bool | None:
-        """Keep the result of an attempt at the headphone check → the final one, None where the
-        rater may try again.
-        """
-        return self._check(test, token, "headphones", passed, attempt, last)
-
     def headphone_answers(
         self, test: Test, token: str, answers: Sequence[int], attempt: int
     ) -> list[int] | None:
@@ -196,14 +186,14 @@ class Store:
             rater.headphone_answers = [*stored, *answers[len(stored) :]]
             return rater.headphone_answers
 
-    def environment(
-        self, test: Test, token: str, passed: bool, attempt: int = 0, last: bool = True
-    ) -> bool | None:
-        """Keep the result of an attempt at the test of the rater's room: see _check."""
-        return self._check(test, token, "environment", passed, attempt, last)
-
-    def _check(
-        self, test: Test, token: str, what: Screen, passed: bool, attempt: int, last: bool
+    def screen(
+        self,
+        test: Test,
+        token: str,
+        check: Screen,
+        passed: bool,
+        attempt: int = 0,
+        last: bool = True,
     ) -> bool | None:
         """Keep the result of an attempt at a check before the trials → the final one, None where
         the rater may try again.
@@ -212,19 +202,19 @@ class Store:
         changes nothing, and a final result stays. Raises InputError for an unknown rater, and an
         attempt before its turn.
         """
-        counter = ATTEMPTS[what]
+        counter = ATTEMPTS[check]
         with self._writing.begin() as session:
             rater = queries.rater_row(session, test, token)
             done: int = getattr(rater, counter)
             if attempt > done:
                 raise InputError(NOT_NEXT)
-            if getattr(rater, what) is None and attempt == done:
+            if getattr(rater, check) is None and attempt == done:
                 setattr(rater, counter, done + 1)
-                setattr(rater, what, passed if passed or last else None)
+                setattr(rater, check, passed if passed or last else None)
                 rater.headphone_answers = None
-                if getattr(rater, what) is False and test.panel.screens(what):
-                    rater.outcome = what
-            return getattr(rater, what)
+                if getattr(rater, check) is False and test.panel.screens(check):
+                    rater.outcome = check
+            return getattr(rater, check)
 
     def answer(
         self,
@@ -271,7 +261,7 @@ class Store:
             if row.version >= MAX_ANSWERS:
                 raise InputError(TOO_OFTEN)
             if row.version:
-                session.add(_replaced(row))
+                session.add(_change(row))
             else:
                 _count_time(rater, row, least)
             if row.drawn is not None and opened:
@@ -400,7 +390,7 @@ class Store:
         a rater has agreed to take it."""
         with self._writing.begin() as session:
             row = session.get(TestRow, test.name, with_for_update=True)
-            if queries.count_raters(session, test):
+            if queries.count_raters(session, test.name):
                 raise InputError(BEGUN)
             if row is not None:
                 row.fingerprint, row.sounds, row.events, row.looks = test.fingerprint, None, 0, None
@@ -408,8 +398,7 @@ class Store:
     def raters(self, name: str) -> int:
         """Count all who have agreed to take the test of that name, with those who withdrew."""
         with Session(self.engine) as session:
-            of_test = select(func.count()).select_from(RaterRow).where(RaterRow.test == name)
-            return session.scalars(of_test).one()
+            return queries.count_raters(session, name)
 
     def real_raters(self) -> int:
         """Count the raters of all tests who are not simulated."""
@@ -421,18 +410,19 @@ class Store:
         """Read what changes with anything that raters of the test do: cheap, and to be compared
         only.
         """
-        raters = select(
+        of_raters = select(
             func.count(),
             func.count(RaterRow.outcome),
             func.count(RaterRow.headphones),
             func.count(RaterRow.environment),
             func.max(RaterRow.seen),
             func.count().filter(RaterRow.withdrawn),
-        ).where(RaterRow.test == test.name)
-        items = select(func.sum(ItemRow.version), func.count(ItemRow.missing))
-        items = items.join(RaterRow, RaterRow.id == ItemRow.rater).where(RaterRow.test == test.name)
+        )
+        of_items = select(func.sum(ItemRow.version), func.count(ItemRow.missing))
+        of_items = of_items.join(RaterRow, RaterRow.id == ItemRow.rater)
         with Session(self.engine) as session:
-            return (*session.execute(raters).one(), *session.execute(items).one())
+            both = [each.where(RaterRow.test == test.name) for each in (of_raters, of_items)]
+            return tuple(value for each in both for value in session.execute(each).one())
 
     def visit(self, test: Test) -> None:
         """Count a browser that opens the raters' page for the first time."""
@@ -462,9 +452,9 @@ class Store:
         as it is, with its key.
         """
         with self._writing.begin() as session:
-            raters = select(RaterRow.id).where(RaterRow.test == name)
-            session.execute(delete(ChangeRow).where(ChangeRow.rater.in_(raters)))
-            session.execute(delete(ItemRow).where(ItemRow.rater.in_(raters)))
+            ids = select(RaterRow.id).where(RaterRow.test == name)
+            session.execute(delete(ChangeRow).where(ChangeRow.rater.in_(ids)))
+            session.execute(delete(ItemRow).where(ItemRow.rater.in_(ids)))
             session.execute(delete(RaterRow).where(RaterRow.test == name))
             fresh = update(TestRow).values(events=0, sounds=None, looks=None, visits=0)
             row = fresh if answers_only else delete(TestRow)
@@ -494,7 +484,7 @@ class Store:
             return ratings_table(session, test)
 
 
-def _replaced(row: ItemRow) -> ChangeRow:
+def _change(row: ItemRow) -> ChangeRow:
     """Copy the answer that stands in the row, for the log of changes."""
     return ChangeRow(
         rater=row.rater,

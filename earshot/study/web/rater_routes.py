@@ -267,7 +267,9 @@ def router(library: TestLibrary) -> APIRouter:
         last = body.attempt + 1 == checks.MAX_ATTEMPTS or body.loudspeakers
         if passed is not None:
             with explain_errors(409):
-                result = own_store.headphones(test, body.rater, passed, body.attempt, last)
+                result = own_store.screen(
+                    test, body.rater, "headphones", passed, body.attempt, last
+                )
         rater = raters.rater(opened, body.rater)
         again = passed is not None and result is None
         reply = {"passed": result is True, "again": again, "more": passed is None}
@@ -292,7 +294,7 @@ def router(library: TestLibrary) -> APIRouter:
         passed = checks.room_passed(opened.key, body.rater, body.answers, room, body.attempt)
         last = body.attempt + 1 == checks.MAX_ATTEMPTS
         with explain_errors(409):
-            result = own_store.environment(test, body.rater, passed, body.attempt, last)
+            result = own_store.screen(test, body.rater, "environment", passed, body.attempt, last)
         ended = rater_page.ended(opened.test, raters.rater(opened, body.rater))
         return {"passed": result is True, "again": result is None} | ended
 

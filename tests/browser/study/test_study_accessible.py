@@ -54,7 +54,7 @@ def test_rater_page_passes_axe(
     form.listen()
     expect(form.heading).to_have_text(form.say("check.title"))
     assert findings(page) == []
-    tests.store.headphones(form.test, form.token, True)
+    tests.store.screen(form.test, form.token, "headphones", True)
     page.reload()
     form.listen()
     form.item()
@@ -79,7 +79,7 @@ def test_trial_of_each_design_is_accessible(
     """A trial has no serious finding by axe and fits a phone in Arabic."""
     say, test = page_texts("ar"), tests.open(design).test
     rater = tests.store.enrol(test, language="ar")
-    tests.store.headphones(test, rater.token, True)
+    tests.store.screen(test, rater.token, "headphones", True)
     phone.goto(f"{address}/listen/{design}?rater={rater.token}")
     phone.get_by_role("button", name=say["play.sound"]).click()
     phone.get_by_role("button", name=say["volume.done"]).click()

@@ -238,7 +238,7 @@ def test_slow_device_is_told_at_once(
     page.add_init_script(OVERLOAD if counts else OVERLOAD + UNCOUNTED)
     form = RaterForm(page, address, "mushra", tests)
     form.agree()
-    tests.store.headphones(form.test, form.token, True)
+    tests.store.screen(form.test, form.token, "headphones", True)
     page.reload()
     cdp = page.context.new_cdp_session(page)
     cdp.send("Emulation.setCPUThrottlingRate", {"rate": 6})

@@ -34,7 +34,7 @@ def test_sound_never_coming_is_skipped(
     """The organiser is told of a sound that never comes."""
     form = RaterForm(page, address, "ccr", tests)
     form.agree()
-    tests.store.headphones(form.test, form.token, True)
+    tests.store.screen(form.test, form.token, "headphones", True)
     rater = tests.store.resume(form.test, form.token)
     assert rater
     lost = rater.items[1]
@@ -82,7 +82,7 @@ def test_failed_headphone_check_says_so(page: Page, address: str, tests: TestLib
     """The page says at once that the answers do not count."""
     form = RaterForm(page, address, "abx", tests)
     form.agree()
-    tests.store.headphones(form.test, form.token, False, 0, last=False)
+    tests.store.screen(form.test, form.token, "headphones", False, 0, last=False)
     page.reload()
     form.listen()
     form.check(right=False, attempt=1)

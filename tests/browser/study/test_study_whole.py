@@ -92,7 +92,7 @@ class Sitting:
         self.shoot("questions")
         form.button(form.say("trial.next")).click()
         expect(form.heading).to_have_text(form.say("volume.title"))
-        form.tests.store.headphones(form.test, form.token, True)
+        form.tests.store.screen(form.test, form.token, "headphones", True)
         rater = form.tests.store.resume(form.test, form.token)
         assert rater
         if self.name.startswith("phone"):

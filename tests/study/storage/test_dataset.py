@@ -58,7 +58,7 @@ def test_tables_read_back_and_are_described(design: str, store: Store) -> None:
 def test_raters_are_told_in_words(store: Store) -> None:
     test = make_test(questions=QUESTIONS)
     rater = enrol(store, test, device="phone, Firefox", language="de")
-    store.headphones(test, rater.token, False)
+    store.screen(test, rater.token, "headphones", False)
     first, second, *rest = rater.items
     store.answer(test, rater.token, first.order, 2, [1], 900)
     store.answer(test, rater.token, first.order, 4, [1], 900, version=1)

@@ -23,7 +23,7 @@ def test_export_writes_every_rater_and_rating(tmp_path: Path) -> None:
     for rater, number in ((finished, None), (halfway, 2), (gone, None)):
         for item in rater.items[:number]:
             store.answer(test, rater.token, item.order, *any_answer(test, item), 2500)
-    store.headphones(test, finished.token, True)
+    store.screen(test, finished.token, "headphones", True)
     store.withdraw(test, gone.token)
     everything, table = export(test, store, tmp_path / "out")
     assert (everything.name, table.name) == ("codecs.jsonl", "codecs.csv")

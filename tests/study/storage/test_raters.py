@@ -72,7 +72,7 @@ def test_place_of_screened_out_comes_back(store: Store) -> None:
     deaf = enrol(store, test)
     with pytest.raises(InputError, match="check for headphones first"):
         take(store, test, deaf)
-    store.headphones(test, deaf.token, False)
+    store.screen(test, deaf.token, "headphones", False)
     back = store.resume(test, deaf.token)
     assert back and back.outcome == "headphones"
     with pytest.raises(InputError, match=SCREENED[:20]):
@@ -85,7 +85,7 @@ def test_failed_attention_check_ends_test(store: Store) -> None:
     for panel, outcome in ((SCREENS, "attention"), (Panel(), "complete")):
         test = make_test(trials=3, panel=panel, name=f"ends-{outcome}")
         rater = enrol(store, test)
-        store.headphones(test, rater.token, True)
+        store.screen(test, rater.token, "headphones", True)
         check = test.of_kind("attention")[0].id
         for item in sorted(rater.items, key=lambda item: item.trial != check):
             left = store.resume(test, rater.token)
@@ -166,10 +166,10 @@ def test_conduct_counts_each_way_out(tmp_path: Path) -> None:
     everyone = [enrol(store, test).token for _ in range(5)]
     withdrew, failed, left, *finished = everyone
     store.withdraw(test, withdrew)
-    store.headphones(test, failed, passed=False)
-    store.headphones(test, left, passed=True)
+    store.screen(test, failed, "headphones", passed=False)
+    store.screen(test, left, "headphones", passed=True)
     for token in finished:
-        store.headphones(test, token, passed=True)
+        store.screen(test, token, "headphones", passed=True)
         for order in range(6):
             store.answer(test, token, order, 3, [1], 900)
     conduct = store.conduct(test)

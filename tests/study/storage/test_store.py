@@ -54,7 +54,7 @@ def test_resume_restores_what_was_done(store: Store) -> None:
     rater = enrol(store, test)
     assert rater.next == rater.items[0] and not rater.finished and rater.headphones is None
     assert len(rater.items) == 5 + 3 and len(rater.token) >= 16
-    store.headphones(test, rater.token, False)
+    store.screen(test, rater.token, "headphones", False)
     take(store, test, rater, 3)
     for again in (store.resume(test, rater.token), enrol(store, test, rater.token)):
         assert again and again.items == rater.items and again.id == rater.id
@@ -212,7 +212,7 @@ def test_answer_that_is_invalid_is_refused(
 def test_ratings_have_row_for_each_sound(store: Store, design: str) -> None:
     test = make_test(design)
     rater = enrol(store, test)
-    store.headphones(test, rater.token, True)
+    store.screen(test, rater.token, "headphones", True)
     take(store, test, rater)
     enrol(store, test)  # who has answered nothing is not in the table
     table = store.ratings(test)
@@ -236,7 +236,7 @@ def test_withdraw_deletes_answers_and_frees_trials(store: Store) -> None:
     test = make_test(trials=4, stimuli=4)
     gone = enrol(store, test)
     take(store, test, gone)
-    store.headphones(test, gone.token, True)
+    store.screen(test, gone.token, "headphones", True)
     store.withdraw(test, gone.token)
     assert store.ratings(test).empty
     left = store.resume(test, gone.token)
