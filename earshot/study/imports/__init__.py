@@ -1,1 +1,1 @@
-"""Ratings that were collected elsewhere, for our analysis."""
+"""Ratings that were collected elsewhere, for our analysis, and data sets that were published."""
