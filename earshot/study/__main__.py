@@ -10,7 +10,7 @@ import argparse
 import json
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -274,12 +274,27 @@ def _answers(test: Test) -> Path | None:
     return next((file for file in files if file.exists()), None)
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command that the arguments name."""
-    open_streams()
+def _parser() -> argparse.ArgumentParser:
+    """Make the parser of the commands."""
     parser = argparse.ArgumentParser(prog="earshot study", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    command = commands.add_parser("new", help="write an example test.yaml, or make a whole test")
+    served_at: dict[str, str] = {"default": "http://127.0.0.1:8000", "help": "where it is served"}
+
+    def add(
+        name: str, run: Callable[[argparse.Namespace], None], text: str, test: bool = True
+    ) -> argparse.ArgumentParser:
+        """Add a command, mostly of a test."""
+        command = commands.add_parser(name, help=text)
+        command.set_defaults(run=run)
+        if test:
+            command.add_argument("test", type=typed_path)
+        return command
+
+    def add_database(command: argparse.ArgumentParser, folder: str = "TEST") -> None:
+        default = f"default: {folder}/{ANSWERS}"
+        command.add_argument("--database", metavar="URL", help=default)
+
+    command = add("new", new, "write an example test.yaml, or make a whole test", test=False)
     command.add_argument("folder", type=typed_path, nargs="?", help="default with --from: DIR-test")
     command.add_argument("--design", choices=DESIGNS, default="acr")
     command.add_argument(
@@ -294,25 +309,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
         number = name in ("trials", "raters")
         kind, metavar = (count, "N") if number else (str, "TEXT")
         command.add_argument(f"--{name}", type=kind, metavar=metavar, help="with --from")
-    command.add_argument("--address", default="http://127.0.0.1:8000", help="where it is served")
-    command.add_argument("--database", metavar="URL", help=f"default: FOLDER/{ANSWERS}")
-    command.set_defaults(run=new)
-    command = commands.add_parser("check", help="say what is wrong in a test and its sounds")
-    command.add_argument("test", type=typed_path)
-    command.set_defaults(run=check)
-    command = commands.add_parser("freeze", help="write down the test before anybody rates")
-    command.add_argument("test", type=typed_path)
-    command.add_argument("--database", metavar="URL", help=f"default: TEST/{ANSWERS}")
-    command.set_defaults(run=freeze)
-    command = commands.add_parser("simulate", help="rehearse with simulated raters")
-    command.add_argument("test", type=typed_path)
+    command.add_argument("--address", **served_at)
+    add_database(command, "FOLDER")
+    add("check", check, "say what is wrong in a test and its sounds")
+    add_database(add("freeze", freeze, "write down the test before anybody rates"))
+    command = add("simulate", simulate, "rehearse with simulated raters")
     command.add_argument("--raters", type=count, help="default: those of the YAML, else 20")
     command.add_argument("--seed", type=int, default=0)
     command.add_argument("--out", type=typed_path, help=f"folder, default: TEST/{REHEARSAL}")
-    command.set_defaults(run=simulate)
-    command = commands.add_parser("serve", help="let raters take the tests of a folder")
+    command = add("serve", serve, "let raters take the tests of a folder", test=False)
     command.add_argument("folder", type=typed_path)
-    command.add_argument("--database", metavar="URL", help=f"default: FOLDER/{ANSWERS}")
+    add_database(command, "FOLDER")
     command.add_argument("--host", default="127.0.0.1")
     command.add_argument("--port", type=int, default=8000)
     command.add_argument(
@@ -323,53 +330,45 @@ def main(arguments: Sequence[str] | None = None) -> None:
         metavar="ADDRESS",
         help="believe these about whom they forward (X-Forwarded-For)",
     )
-    command.set_defaults(run=serve)
-    command = commands.add_parser("invite", help="print links that let one rater in each")
-    command.add_argument("test", type=typed_path)
+    command = add("invite", invite, "print links that let one rater in each")
     command.add_argument("--raters", type=count, required=True, metavar="N")
-    command.add_argument("--address", default="http://127.0.0.1:8000", help="where it is served")
-    command.add_argument("--database", metavar="URL", help=f"default: TEST/{ANSWERS}")
-    command.set_defaults(run=invite)
-    command = commands.add_parser(
-        "backup", help="copy the answers into one file, also while served"
-    )
-    command.add_argument("test", type=typed_path)
+    command.add_argument("--address", **served_at)
+    add_database(command)
+    command = add("backup", back_up, "copy the answers into one file, also while served")
     command.add_argument("file", type=typed_path, help=f"of SQLite's, as {ANSWERS} is")
-    command.add_argument("--database", metavar="URL", help=f"default: TEST/{ANSWERS}")
-    command.set_defaults(run=back_up)
+    add_database(command)
     for name, what in [
         ("export", "all answers, tables, and a zip to publish"),
         ("analyse", "the report"),
     ]:
-        command = commands.add_parser(name, help=f"write {what}")
-        command.add_argument("test", type=typed_path)
-        command.add_argument("--database", metavar="URL", help=f"default: TEST/{ANSWERS}")
+        command = add(name, results, f"write {what}")
+        add_database(command)
         command.add_argument("--out", type=typed_path, help="folder, default: TEST/results")
-        command.set_defaults(run=results)
-    command = commands.add_parser("compare", help="write a page of two tests side by side")
-    command.add_argument("test", type=typed_path)
+    command = add("compare", compare, "write a page of two tests side by side")
     command.add_argument("other", type=typed_path, help="a test of the same design")
-    command.add_argument("--database", metavar="URL", help=f"default: TEST/{ANSWERS}")
+    add_database(command)
     command.add_argument("--out", type=typed_path, default=Path("comparison.html"), help="file")
-    command.set_defaults(run=compare)
-    command = commands.add_parser("reproduce", help="compute a published data set anew")
+    command = add("reproduce", reproduce, "compute a published data set anew", test=False)
     command.add_argument("file", type=typed_path, help="the zip that export writes")
     command.add_argument(
         "--out", type=typed_path, help="folder for what is computed; none without it"
     )
-    command.set_defaults(run=reproduce)
-    command = commands.add_parser("import", help="analyse a CSV of webMUSHRA or the P.808 toolkit")
+    text = "analyse a CSV of webMUSHRA or the P.808 toolkit"
+    command = add("import", analyse_ratings, text, test=False)
     command.add_argument("file", type=typed_path)
     command.add_argument("--clips", default=CLIPS, help="how P.808 clips are called: %(default)s")
     command.add_argument("--scale", choices=SCALES, default=SCALES[0], help="of P.835: %(default)s")
     command.add_argument("--out", type=typed_path, help="folder, default: FILE-results")
-    command.set_defaults(run=analyse_ratings)
     for name in ("backup", "simulate", "export", "analyse", "compare", "reproduce", "import"):
-        command = commands.choices[name]
-        command.add_argument(
-            "--overwrite", action="store_true", help="replace results that are there"
-        )
-    options = parser.parse_args(arguments)
+        text = "replace results that are there"
+        commands.choices[name].add_argument("--overwrite", action="store_true", help=text)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command that the arguments name."""
+    open_streams()
+    options = _parser().parse_args(arguments)
     try:
         options.run(options)
     except (SpecError, InputError) as error:
