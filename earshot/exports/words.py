@@ -17,7 +17,7 @@ from earshot.core.errors import InputError
 from earshot.media.audio.load import wav_bytes
 from earshot.media.constants import SAMPLE_RATE
 from earshot.media.text.table import csv_text
-from earshot.systems.words.library import View, WordLibrary
+from earshot.systems.words.library import WordLibrary
 from earshot.systems.words.system import Neighbour, Spoken, Words
 
 if TYPE_CHECKING:
@@ -38,13 +38,7 @@ class Row:
     error: str = ""
 
 
-def embed_files(
-    words: Words,
-    library: WordLibrary,
-    files: Iterable[str | Path],
-    view: View = "written",
-    limit: int = NEIGHBOURS,
-) -> Iterator[Row]:
+def embed_files(words: Words, library: WordLibrary, files: Iterable[str | Path]) -> Iterator[Row]:
     """Embed each file; one that cannot be used is a row with the reason."""
     for path in map(Path, files):
         cancellation.check()
@@ -53,7 +47,8 @@ def embed_files(
         except InputError as error:
             yield Row(path.name, None, error=error.message)
             continue
-        yield Row(path.name, spoken, words.nearest(library, spoken.vector, view, limit))
+        near = words.nearest(library, spoken.vector, "written", NEIGHBOURS)
+        yield Row(path.name, spoken, near)
 
 
 def embeddings_csv(rows: Iterable[Row], limit: int = NEIGHBOURS) -> str:

@@ -132,14 +132,12 @@ def _state(state: str, generator: str, own: bool) -> str:
     return INVALID
 
 
-def encode_speech(speech: Speech, ending: str, comment: str | None = None) -> bytes:
-    """Encode speech as the audio file that its name says, signed where it is synthetic.
-
-    A recording is encoded without a comment. comment: another than MADE_BY.
-    """
+def encode_speech(speech: Speech, ending: str) -> bytes:
+    """Encode speech as the audio file that its name says, signed where it is synthetic; a recording
+    without a comment."""
     from earshot.media.encode import encode_audio  # late, for it loads SciPy and FFmpeg
 
-    comment = (comment or MADE_BY) if speech.origin else ""
+    comment = MADE_BY if speech.origin else ""
     content = encode_audio(speech.waveform, speech.sample_rate, ending, comment)
     return sign(content, ending, speech.origin) if speech.origin else content
 

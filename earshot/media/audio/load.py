@@ -34,6 +34,7 @@ ORDER: Final = (
     "Give a path, the bytes of a file, or (sample_rate, samples): samples of shape (T,), "
     "(T, channels) or (channels, T), integers or floats."
 )
+EQUAL_LUFS: Final = -23.0  # of sounds that are compared
 MAX_CHANNELS: Final = 64  # of an array; a side that is longer is time
 CANCELLED: Final = (
     "The channels of the recording cancel each other, for one is inverted: the louder one was used."
@@ -317,13 +318,11 @@ def match_loudness(
     return (waveform * gain).astype(waveform.dtype)
 
 
-def equally_loud(
-    sounds: Sequence[tuple[np.ndarray, int]], lufs: float = -23.0, peak: float = -1.0
-) -> list[np.ndarray]:
-    """Bring sounds, waveforms (T,) with their rates in Hz, to one loudness: lufs (LUFS), or as near
-    below as the peak (dBFS) of each of them allows. Silence stays silent.
+def equally_loud(sounds: Sequence[tuple[np.ndarray, int]]) -> list[np.ndarray]:
+    """Bring sounds, waveforms (T,) with their rates in Hz, to one loudness: EQUAL_LUFS, or as near
+    below as a peak of -1 dBFS in each of them allows. Silence stays silent.
     """
-    matched = [match_loudness(waveform, rate, lufs, peak) for waveform, rate in sounds]
+    matched = [match_loudness(waveform, rate, EQUAL_LUFS) for waveform, rate in sounds]
     levels = [loudness(w, rate) for w, (_, rate) in zip(matched, sounds, strict=True)]
-    least = min((level for level in levels if not math.isinf(level)), default=lufs)
+    least = min((level for level in levels if not math.isinf(level)), default=EQUAL_LUFS)
     return [match_loudness(w, rate, least, 0) for w, (_, rate) in zip(matched, sounds, strict=True)]
