@@ -113,7 +113,8 @@ def _facts_of_test(results: Results) -> Iterator[tuple[str, str]]:
             "Results before the end",
             f"looked at {counted(looks, 'time')}" if looks else "not looked at",
         )
-    yield "Software", f"Earshot {release()}" + (f", ratings from {test.source}" * bool(test.source))
+    ratings = f", ratings from {test.source}" if test.source else ""
+    yield "Software", f"Earshot {release()}{ratings}"
     yield "To cite", CITATION.format(version=release())
 
 
@@ -126,7 +127,7 @@ def _other_trials(test: Test) -> str:
 def _order(test: Test) -> str:
     drawn = "adaptive pairs" if test.pairing == "adaptive" else "balanced, in random order"
     drawn = "a staircase for each rater" if test.staircase else drawn
-    blocks = ", in a block for each system or pair, their order balanced" * bool(test.blocks)
+    blocks = ", in a block for each system or pair, their order balanced" if test.blocks else ""
     chance = "from random starts" if test.design.scale.adjusted else "on random sides"
     return f"{drawn}{blocks}, {chance}; seed {test.seed}"
 
@@ -168,8 +169,9 @@ def sounds(test: Test) -> str:
     """Return how many sounds there are, at which rates and how long, from the files' heads."""
     if test.recordings:
         return test.recordings
-    paths = sorted({path for trial in test.of_kind("trial") for path in _files(test, trial.sounds)})
-    if not paths:
+    every = {path for trial in test.of_kind("trial") for path in trial.sounds.values()}
+    paths = sorted(every - {Path()})
+    if test.source or not paths:
         return UNKNOWN
     if kinds := {path.suffix[1:].upper() for path in paths if path.suffix.lower() in VIDEOS}:
         return f"{counted(len(paths), 'file')}, {' and '.join(sorted(kinds))}"
@@ -187,12 +189,6 @@ def sounds(test: Test) -> str:
         f"{counted(len(paths), 'file')} of {_range(min(lengths), max(lengths), '.1f')} s, at "
         f"{', '.join(f'{rate / 1000:g}' for rate in rates)} kHz"
     )
-
-
-def _files(test: Test, named: object) -> Iterator[Path]:
-    for path in getattr(named, "values", dict)():
-        if path != Path() and not test.source:
-            yield path
 
 
 def anyone(results: Results) -> bool:
@@ -309,7 +305,7 @@ def reviewer_checklist(results: Results) -> Sheet:
     in our words, each with where it stands in the report."""
     test, included = results.test, results.included
     facts, who, method = "What was asked", "Who is left out", "Method"
-    started, unknown = counted(results.started, "rater"), UNKNOWN * bool(test.source)
+    started, unknown = counted(results.started, "rater"), UNKNOWN if test.source else ""
     ratings = _spread(_of_systems(included))
     languages = _languages(results.everyone.answers)
     rows = [
@@ -408,14 +404,10 @@ def _passed(answers: Table, check: str) -> str:
 def _headphones(test: Test, answers: Table) -> str:
     """Return how many raters passed the check of their headphones, which one it was, where it is
     not the usual one, and whether those who failed stay."""
-    check = test.headphones
-    about = f", {HEADPHONE_TESTS[check.test]}" if check else ""
-    about += ", the short form" * bool(check and check.short)
-    return (
-        _passed(answers, "headphones")
-        + about
-        + ", no matter for who is kept" * (not test.rules.headphones)
-    )
+    parts, check = [_passed(answers, "headphones")], test.headphones
+    if check:
+        parts += [HEADPHONE_TESTS[check.test], *(["the short form"] if check.short else [])]
+    return ", ".join([*parts, *([] if test.rules.headphones else ["no matter for who is kept"])])
 
 
 def _pictures(answers: Table) -> str:
@@ -482,9 +474,8 @@ def _about(test: Test) -> str:
 
 def _why(results: Results) -> str:
     by_rule = Counter(rule for who in results.exclusions for rule in who.rules)
-    return f" ({', '.join(f'{rule}: {number}' for rule, number in by_rule.items())})" * bool(
-        by_rule
-    )
+    text = ", ".join(f"{rule}: {number}" for rule, number in by_rule.items())
+    return f" ({text})" if text else ""
 
 
 def _short(text: str) -> str:
