@@ -13,7 +13,7 @@ from earshot.study.analysis.paired_comparisons import bradley_terry, can_be_scal
 from earshot.study.assignment import NODES, WEIGHTS, Event, beliefs, choose
 from earshot.study.design import Test
 from earshot.study.design.designs import AB
-from earshot.study.design.model import numbered, scored
+from earshot.study.design.model import make_trials, number_trials
 from earshot.study.simulation import World
 
 SYSTEMS, STIMULI, RATERS = 16, 10, 40
@@ -30,14 +30,16 @@ def made_up(pairing: str) -> Test:
     """Make an AB test of so many systems, without any file."""
     names = [f"system-{k:02}" for k in range(SYSTEMS)]
     sounds = {name: Path(name) for name in names}
-    trials = [trial for k in range(STIMULI) for trial in scored(AB, Path(), f"s{k}", sounds, None)]
+    trials = [
+        trial for k in range(STIMULI) for trial in make_trials(AB, Path(), f"s{k}", sounds, None)
+    ]
     words = tuple(word for _, word in AB.scale.answers)
     return Test(
         name="made-up",
         title="",
         design=AB,
         systems=tuple(names),
-        trials=numbered(trials),
+        trials=number_trials(trials),
         trials_per_rater=N_VOTES,
         folder=Path(),
         question=AB.scale.question,

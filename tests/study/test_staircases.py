@@ -22,7 +22,7 @@ from earshot.study.analysis.report.method import method, plan
 from earshot.study.analysis.report.page import page
 from earshot.study.analysis.report.pdf import document
 from earshot.study.design import DESIGNS, Test
-from earshot.study.design.model import Staircase, numbered, scored
+from earshot.study.design.model import Staircase, make_trials, number_trials
 from earshot.study.design.spec import SpecError, load
 from earshot.study.reproduction import reproduce
 from earshot.study.simulation import simulate
@@ -58,7 +58,7 @@ def taken() -> tuple[Test, Store]:
     every = [
         trial
         for stimulus in ("s0", "s1", "s2")
-        for trial in scored(
+        for trial in make_trials(
             DESIGNS["abx"],
             FOLDER,
             stimulus,
@@ -67,7 +67,7 @@ def taken() -> tuple[Test, Store]:
         )
     ]
     test = make_test("abx")
-    changed = {"systems": tuple(names), "trials": numbered(every), "trials_per_rater": 16}
+    changed = {"systems": tuple(names), "trials": number_trials(every), "trials_per_rater": 16}
     test, store = replace(test, staircase=Staircase(levels, "dB"), **changed), Store(MEMORY)
     simulate(test, store, 6, 0)
     return test, store

@@ -1,10 +1,11 @@
 """Listening tests in memory, whose sounds are names only."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from earshot.study.design import DESIGNS, Answer, Item, Test
-from earshot.study.design.model import numbered, of_kind, scored
+from earshot.study.design.model import make_trials, number_trials
 from earshot.study.storage.store import Rater, Store
 
 FOLDER = Path("/nowhere")
@@ -26,7 +27,7 @@ def make_test(
     every = [
         trial
         for stimulus in (f"s{i}" for i in range(stimuli))
-        for trial in scored(
+        for trial in make_trials(
             kind,
             FOLDER,
             stimulus,
@@ -35,16 +36,16 @@ def make_test(
         )
     ]
     others = [
-        of_kind("practice", every[0]),
-        of_kind("attention", every[0], 1.0),
-        of_kind("gold", every[-1], 1.0),
+        replace(every[0], kind="practice"),
+        replace(every[0], kind="attention", expected=1.0),
+        replace(every[-1], kind="gold", expected=1.0),
     ]
     return Test(
         name=name,
         title="A test",
         design=kind,
         systems=tuple(names),
-        trials=numbered([*every, *others]),
+        trials=number_trials([*every, *others]),
         trials_per_rater=trials or len(every),
         folder=FOLDER,
         question=kind.scale.question,

@@ -4,8 +4,7 @@ files of its systems. Nothing is read or written here.
 
 import hashlib
 import json
-import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
@@ -263,7 +262,7 @@ def prepared_path(folder: Path, role: str, source: Path) -> Path:
     return folder / PREPARED / f"{name}.wav"
 
 
-def scored(
+def make_trials(
     design: Design,
     folder: Path,
     stimulus: str,
@@ -272,7 +271,7 @@ def scored(
     anchors: Iterable[str] = ANCHORS,
     mentioned: bool = True,
 ) -> list[Trial]:
-    """Return all trials of one stimulus, a file by system; ids are to be given by numbered.
+    """Make all trials of one stimulus, a file by system; number_trials gives them their ids.
 
     anchors: those that are made from the reference where it is hidden; mentioned: whether raters
     hear it openly, in a design in which they may.
@@ -283,26 +282,6 @@ def scored(
     return [Trial(0, stimulus, sounds, open_reference) for sounds in groups]
 
 
-def count(design: Design, stimuli: int, systems: int, reference: bool) -> int:
-    """Return how many trials `scored` makes of so many stimuli and systems."""
-    return stimuli * design.count(systems, reference)
-
-
-def practice(trials: Sequence[Trial], number: int, seed: int) -> list[Trial]:
-    """Return so many of the trials, drawn for practice: the same for every rater, so that all start
-    alike.
-    """
-    drawn = random.Random(seed).sample(list(trials), min(number, len(trials)))
-    return [of_kind("practice", trial) for trial in drawn]
-
-
-def of_kind(
-    kind: Kind, trial: Trial, expected: float | None = None, tolerance: float = 0.0
-) -> Trial:
-    """Return the trial as one of another kind."""
-    return replace(trial, kind=kind, expected=expected, tolerance=tolerance)
-
-
-def numbered(trials: Iterable[Trial]) -> tuple[Trial, ...]:
+def number_trials(trials: Iterable[Trial]) -> tuple[Trial, ...]:
     """Return the trials with their places as ids."""
     return tuple(replace(trial, id=number) for number, trial in enumerate(trials))

@@ -3,6 +3,7 @@
 More than 400 lines, for what a key may say depends on other keys.
 """
 
+import random
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -43,11 +44,8 @@ from earshot.study.design.model import (
     Staircase,
     Test,
     Trial,
-    count,
-    numbered,
-    of_kind,
-    practice,
-    scored,
+    make_trials,
+    number_trials,
 )
 from earshot.study.design.raters import (
     Blocks,
@@ -138,7 +136,7 @@ def _test(document: Value, name: str, folder: Path) -> Test:
     if gain and isinstance(design, Adjustment):
         design = design.bounded(*gain)
     scales = read_scales(document, design)
-    systems, trials = _scored(document, design, folder)
+    systems, trials = _systems_and_trials(document, design, folder)
     number = document.take("trials", int, len(trials))
     staircase = _staircase(document, design, systems, trials)
     most = MAX_TRIALS_PER_RATER if staircase else len(trials)  # a staircase comes back to a trial
@@ -178,7 +176,7 @@ def _test(document: Value, name: str, folder: Path) -> Test:
         title=document.take("title", str, REQUIRED, is_line, LINE),
         design=design,
         systems=systems,
-        trials=numbered([*trials, *others]),
+        trials=number_trials([*trials, *others]),
         trials_per_rater=number,
         folder=folder,
         question=read_question(document, _question(design, trials, scales)),
@@ -241,7 +239,9 @@ def _question(design: Design, trials: list[Trial], scales: tuple[Scale, ...]) ->
     return design.unreferenced if alone and design.unreferenced else design.scale.question
 
 
-def _scored(document: Value, design: Design, folder: Path) -> tuple[tuple[str, ...], list[Trial]]:
+def _systems_and_trials(
+    document: Value, design: Design, folder: Path
+) -> tuple[tuple[str, ...], list[Trial]]:
     """Read the names of the systems, and the trials of every stimulus that any of them has."""
     patterns: dict[str, Value] = document.take("systems", dict)
     systems = {name: Pattern(folder, value, name) for name, value in patterns.items()}
@@ -272,14 +272,14 @@ def _scored(document: Value, design: Design, folder: Path) -> tuple[tuple[str, .
     if document.problems.lines:
         return tuple(systems), []
     stimuli = sorted({name for pattern in systems.values() for name in pattern.stimuli})
-    number = count(design, len(stimuli), len(systems), reference is not None)
+    number = len(stimuli) * design.count(len(systems), reference is not None)
     if number > MAX_TRIALS:  # before they take memory
         document.at("systems").problem(f"this makes {number} trials: {MAX_TRIALS} are the most.")
         return tuple(systems), []
     return tuple(systems), [
         trial
         for stimulus in stimuli
-        for trial in scored(
+        for trial in make_trials(
             design,
             folder,
             stimulus,
@@ -357,8 +357,10 @@ def _practice(
         return [
             trial for each in value.content for trial in _listed(each, "practice", design, folder)
         ]
-    number = document.take("practice", int, 0, at_least(0), "0 or more")
-    return practice(trials, max(number, 0), seed)
+    number = max(document.take("practice", int, 0, at_least(0), "0 or more"), 0)
+    # The same for every rater, so that all start alike.
+    drawn = random.Random(seed).sample(trials, min(number, len(trials)))
+    return [replace(trial, kind="practice") for trial in drawn]
 
 
 def _listed(value: Value, kind: Kind, design: Design, folder: Path) -> list[Trial]:
@@ -386,12 +388,13 @@ def _listed(value: Value, kind: Kind, design: Design, folder: Path) -> list[Tria
     if design.reference == "open" or (design.referenced and value.has("reference")):
         value.take("reference", str)
         reference = inside(folder, value.at("reference"), "reference")
-    trial = scored(design, folder, next(iter(systems)), systems, reference)[0]
+    trial = make_trials(design, folder, next(iter(systems)), systems, reference)[0]
     if kind == "practice" and not value.has("expected") and not design.scale.chance:
-        return [of_kind(kind, trial)]
+        return [replace(trial, kind=kind)]
     near = design.near if kind == "practice" else 0.0
     tolerance = value.take("tolerance", float, near, at_least(0), "0 or more")
-    return [of_kind(kind, trial, _expected(value, design, len(files)), tolerance)]
+    expected = _expected(value, design, len(files))
+    return [replace(trial, kind=kind, expected=expected, tolerance=tolerance)]
 
 
 def _expected(value: Value, design: Design, sounds: int) -> float:

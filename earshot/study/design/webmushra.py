@@ -22,7 +22,7 @@ from earshot.study.design.designs import (
     Design,
 )
 from earshot.study.design.document import Value, inside
-from earshot.study.design.model import Test, Trial, numbered, scored
+from earshot.study.design.model import Test, Trial, make_trials, number_trials
 from earshot.study.design.scales import read_language
 from earshot.study.design.statements import read_statements
 
@@ -72,7 +72,7 @@ def test(document: Value, name: str, folder: Path) -> Test:
         title=document.take("testname", str),
         design=design,
         systems=tuple(dict.fromkeys(systems)),
-        trials=numbered(trials),
+        trials=number_trials(trials),
         trials_per_rater=len(trials),
         folder=root,
         question=design.scale.question,
@@ -113,7 +113,7 @@ def _trials(page: Value, design: Design, root: Path) -> list[Trial]:
         page.problem(f"a trial shows {MAX_CONDITIONS} conditions at most.")
     if page.problems.lines:
         return []
-    return scored(design, root, page.take("id", str), systems, reference, anchors)
+    return make_trials(design, root, page.take("id", str), systems, reference, anchors)
 
 
 def _plain(content: str) -> str:
