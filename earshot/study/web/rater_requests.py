@@ -60,21 +60,13 @@ class Previews(Store):
         super().__init__(MEMORY)
         self._enrolling = threading.Lock()
 
-    def enrol(
-        self,
-        test: Test,
-        token: str | None = None,
-        panel: Mapping[str, str] | None = None,
-        language: str | None = None,
-        device: str | None = None,
-        claim: str | None = None,
-    ) -> Rater:
+    def enrol(self, test: Test, *about: Any, **more: Any) -> Rater:
         """Enrol a rater as Store.enrol does."""
         with self._enrolling:  # or two who come first would delete each other
             if not 0 < self.raters(test.name) < MAX_PREVIEWERS:
                 self.delete(test.name)
                 self.open(test)
-            return super().enrol(test, token, panel, language, device, claim)
+            return super().enrol(test, *about, **more)
 
 
 class RaterSessions:

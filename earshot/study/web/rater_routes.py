@@ -7,11 +7,11 @@ next to the route that takes it.
 
 import math
 import secrets
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, partial, wraps
 from os import fstat
-from typing import Annotated, Any, BinaryIO, Final
+from typing import Annotated, Any, BinaryIO, Final, TypeVar
 from weakref import WeakValueDictionary
 
 from anyio import CapacityLimiter, to_thread
@@ -49,6 +49,7 @@ from earshot.study.web.rater_requests import (
     min_seconds,
 )
 
+T = TypeVar("T")
 PARTS: Final = {p.name: p for p in rater_page.PAGE.iterdir() if p.suffix in (".js", ".css")}
 UNHEARD: Final = "Listen to every sound before you answer."
 # A sound never changes at its address, which is one rater's alone.
@@ -198,45 +199,41 @@ def router(library: TestLibrary) -> APIRouter:
     def sound(
         request: Request, order: int, place: int, rater: str, opened: Opened = named
     ) -> Response:
-        sounds = opened.sounds(item_at(raters.rater(opened, rater), order))
-        if not 0 <= place < len(sounds):
-            raise HTTPException(404, NO_SOUND)
+        copy = _at(place, opened.sounds(item_at(raters.rater(opened, rater), order)))
         try:
-            size, blocks = as_wav(sounds[place].path, opened.noise(rater, order, place))
+            size, blocks = as_wav(copy.path, opened.noise(rater, order, place))
         except UNREADABLE as error:  # the test is being deleted, or its copies are
             raise HTTPException(404, NO_SOUND) from error
         # No type, date or tag: they might tell one system from another.
-        headers = KEEP_FOREVER | {"Content-Length": str(size)}
-        line = listening.setdefault(address_of(request), CapacityLimiter(MAX_SENDING))
-        return StreamingResponse(_sent(blocks, line), 200, headers, "application/octet-stream")
+        return send(request, size, blocks, "application/octet-stream")
 
     @routes.get("/listen/{test}/picture/{order}/{place}")
     def picture(
         request: Request, order: int, place: int, rater: str, opened: Opened = named
     ) -> Response:
-        pictures = opened.pictures(item_at(raters.rater(opened, rater), order))
-        if not 0 <= place < len(pictures):
-            raise HTTPException(404, NO_SOUND)
+        path = _at(place, opened.pictures(item_at(raters.rater(opened, rater), order)))
         try:
-            file = pictures[place].open("rb")
+            file = path.open("rb")
         except OSError as error:  # as of a sound
             raise HTTPException(404, NO_SOUND) from error
-        headers = KEEP_FOREVER | {"Content-Length": str(fstat(file.fileno()).st_size)}
+        kind = f"video/{path.suffix[1:]}"  # without which Safari plays none
+        return send(request, fstat(file.fileno()).st_size, _blocks(file), kind)
+
+    def send(request: Request, size: int, blocks: Iterator[bytes], kind: str) -> Response:
+        """Send what one hears or sees in blocks, which are made in the line of an address."""
+        headers = KEEP_FOREVER | {"Content-Length": str(size)}
         line = listening.setdefault(address_of(request), CapacityLimiter(MAX_SENDING))
-        kind = f"video/{pictures[place].suffix[1:]}"  # without which Safari plays none
-        return StreamingResponse(_sent(_blocks(file), line), 200, headers, kind)
+        return StreamingResponse(_in_line(blocks, line), 200, headers, kind)
 
     @routes.post("/listen/{test}/missing")
     @drawing
     def missing(body: MissingSound, opened: Opened = named) -> dict[str, Any]:
         """Let a rater go on to whom a sound does not come."""
-        sounds = opened.sounds(item_at(raters.rater(opened, body.rater), body.order))
-        if body.place >= len(sounds):
-            raise HTTPException(404, NO_SOUND)
+        item = item_at(raters.rater(opened, body.rater), body.order)
+        copy = _at(body.place, opened.sounds(item))
         own_store, test = raters.store_for(opened, body.rater)
         with explain_errors(422):
-            there = sounds[body.place].whole()
-            own_store.skip(test, body.rater, body.order, body.place, there)
+            own_store.skip(test, body.rater, body.order, body.place, copy.whole())
         return after(opened, body.rater)
 
     def after(opened: Opened, token: str) -> dict[str, Any]:
@@ -248,7 +245,7 @@ def router(library: TestLibrary) -> APIRouter:
         return rater_page.ended(opened.test, rater) | {"coming": coming}
 
     @routes.get("/listen/{test}/check/{trial}")
-    def noises(
+    def headphone_sound(
         trial: int, rater: str, kind: checks.HeadphoneKind = "huggins", opened: Opened = named
     ) -> Response:
         raters.rater(opened, rater)
@@ -259,7 +256,7 @@ def router(library: TestLibrary) -> APIRouter:
         return Response(sounds[kind](opened.key, rater, trial), 200, KEEP_FOREVER, "audio/wav")
 
     @routes.post("/listen/{test}/headphones")
-    def check(body: HeadphoneCheck, opened: Opened = named) -> dict[str, Any]:
+    def check_headphones(body: HeadphoneCheck, opened: Opened = named) -> dict[str, Any]:
         raters.rater(opened, body.rater)
         own_store, test = raters.store_for(opened, body.rater)
         attempt, result = (body.rater, body.attempt, body.answers), None
@@ -277,7 +274,7 @@ def router(library: TestLibrary) -> APIRouter:
         return reply | step | rater_page.ended(opened.test, rater)
 
     @routes.get("/listen/{test}/room/{trial}")
-    def hisses(trial: int, rater: str, opened: Opened = named) -> Response:
+    def room_sound(trial: int, rater: str, opened: Opened = named) -> Response:
         raters.rater(opened, rater)
         room = opened.test.environment
         if room is None or not 0 <= trial < room.pairs * checks.MAX_ATTEMPTS:
@@ -355,6 +352,13 @@ def _passed(
     return checks.judge_headphones(opened.key, rater, test.headphones, stored, attempt)[0]
 
 
+def _at(place: int, parts: Sequence[T]) -> T:
+    """Take what is at a place of an item. Raises HTTPException (404) where there is nothing."""
+    if not 0 <= place < len(parts):
+        raise HTTPException(404, NO_SOUND)
+    return parts[place]
+
+
 def _blocks(file: BinaryIO) -> Iterator[bytes]:
     """Read the file in blocks, then close it."""
     with file:
@@ -362,7 +366,7 @@ def _blocks(file: BinaryIO) -> Iterator[bytes]:
             yield block
 
 
-async def _sent(blocks: Iterator[bytes], line: CapacityLimiter) -> AsyncIterator[bytes]:
+async def _in_line(blocks: Iterator[bytes], line: CapacityLimiter) -> AsyncIterator[bytes]:
     """Make one block after the other in threads of the line."""
     while block := await to_thread.run_sync(next, blocks, b"", limiter=line):
         yield block
