@@ -2,6 +2,7 @@
 system's name. All checks of what plug-ins return are in these 400 lines.
 """
 
+import math
 import time
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
@@ -34,6 +35,7 @@ SEGMENT_SECONDS: Final = 10  # of a sound that is embedded at once
 MAX_NUMBERS: Final = 65_536  # of a vector
 MAX_VOICES: Final = 1000
 MAX_UNITS: Final = 60_000  # of a recording
+MAX_CAPTION: Final = 2_000  # characters
 MAX_SAMPLES: Final = 2**27  # of a result, of all channels
 MIN_RESULT_SECONDS: Final = 0.02
 MIN_STREAM_RATE: Final = 8_000  # Hz
@@ -307,20 +309,23 @@ class PluggedLipReader:
         seconds = time.perf_counter() - began
         speech, faults = checked_speech(self.label, result, len(frames) / fps, seconds)
         text, confidence = "", 0.0
-        if self._captions:
-            try:
-                text, confidence = self._plug_in.call("caption", frames, fps)
-                text, confidence = str(text)[:2_000], float(np.clip(float(confidence), 0, 1))
-                if confidence != confidence:  # NaN
-                    raise ValueError
-            except PlugInError as error:
-                text, confidence, faults = "", 0.0, (*faults, str(error))
-            except (TypeError, ValueError) as error:
-                if isinstance(error, InputError):
-                    raise
-                text, confidence = "", 0.0
-                faults += (f"{self.label} writes no caption: (text, confidence).",)
+        try:
+            if self._captions:
+                text, confidence = self._caption(frames, fps)
+        except PlugInError as error:
+            faults += (str(error),)
         return PluggedSpeech(speech, "", None, faults), text, confidence
+
+    def _caption(self, frames: np.ndarray, fps: float) -> tuple[str, float]:
+        value = self._plug_in.call("caption", frames, fps)
+        try:
+            text, confidence = value
+            text, confidence = str(text)[:MAX_CAPTION], float(confidence)
+            if not math.isnan(confidence):
+                return text, min(max(confidence, 0.0), 1.0)
+        except (TypeError, ValueError):  # as for NaN
+            pass
+        raise PlugInError(f"{self.label} writes no caption: (text, confidence).")
 
 
 class PluggedSoundEncoder:
