@@ -129,10 +129,10 @@ class SoundEncoder:
 
     def encode(self, file: Path) -> np.ndarray:
         from earshot.media.audio.load import load  # late, for it loads SciPy
-        from earshot.sound_index.embedding import embed, named
+        from earshot.sound_index.embedding import embed, encoder_for
 
         waveform = load(file, self._encoder.sample_rate, MAX_SECONDS).waveform
-        return embed(named(self._encoder, file), waveform)[0]
+        return embed(encoder_for(self._encoder, file), waveform)[0]
 
     def embed_text(self, text: str) -> np.ndarray:
         return self._encoder.embed_text([text])[0]

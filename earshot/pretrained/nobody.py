@@ -90,7 +90,7 @@ class Strangers:
         return replace(voice, name="nobody", kind=NOBODY, evened=float(target.strength))
 
 
-def spoken(waveform: np.ndarray) -> np.ndarray:
+def without_pauses(waveform: np.ndarray) -> np.ndarray:
     """Cut out the speech of a recording (T,), without its pauses: (T',)."""
     spans = [slice(round(a * SAMPLE_RATE), round(b * SAMPLE_RATE)) for a, b in words(waveform)]
     return np.concatenate([waveform[:0], *(waveform[span] for span in spans)])

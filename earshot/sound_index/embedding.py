@@ -175,13 +175,13 @@ def embed_file(encoder: SoundEncoder, path: Path, digest: str) -> tuple[Entry, t
     waveform = recording.waveform
     if np.abs(waveform).max() < SILENT_PEAK:
         raise InputError("This file is silent from beginning to end.")
-    vectors, per_second = embed(named(encoder, path), waveform)
+    vectors, per_second = embed(encoder_for(encoder, path), waveform)
     length = len(waveform) / encoder.sample_rate
     sound = Sound("", path, path.name, "", "", length, digest)
     return Entry(sound, vectors, per_second), recording.notices
 
 
-def named(encoder: SoundEncoder, path: str | Path) -> SoundEncoder:
+def encoder_for(encoder: SoundEncoder, path: str | Path) -> SoundEncoder:
     """Return the encoder for the recording in a file: some know recordings by their names."""
     return getattr(encoder, "for_recording", lambda _: encoder)(Path(path).stem)
 

@@ -132,7 +132,7 @@ class Converter:
     @torch.inference_mode()
     def content(self, speech: np.ndarray) -> Tensor:
         """Encode what is said in speech (T,) at 16 kHz, not how: (U, C), U steps of two frames."""
-        return self._system.passed(self._system.networks.encode(speech))
+        return self._system.through_bottleneck(self._system.networks.encode(speech))
 
     @torch.inference_mode()
     def speak(self, content: Tensor, intonation: Intonation, voice: Voice) -> np.ndarray:

@@ -85,8 +85,8 @@ def rating_counts(session: Session, test: Test) -> dict[int, int]:
     rated = (
         select(ItemRow.trial, func.count())
         .join(RaterRow, RaterRow.id == ItemRow.rater)
-        .where(RaterRow.test == test.name, raters.counted(), ItemRow.missing.is_(None))
-        .where(or_(ItemRow.milliseconds.is_not(None), raters.present()))
+        .where(RaterRow.test == test.name, raters.is_counted(), ItemRow.missing.is_(None))
+        .where(or_(ItemRow.milliseconds.is_not(None), raters.is_present()))
         .group_by(ItemRow.trial)
     )
     return dict(session.execute(rated).all())

@@ -146,7 +146,7 @@ def count_places(session: Session, test: Test) -> Places:
     """Count finished, active and free places."""
     raters = select(func.count()).select_from(RaterRow).where(RaterRow.test == test.name)
     finished = session.scalars(raters.where(RaterRow.outcome == "complete")).one()
-    at_it = session.scalars(raters.where(RaterRow.outcome.is_(None), present())).one()
+    at_it = session.scalars(raters.where(RaterRow.outcome.is_(None), is_present())).one()
     row = session.get(TestRow, test.name)
     ended = is_over(test)
     return Places(test.raters, finished, at_it, ended or (row is not None and row.closed), ended)
@@ -168,12 +168,12 @@ def is_over(test: Test) -> bool:
     return test.closes is not None and tables.now() >= tables.without_zone(test.closes)
 
 
-def present() -> ColumnElement[bool]:
+def is_present() -> ColumnElement[bool]:
     """Select raters who have neither withdrawn nor been away for long."""
     return ~RaterRow.withdrawn & (RaterRow.seen > tables.now() - MAX_IDLE)
 
 
-def counted() -> ColumnElement[bool]:
+def is_counted() -> ColumnElement[bool]:
     """Select raters whose ratings are wanted, since they were not screened out."""
     return or_(RaterRow.outcome.is_(None), RaterRow.outcome == "complete")
 

@@ -189,7 +189,7 @@ def parse(text: str) -> Compound:
     return Compound(tuple(whole), tuple(links), frozenset(named & set(whole)))
 
 
-def written(compound: Compound) -> str:
+def as_text(compound: Compound) -> str:
     """Write a text that parses to the compound: "a dog barks, then a door slams"."""
     texts = [
         f'"{part}"' if part in compound.quoted or parse(part).parts != (part,) else part
@@ -291,7 +291,7 @@ def split_unwanted(text: str) -> tuple[str, str]:
     return text, ""
 
 
-def understood(text: str) -> tuple[Translation, str, str]:
+def understand(text: str) -> tuple[Translation, str, str]:
     """Translate a text, and split it into what it searches for, as a caption, and what it
     excludes."""
     translation = translate(text)

@@ -23,7 +23,7 @@ from earshot.sound_index.descriptions import (
     Descriptions,
 )
 from earshot.sound_index.descriptions import THRESHOLD as WORDS_THRESHOLD
-from earshot.sound_index.embedding import SoundEncoder, embed, named
+from earshot.sound_index.embedding import SoundEncoder, embed, encoder_for
 from earshot.sound_index.index import SoundIndex
 from earshot.sound_index.library import Library, Ranking
 from earshot.sound_index.nearest import place_on_map
@@ -37,7 +37,7 @@ from earshot.systems.sound_search.query import (
     clean,
     correct_spelling,
     parse,
-    understood,
+    understand,
 )
 from earshot.systems.sound_search.ranking import (
     Hit,
@@ -141,7 +141,7 @@ class SoundSearch:
             raise InputError("This library is empty. Add sounds to it first.")
         if index.encoder.fingerprint != self.encoder.fingerprint:
             raise InputError("Another model made this library. Add its sounds again.")
-        request = self._understood(library, text, without, is_one=like is not None)
+        request = self._understand(library, text, without, is_one=like is not None)
         compound = request.compound
         example, notices = self._example(like, index)
         vectors, rests = zip(
@@ -180,11 +180,11 @@ class SoundSearch:
             compound=compound,
         )
 
-    def _understood(self, library: Library, text: str, without: str, is_one: bool) -> "_Request":
+    def _understand(self, library: Library, text: str, without: str, is_one: bool) -> "_Request":
         """Understand a query, whose text names one sound, or may name several."""
         for part in (text, without):
             check_length(clean(part))
-        query, named, negated = understood(clean(text))
+        query, named, negated = understand(clean(text))
         excluded = translate(clean(without))
         descriptions = self._descriptions_of(library) if named else None
         if descriptions is not None and not (query.language or query.other):
@@ -236,7 +236,7 @@ class SoundSearch:
         if np.abs(recording.waveform).max() < SILENT_PEAK:
             raise InputError("The recording is silent.", "Check the microphone, or take another.")
         path = like if isinstance(like, str | Path) else ""
-        vectors, _ = embed(named(self.encoder, path), recording.waveform)
+        vectors, _ = embed(encoder_for(self.encoder, path), recording.waveform)
         mean = vectors.mean(axis=0)
         return mean / np.linalg.norm(mean), recording.notices
 

@@ -22,7 +22,6 @@ from earshot.media.audio import features
 from earshot.media.audio.load import Audio, load
 from earshot.media.audio.pitch import track_pitch
 from earshot.media.audio.speech import OWN, REFERENCE, Speech, muted
-from earshot.media.audio.voice_activity import words
 from earshot.media.constants import FRAME_SECONDS, HOP_LENGTH, SAMPLE_RATE
 from earshot.models.any_voice.content import STRIDE
 from earshot.models.any_voice.voices import Voices
@@ -30,7 +29,7 @@ from earshot.models.recogniser import STEP
 from earshot.pretrained.any_voice import WINDOW, Networks
 from earshot.pretrained.checkpoint import choose_device, weights_hash
 from earshot.pretrained.correction import measure
-from earshot.pretrained.nobody import spoken
+from earshot.pretrained.nobody import without_pauses
 from earshot.pretrained.voice import Nobody, Voice, check_one_voice, pitch_statistics
 from earshot.systems.voice_conversion import settings
 from earshot.systems.voice_conversion.converter import (
@@ -121,7 +120,7 @@ class AnyVoiceConversion(Converter):
             self.unit_seconds,
             self.name,
             self.fingerprint,
-            None if self.discrete else self.passed(vectors).cpu().numpy(),
+            None if self.discrete else self.through_bottleneck(vectors).cpu().numpy(),
             content.intonation,
         )
 
@@ -159,7 +158,7 @@ class AnyVoiceConversion(Converter):
 
     @torch.inference_mode()
     def own_voice(self, waveform: np.ndarray) -> Voice | None:
-        speech = spoken(waveform)
+        speech = without_pauses(waveform)
         if len(speech) < self.MIN_OWN * SAMPLE_RATE:
             return None
         vector = self.networks.voice(features.log_mel(speech))
@@ -179,8 +178,8 @@ class AnyVoiceConversion(Converter):
         """
         shortest, longest = settings.REFERENCE_SECONDS
         waveform = at_level(load(audio, SAMPLE_RATE, longest, shortest).waveform, 1)
-        segments = words(waveform)
-        seconds = sum(end - start for start, end in segments)
+        speech = without_pauses(waveform)
+        seconds = len(speech) / SAMPLE_RATE
         if seconds < self.MIN_SPEECH:
             raise InputError(
                 f"Only {seconds:.0f} s of the recording are speech.",
@@ -192,8 +191,7 @@ class AnyVoiceConversion(Converter):
             )
         if reading:
             reading.check(waveform)
-        rate = SAMPLE_RATE
-        return np.concatenate([waveform[round(a * rate) : round(b * rate)] for a, b in segments])
+        return speech
 
     @torch.inference_mode()
     def voice(self, reference: np.ndarray, name: str = "your voice", kind: str = OWN) -> Voice:
@@ -234,7 +232,7 @@ class AnyVoiceConversion(Converter):
         """Find the units (U,) that show content (U, C)."""
         return self._bottleneck.encode(content, self._units_of)[:, 0]
 
-    def passed(self, content: Tensor) -> Tensor:
+    def through_bottleneck(self, content: Tensor) -> Tensor:
         """Pass content (U, C) through the bottleneck: (U, C)."""
         if self.name == settings.CONTINUOUS:
             return content

@@ -16,7 +16,7 @@ import gradio as gr
 from gradio.components import Component
 
 from earshot.sound_index.sound import EVERYTHING, Filter
-from earshot.systems.sound_search.query import clean, parse, understood, written
+from earshot.systems.sound_search.query import as_text, clean, parse, understand
 from earshot.systems.sound_search.request import as_caption
 from earshot.tabs.shared.events import Update
 from earshot.tabs.shared.html import macro
@@ -125,7 +125,7 @@ def query_chips() -> gr.HTML:
 
 def chips_html(text: str) -> str:
     """Show the sounds that a text names, and how they relate; nothing for one sound."""
-    _, positive, unwanted = understood(text)
+    _, positive, unwanted = understand(text)
     compound = parse(positive)
     amounts = [amount.name if amount else "" for amount in compound.amounts]
     if not (compound.links or any(amounts) or (positive and unwanted)):
@@ -138,19 +138,19 @@ def edited_text(text: str, action: object, number: object) -> str:
     """Edit the text of the query after a chip was pressed; it is unchanged for an unknown
     action.
     """
-    _, positive, unwanted = understood(text)
+    _, positive, unwanted = understand(text)
     compound, behind = parse(positive), f", without {unwanted}" if unwanted else ""
     if action == "whole":
         return f'"{as_caption(text).replace(chr(34), "")}"'
     if not isinstance(number, int):
         return text
     if action == "drop" and 0 <= number < len(compound.parts):
-        return written(compound.without(number)) + behind
+        return as_text(compound.without(number)) + behind
     if action == "anyhow" and 0 <= number < len(compound.parts):
-        return written(compound.anyhow(number)) + behind
+        return as_text(compound.anyhow(number)) + behind
     if 0 <= number < len(compound.links) and action in ("link", "swap"):
         change = compound.toggled if action == "link" else compound.swapped
-        return written(change(number)) + behind
+        return as_text(change(number)) + behind
     return text
 
 

@@ -14,10 +14,10 @@ from earshot.systems.sound_search import SoundSearch
 from earshot.systems.sound_search.query import (
     MAX_PARTS,
     Compound,
+    as_text,
     correct_spelling,
     parse,
     split_unwanted,
-    written,
 )
 from earshot.systems.sound_search.ranking import order_scores, place
 from training.sound_search.test_set import QUERIES
@@ -96,7 +96,7 @@ def test_written_compound_parses_to_itself() -> None:
     for order in itertools.permutations(parts):
         for first, second in itertools.product(("then", "with"), repeat=2):
             compound = Compound(order, (first, second))
-            assert parse(written(compound)) == compound
+            assert parse(as_text(compound)) == compound
 
 
 def test_edits_of_compound_change_one_thing() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from earshot.systems.sound_search import ranking
-from earshot.systems.sound_search.query import Compound, parse, understood, written
+from earshot.systems.sound_search.query import Compound, as_text, parse, understand
 from earshot.systems.sound_search.ranking import Hit, Occurrence, has_amounts, heard_in, occurrence
 from earshot.systems.sound_search.request import amount_of, as_caption
 from tests.support.sounds import write_sound
@@ -93,14 +93,14 @@ def test_sources_and_phrases_are_not_counted(text: str) -> None:
 
 
 def test_amounts_and_exclusions_and_order_go_together() -> None:
-    _, positive, unwanted = understood("can you find three knocks, then a long siren without rain?")
+    _, positive, unwanted = understand("can you find three knocks, then a long siren without rain?")
     compound = parse(positive)
     assert compound.captions == ("knocks", "a siren")
     assert [amount.name for amount in compound.amounts if amount] == ["3 times", "long"]
     assert unwanted == "rain"
     plain = compound.anyhow(0).anyhow(1)
     assert plain.parts == ("knocks", "a siren")
-    assert parse(written(compound)) == compound
+    assert parse(as_text(compound)) == compound
     assert Compound(("dog",)).amounts == (None,)
 
 
@@ -108,7 +108,7 @@ def test_number_in_quotes_is_part_of_the_sound() -> None:
     compound = parse('"three knocks", then a single bark')
     assert compound.captions == ("three knocks", "bark")
     assert compound.amounts[0] is None
-    assert parse(written(compound.swapped(0))).captions == ("bark", "three knocks")
+    assert parse(as_text(compound.swapped(0))).captions == ("bark", "three knocks")
 
 
 def test_better_amount_fits_better() -> None:

@@ -177,7 +177,7 @@ class AnyVoiceNetworks:
         self, content: Tensor, intonation: Intonation | None, choice: Choice, last: int
     ) -> tuple[Tensor, Tensor]:
         converter, voice = self._converter(choice), self._voice(choice)
-        passed = converter.passed(content)
+        passed = converter.through_bottleneck(content)
         contour = converter.contour(passed, intonation, voice)
         last = min(last + CONTEXT, len(contour)) // STRIDE * STRIDE
         mel = self._networks.invert(passed, contour, voice, converter.name, last)
