@@ -3,7 +3,6 @@ places to play and to take away.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
@@ -120,8 +119,9 @@ class CollectionSection(Section):
         job: dict[str, Any] = {"progress_on": self.places, "start": run, "stop": stop}
         triggers: list[Callable] = [run.click, text.submit]
         for chip, word in zip(examples, EXAMPLES, strict=True):
-            fill = partial(_example, word)
-            triggers.append(chip.click(fill, None, [text, spoken, self.scope], **HIDDEN).then)
+            filled = [text, spoken, self.scope]
+            fill = chip.click(lambda w=word: (w, None, READY), None, filled, **HIDDEN)
+            triggers.append(fill.then)
         for trigger in triggers:
             self.on_model(trigger, self.show, inputs, outputs, **job)
         library = [self.own, self.scope, self.contents, self.delete]
@@ -210,8 +210,3 @@ def _extent(index: "WordIndex") -> str:
 
 def _contents(own: OwnRecordings) -> str:
     return f"<b>{own.count}</b> recording{'s' if own.count != 1 else ''} of yours"
-
-
-def _example(word: str) -> tuple[str, None, str]:
-    """Return the inputs of an example."""
-    return word, None, READY

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -85,8 +84,11 @@ class FindSection(Section):
         inputs, outputs = [recording, text, spoken], [self.message, self.places]
         triggers: list[Callable] = [run.click, text.submit]
         for chip, (word, _, name) in zip(examples, EXAMPLES, strict=True):
-            example = partial(_example, word, ASSETS / "examples" / name)
-            triggers.append(chip.click(example, None, inputs, **HIDDEN).then)
+            path = ASSETS / "examples" / name
+            fill = chip.click(
+                lambda p=path, w=word: (p.read_bytes(), w, None), None, inputs, **HIDDEN
+            )
+            triggers.append(fill.then)
         for trigger in triggers:
             self.on_model(
                 trigger, self.show, inputs, outputs, progress_on=self.places, start=run, stop=stop
@@ -201,8 +203,3 @@ def view(
 
 def _clock(seconds: float) -> str:
     return f"{int(seconds // 60)}:{seconds % 60:04.1f}"
-
-
-def _example(word: str, path: Path) -> tuple[bytes, str, None]:
-    """Return the inputs of an example."""
-    return path.read_bytes(), word, None

@@ -4,7 +4,6 @@ and as a synthetic voice does.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -114,8 +113,9 @@ class SoundsSection(Section):
         inputs, outputs = [recording, text], [self.message, self.sounds, self.report]
         triggers: list[Callable] = [run.click, text.submit, *recorded_or_uploaded(recording)]
         for chip, (word, _, name) in zip(examples, EXAMPLES, strict=True):
-            example = partial(_example, word, ASSETS / "words" / name)
-            triggers.append(chip.click(example, None, inputs, **HIDDEN).then)
+            path = ASSETS / "words" / name
+            fill = chip.click(lambda p=path, w=word: (p.read_bytes(), w), None, inputs, **HIDDEN)
+            triggers.append(fill.then)
         for trigger in triggers:
             self.on_model(
                 trigger,
@@ -247,8 +247,3 @@ def _earlier(phonemes: "Sequence[CheckedPhoneme]", seconds: float) -> "list[Chec
 
 def _track(name: str, waveform: np.ndarray) -> File:
     return File(name, f"{name.lower()}.wav", wav_bytes(waveform, SAMPLE_RATE))
-
-
-def _example(word: str, path: Path) -> tuple[bytes, str]:
-    """Return the inputs of an example."""
-    return path.read_bytes(), word
