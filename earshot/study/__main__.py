@@ -12,6 +12,7 @@ import shutil
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -278,7 +279,7 @@ def _parser() -> argparse.ArgumentParser:
     """Make the parser of the commands."""
     parser = argparse.ArgumentParser(prog="earshot study", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    served_at: dict[str, str] = {"default": "http://127.0.0.1:8000", "help": "where it is served"}
+    served_at: dict[str, Any] = {"default": "http://127.0.0.1:8000", "help": "where it is served"}
 
     def add(
         name: str, run: Callable[[argparse.Namespace], None], text: str, test: bool = True

@@ -44,7 +44,7 @@ class ReportProcess:
     """The process, which makes one thing after the other, as the server sees it."""
 
     def __init__(self, seconds: float = MAX_SECONDS) -> None:
-        """seconds: how long one thing may take."""
+        """Keep for how many seconds one thing may be made."""
         self._lock, self._seconds = threading.Lock(), seconds
         self._process: subprocess.Popen[bytes] | None = None
 

@@ -311,7 +311,7 @@ class Translation:
 
     @property
     def notice(self) -> str:
-        """A remark on what was understood, or that nothing was; "" where none is needed."""
+        """Remark on what was understood, or that nothing was; "" where none is needed."""
         if self.language:
             return f"{LANGUAGES[self.language]}, read as “{self.english}”."
         *names, last = LANGUAGES.values()

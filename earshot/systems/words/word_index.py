@@ -304,8 +304,8 @@ class WordIndex:
 
     @cached_property
     def _posteriors(self) -> list[list[np.ndarray]]:
-        """The stored posteriors (P, S) of each recording, by each model: read when used, or, where
-        they are compressed, at once."""
+        """Read the stored posteriors (P, S) of each recording, by each model: when they are used,
+        or, where they are compressed, at once."""
         try:
             return [
                 [_load(path) for path in sorted(self.out.glob(f"{recording.key}-*.np[yz]"))]

@@ -25,7 +25,7 @@ from earshot.media.text.phonemes import numbers
 from earshot.systems.words.spoken_word import MAX_SECONDS, MIN_SECONDS
 from earshot.systems.words.system import Spoken, Words, Written
 
-MAX_SECONDS_SEARCHED: Final = 600.0  # seconds
+MAX_SECONDS_SEARCHED: Final = 600.0
 MAX_CANDIDATES: Final = 100  # places that are looked at for one query
 MIN_CANDIDATES: Final = 10  # places that are embedded, however unlikely their paths are
 MARGIN: Final = (0.10, 0.14)  # seconds before and after a path: CTC is sure of a phoneme's middle

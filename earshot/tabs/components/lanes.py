@@ -47,7 +47,7 @@ class Lane(Protocol):
 
 @dataclass(frozen=True)
 class Waveform:
-    """Envelope of a sound: its largest absolute sample in every 10 ms, longer for long sounds."""
+    """The envelope of a sound: its largest sample in every 10 ms, longer for long sounds."""
 
     label: str
     peaks: tuple[float, ...]

@@ -100,14 +100,10 @@ def read_finished(stored: "Stored", fingerprint: str) -> "tuple[str, SearchResul
 
 
 class SoundEvents:
-    """Handlers. A visitor's last search and own library are arguments and results."""
+    """The handlers of the tab's events; a visitor's last search and own library are arguments and
+    results."""
 
-    def __init__(
-        self,
-        systems: Systems,
-        demo: DemoLibrary,
-        components: SoundComponents,
-    ) -> None:
+    def __init__(self, systems: Systems, demo: DemoLibrary, components: SoundComponents) -> None:
         """Keep the components. systems: that a visitor can choose, each with the library that it
         embedded.
         """
@@ -282,7 +278,7 @@ def sound_id(event: gr.EventData) -> str:
 
 
 class SoundAPI:
-    """Handlers of the endpoints."""
+    """The handlers of the endpoints for programs."""
 
     def __init__(self, pipeline: Callable[[], "SoundSearch"], demo: DemoLibrary) -> None:
         self.pipeline = pipeline
