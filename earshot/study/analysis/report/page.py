@@ -72,28 +72,16 @@ def page(results: Results, progress: str = "", rehearsed: Results | None = None)
     """Write HTML with its styles and figures inside, in light and dark. progress: of a test that
     runs, as HTML (earshot.study.analysis.report.page); rehearsed: what made-up raters found, shown
     as that while nobody has rated."""
+    head = {**_head(results), "notes": results.notes, "progress": Markup(progress)}
     if not results.started:
-        return render(
-            "unrated.html",
-            **_head(results),
-            sentence=conclusion(results),
-            notes=results.notes,
-            progress=Markup(progress),
-            rehearsal=Markup(rehearsal(rehearsed) if rehearsed else ""),
-        )
-    scales = results.by_scale
+        made_up = Markup(rehearsal(rehearsed) if rehearsed else "")
+        return render("unrated.html", **head, sentence=conclusion(results), rehearsal=made_up)
     return render(
         "results.html",
-        **_head(results),
-        sentence=conclusion(results),
-        notes=results.notes,
-        progress=Markup(progress),
-        several=bool(results.test.scales),
-        scales=list(map(_of_scale, scales)),
-        more=[each.named(sentence) for each in scales for sentence in more_raters(each.included)],
-        too_little=TOO_LITTLE,
+        **head,
+        **_conclusions(results),
         faults=sheets.faults(results) if len(results.faults) else None,
-        robust=[sheet for each in scales for sheet in sheets.robustness(each)],
+        robust=[sheet for each in results.by_scale for sheet in sheets.robustness(each)],
         method=list(method(results)),
         paragraph_for_a_paper=paper.paragraph(results),
         checklists=[paper.checklist(results), paper.reviewer_checklist(results)],
@@ -115,17 +103,8 @@ def running(results: Results, standing: str = "") -> str:
 
 def rehearsal(results: Results) -> str:
     """Write what made-up raters found, as HTML to put into a page where nobody has rated yet."""
-    scales = results.by_scale
-    return render(
-        "rehearsal.html",
-        raters=counted(results.started, "simulated rater"),
-        note=REHEARSED,
-        sentence=conclusion(results),
-        several=bool(results.test.scales),
-        scales=list(map(_of_scale, scales)),
-        more=[each.named(sentence) for each in scales for sentence in more_raters(each.included)],
-        too_little=TOO_LITTLE,
-    )
+    raters = counted(results.started, "simulated rater")
+    return render("rehearsal.html", raters=raters, note=REHEARSED, **_conclusions(results))
 
 
 def render(name: str, /, **values: Any) -> str:
@@ -148,6 +127,18 @@ def _head(results: Results) -> dict[str, Any]:
         "flow": paper.flow(results) if paper.anyone(results) else None,
         "left_out": sheets.left_out(results) if results.exclusions else None,
         "asked": paper.facts_of_test(results),
+    }
+
+
+def _conclusions(results: Results) -> dict[str, Any]:
+    """Gather what a page says that raters found, also if they are made up."""
+    scales = results.by_scale
+    return {
+        "sentence": conclusion(results),
+        "several": bool(results.test.scales),
+        "scales": list(map(_of_scale, scales)),
+        "more": [each.named(text) for each in scales for text in more_raters(each.included)],
+        "too_little": TOO_LITTLE,
     }
 
 
