@@ -110,7 +110,11 @@ def bradley_terry(votes: Table, order: list[str]) -> Table:
     variance is less than that of independent votes: of few raters or stimuli it is estimated too
     small at times, and where pairs were chosen by the votes, for those that came out clear.
     """
-    clustered = _strengths(votes, order)
+    return strength_rows(_strengths(votes, order), order)
+
+
+def strength_rows(clustered: Clustered, order: list[str]) -> Table:
+    """Make a row for each system, in this order, of the fitted strengths of all but the last."""
     rows = [
         {"system": system, **estimate_row(clustered.estimate(weights))}
         for system, weights in zip(order, centred(len(order)), strict=True)

@@ -7,8 +7,8 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from earshot.study.analysis.estimates import Choices, Clustered, Table, estimate_row
-from earshot.study.analysis.paired_comparisons import both_ways, centred
+from earshot.study.analysis.estimates import Choices, Clustered, Table
+from earshot.study.analysis.paired_comparisons import both_ways, centred, strength_rows
 
 RANKING_COLUMNS: Final = ["rater", "order"]  # what the places of one ranking have in common
 MAX_STEPS: Final = 100  # of Newton's method, of which it takes six
@@ -47,12 +47,7 @@ def plackett_luce(votes: Table, order: list[str]) -> Table:
     raters, stimuli = (
         pd.factorize(wins.index.get_level_values(name))[0] for name in ("rater", "stimulus")
     )
-    clustered = fit(best_first, raters, stimuli)
-    rows = [
-        {"system": system, **estimate_row(clustered.estimate(weights))}
-        for system, weights in zip(order, centred(len(order)), strict=True)
-    ]
-    return pd.DataFrame(rows).drop(columns="p")
+    return strength_rows(fit(best_first, raters, stimuli), order)
 
 
 def fit(best_first: np.ndarray, raters: np.ndarray, stimuli: np.ndarray) -> Clustered:
