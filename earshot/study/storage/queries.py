@@ -25,6 +25,7 @@ from earshot.study.storage.answers import rating_rows
 from earshot.study.storage.raters import item_of, rater_id
 from earshot.study.storage.tables import ItemRow, RaterRow, TestRow
 
+NO_TRIAL = "There is no such trial. Open the link again."
 NOBODY = "Nobody with this link takes part in this test. Open it again."
 DELETED = "This test was deleted. Ask whoever sent you the link."
 CHANGED = (
@@ -106,6 +107,14 @@ def rater_row(session: Session, test: Test, token: str) -> RaterRow:
         raise InputError(NOBODY)
     if row.outcome in SCREENS:
         raise InputError(SCREENED)
+    return row
+
+
+def item_row(session: Session, rater: RaterRow, order: int) -> ItemRow:
+    """Read what the rater is asked at that place. Raises InputError where that is nothing."""
+    row = session.get(ItemRow, (rater.id, order))
+    if row is None or row.trial == UNDRAWN:
+        raise InputError(NO_TRIAL)
     return row
 
 

@@ -32,7 +32,6 @@ TOO_SOON: Final = (
 STALE: Final = (
     "This was answered already, in another tab or window. Go on there, or open the link again."
 )
-NO_TRIAL: Final = "There is no such trial. Open the link again."
 NO_QUESTION: Final = "There is no such question. Open the link again."
 NO_CHECK: Final = "Do the check for headphones first. Open the link again."
 NO_ROOM: Final = "Do the check of your room first. Open the link again."
@@ -246,9 +245,7 @@ class Store:
         with self._writing.begin() as session:
             opened = raters.check_open(session, test)
             rater = queries.rater_row(session, test, token)
-            row = session.get(ItemRow, (rater.id, order))
-            if row is None or row.trial == UNDRAWN:
-                raise InputError(NO_TRIAL)
+            row = queries.item_row(session, rater, order)
             answers.check(test, raters.item_of(row), answer, plays)
             if rater.headphones is None and test.panel.screens("headphones"):
                 raise InputError(NO_CHECK)
@@ -285,9 +282,7 @@ class Store:
         with self._writing.begin() as session:
             raters.check_open(session, test)
             rater = queries.rater_row(session, test, token)
-            row = session.get(ItemRow, (rater.id, order))
-            if row is None or row.trial == UNDRAWN:
-                raise InputError(NO_TRIAL)
+            row = queries.item_row(session, rater, order)
             if row.milliseconds is not None:
                 return rater.code
             items = session.scalars(select(ItemRow).where(ItemRow.rater == rater.id)).all()
