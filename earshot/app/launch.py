@@ -63,22 +63,15 @@ from earshot.tabs.shared.gradio_internals import (
     UPLOADS,
     Waiting,
     charge_results,
-    delete_while_files_come,
-    expire_sessions_in_turn,
     fill_in_defaults,
     keep_no_statistics,
-    keep_sessions_light,
-    keep_uploads_apart,
     limit_messages,
     limit_unread,
     limit_waiting,
-    log_no_lost_sessions,
+    mend_gradio,
     refuse_strange,
-    share_sessions,
     shipped_examples,
-    take_own_files,
     upload_folder,
-    write_results_whole,
 )
 from earshot.tabs.shared.page import CSS, HEAD, HEADER, KIOSK, theme
 from earshot.tabs.shared.services import Services
@@ -165,14 +158,7 @@ def launch(
     certificate = own_certificate(keys.state_folder(), chosen.host) if chosen.https else None
     spare_own_address(os.environ, chosen.host)
     sys.setswitchinterval(SWITCH_INTERVAL)
-    keep_uploads_apart()
-    log_no_lost_sessions()
-    keep_sessions_light()
-    share_sessions(address_of, sessions.used)
-    expire_sessions_in_turn()
-    delete_while_files_come()
-    write_results_whole()
-    take_own_files()
+    mend_gradio(address_of, sessions.used)
     shipped_examples()  # also for pages that were open before the app was started again
     fill_in_defaults(page)
     limit_queue(page, chosen.max_queue, chosen.allow_urls)

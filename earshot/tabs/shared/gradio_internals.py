@@ -567,6 +567,19 @@ def log_no_lost_sessions() -> None:
     logging.getLogger("uvicorn.error").addFilter(is_another)
 
 
+def mend_gradio(address: Callable[[Request], str], used: Callable[[str], None]) -> None:
+    """Change Gradio in this process, from now on, before a page is launched: see each of these.
+    address, used: as share_sessions takes them."""
+    keep_uploads_apart()
+    log_no_lost_sessions()
+    keep_sessions_light()
+    share_sessions(address, used)
+    expire_sessions_in_turn()
+    delete_while_files_come()
+    write_results_whole()
+    take_own_files()
+
+
 def fill_in_defaults(page: gr.Blocks) -> None:
     """Take a program's request that leaves out its last parameters, as one made before they were
     added does: they are as the page has them at first. Call it before page.launch."""
