@@ -386,14 +386,9 @@ class Multiple(Design):
 
     def guess(self, scores: Sequence[float], order: Order, words: Labels, rng: Generator) -> One:
         low, high = self.scale.bounds
-        return [
-            int(
-                np.clip(
-                    round(25 * (score - 1)), self.MIN_REFERENCE if name == REFERENCE else low, high
-                )
-            )
-            for name, score in zip(order, scores, strict=True)
-        ]
+        lowest = [self.MIN_REFERENCE if name == REFERENCE else low for name in order]
+        both = zip(scores, lowest, strict=True)
+        return [int(np.clip(round(25 * (score - 1)), least, high)) for score, least in both]
 
     def with_expected(self, answer: list[int], at: int, expected: float) -> list[int]:
         """Give the sound at the position the expected answer."""
@@ -415,12 +410,8 @@ class Ranking(Multiple):
         return 2
 
     def refusal(self, answer: object, values: Sequence[int | str], places: int) -> str | None:
-        ranks = [each for each in answer if type(each) is int] if isinstance(answer, list) else []
-        if (
-            isinstance(answer, list)
-            and len(answer) == places
-            and sorted(ranks) == [*range(1, places + 1)]
-        ):
+        ranks = answer if isinstance(answer, list) else []
+        if all(type(each) is int for each in ranks) and sorted(ranks) == [*range(1, places + 1)]:
             return None
         return f"Send the places of {places} sounds: each number from 1 to {places} once."
 
