@@ -14,7 +14,7 @@ from earshot.provenance import keys, manifest
 from earshot.provenance.detection import detect
 from earshot.provenance.manifest import encode_speech
 from earshot.provenance.mark import NO_MARK, mark_speech
-from earshot.study.design.folder import Draft, DraftItem
+from earshot.study.design.draft import Draft, DraftItem
 from earshot.study.design.spec import load as load_test
 from earshot.study.sounds.stimuli import prepare
 from earshot.systems.plugged import checked_speech

@@ -1,25 +1,20 @@
-"""A test from the sounds of a visitor: unpacked from what they upload, or chosen one by one."""
+"""A test from the sounds of a visitor, unpacked from what they upload."""
 
 import errno
-import hashlib
 import io
-import json
 import lzma
-import re
 import shutil
 import struct
 import tempfile
-import threading
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any, Final
+from typing import Final
 
 from earshot.core.errors import InputError
-from earshot.core.files import write
 from earshot.study.design.designs import DESIGNS, REFERENCE
 from earshot.study.design.form import Form, quoted
 from earshot.study.design.model import PREPARED
@@ -50,10 +45,6 @@ UNREADABLE: Final = (  # what zipfile raises at a damaged file
 )
 FULL: Final = (errno.ENOSPC, errno.EDQUOT)
 FILES: Final = (FILE, "test.yml")  # what the test's own file may be called
-MAX_SOUNDS: Final = 60  # in a draft
-MAX_DRAFT_BYTES: Final = 60_000_000  # of them, which stay in memory
-MAX_SECONDS: Final = 60.0  # that a sound of a draft may last
-NOTES: Final = "sounds.jsonl"  # of a draft
 TOO_MANY_FILES: Final = "There are too many files in this zip. Put only those of the test into it."
 UTF8: Final = 0x800  # the flag of a zip's entry whose name is in UTF-8
 MAX_NAMES: Final = 5  # of files that a message repeats
@@ -298,95 +289,3 @@ def _lift(folder: Path, root: Path) -> None:
     for path in (away / root.name).iterdir():
         path.rename(folder / path.name)
     shutil.rmtree(away)
-
-
-@dataclass(frozen=True)
-class DraftItem:
-    """A sound for a test: system is what made it, from `source` with these settings. Sounds of the
-    same source are one stimulus; sound is a file, and source is one too, or a text. video: whether
-    the files are MP4, which are kept as they are.
-    """
-
-    system: str
-    sound: bytes
-    source: bytes | str
-    settings: Mapping[str, Any]
-    video: bool = False
-
-    @property
-    def size(self) -> int:
-        """Return the number of bytes of its sounds."""
-        return len(self.sound) + len(self.source)
-
-    @property
-    def stimulus(self) -> str:
-        """Return the name of all sounds from one source."""
-        source = self.source if isinstance(self.source, bytes) else self.source.encode()
-        return hashlib.sha256(source).hexdigest()[:8]
-
-
-@dataclass
-class Draft:
-    """The draft of one visitor: its items by system and stimulus."""
-
-    items: dict[tuple[str, str], DraftItem] = field(default_factory=dict)
-    _adding: threading.Lock = field(default_factory=threading.Lock, repr=False, compare=False)
-
-    def add(self, item: DraftItem) -> None:
-        """Add the item, in place of one of the same system and source."""
-        with self._adding:
-            items = {**self.items, (item.system, item.stimulus): item}
-            if (
-                len(items) > MAX_SOUNDS
-                or sum(each.size for each in items.values()) > MAX_DRAFT_BYTES
-            ):
-                raise InputError(
-                    f"A draft holds {MAX_SOUNDS} sounds of {MAX_DRAFT_BYTES // 1_000_000} MB in "
-                    "all. Download it, and begin another."
-                )
-            self.items = items
-
-    def clear(self) -> None:
-        """Forget the items of the draft."""
-        self.items.clear()
-
-    def write(self, folder: Path) -> None:
-        """Write a folder for each system, one for recorded sources as references, the test's YAML,
-        and a line of JSON for each sound with its settings.
-        """
-        lines = []
-        for (system, stimulus), item in self.items.items():
-            write_file, ending = (write, "mp4") if item.video else (_write_sound, "wav")
-            file, source = f"{_folder_name(system)}/{stimulus}.{ending}", item.source
-            write_file(folder / file, item.sound)
-            if isinstance(source, bytes):
-                reference = f"{REFERENCE}/{stimulus}.{ending}"
-                write_file(folder / reference, source)
-                source = reference
-            note = {
-                "file": file,
-                "source": source,
-                "system": system,
-                "settings": item.settings,
-            }
-            lines.append(json.dumps(note, ensure_ascii=False) + "\n")
-        (folder / NOTES).write_text("".join(lines), encoding="utf-8")
-        design = "ab" if len({system for system, _ in self.items}) > 1 else "acr"
-        (folder / FILE).write_text(describe(folder, Form(design)), encoding="utf-8")
-
-
-def _folder_name(system: str) -> str:
-    return re.sub(r"[^A-Za-z0-9]+", "-", system).strip("-")
-
-
-def _write_sound(path: Path, sound: bytes) -> None:
-    """Write the sound as a mono WAV file; one that is WAV is ours, and keeps its signature."""
-    if sound.startswith(b"RIFF"):
-        write(path, sound)
-        return
-    # Late, for they load scipy.
-    from earshot.media.audio.load import decode_mono, wav_bytes
-
-    recording = decode_mono(sound, MAX_SECONDS)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(wav_bytes(recording.waveform, recording.sample_rate))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from markupsafe import Markup
 
 from earshot.provenance.manifest import encode_video
-from earshot.study.design.folder import DraftItem
+from earshot.study.design.draft import DraftItem
 from earshot.tabs.components.lanes import Lane
 from earshot.tabs.components.timeline import File, SoundLanes, TimelineSpec, wav
 from earshot.tabs.shared.html import render

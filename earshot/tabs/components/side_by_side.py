@@ -12,7 +12,7 @@ from gradio.components import Component
 from markupsafe import Markup
 
 from earshot.core.errors import InputError, StoppedError
-from earshot.study.design.folder import DraftItem
+from earshot.study.design.draft import DraftItem
 from earshot.systems.registry import Offer
 from earshot.tabs.components.blind_vote import BlindVote
 from earshot.tabs.components.comparison import Comparison, Source, Take, at_one_loudness

@@ -20,7 +20,7 @@ from earshot.tabs.shared.html import figures_in_bold
 
 if TYPE_CHECKING:
     from earshot.media.video.lips import MouthClip
-    from earshot.study.design.folder import DraftItem
+    from earshot.study.design.draft import DraftItem
     from earshot.systems.lip_to_speech import LipReading, LipSpeech
 
 NO_SENTENCE: Final = "No sentence could be read"
@@ -216,7 +216,7 @@ def draft_item(video: VisitorVideo | None) -> "DraftItem | None":
     if video is None:
         return None
     from earshot.media.encode import add_audio  # late, for it loads av
-    from earshot.study.design.folder import DraftItem
+    from earshot.study.design.draft import DraftItem
 
     speech, read = video.speech, read_out(video.speech)
     source = read["sentence"]

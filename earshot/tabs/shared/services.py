@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from earshot.core.errors import InputError
 from earshot.pretrained.hub import HubPermission
-from earshot.study.design.folder import Draft, DraftItem
+from earshot.study.design.draft import Draft, DraftItem
 from earshot.tabs.shared.events import HIDDEN
 from earshot.tabs.shared.sessions import SessionStore
 

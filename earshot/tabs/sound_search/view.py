@@ -29,7 +29,7 @@ from earshot.tabs.sound_search.library import IndexedCatalogue
 from earshot.tabs.sound_search.query import PARTS, Filters, Search
 
 if TYPE_CHECKING:
-    from earshot.study.design.folder import DraftItem
+    from earshot.study.design.draft import DraftItem
     from earshot.systems.sound_search import Hit, SearchResult
     from earshot.systems.sound_search.query import Compound
 
@@ -302,7 +302,7 @@ def draft_item(search: Search) -> "DraftItem | None":
         content = search.best.file.read_bytes()
     except (InputError, OSError):  # it is gone
         return None
-    from earshot.study.design.folder import DraftItem  # late, for it loads scipy
+    from earshot.study.design.draft import DraftItem  # late, for it loads scipy
 
     settings = {"query": search.query, "file": search.best.name}
     return DraftItem("sound search", content, search.name, settings)

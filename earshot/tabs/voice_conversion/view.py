@@ -19,7 +19,7 @@ from earshot.core.errors import InputError
 from earshot.core.paths import ASSETS
 from earshot.media.audio.speech import LABEL
 from earshot.provenance.notice import with_notice
-from earshot.study.design.folder import DraftItem
+from earshot.study.design.draft import DraftItem
 from earshot.systems.voice_conversion.settings import CONTINUOUS, MAX_SECONDS, MUTED, NO_SPEECH
 from earshot.systems.voice_conversion.units import Units
 from earshot.tabs.components.lanes import Lane, UnitCells

@@ -19,7 +19,7 @@ from earshot.tabs.shared.html import macro
 from earshot.tabs.words.panel import PANELS, Sounds, voice_name
 
 if TYPE_CHECKING:
-    from earshot.study.design.folder import DraftItem
+    from earshot.study.design.draft import DraftItem
     from earshot.systems.words import Guess, Neighbour, Spoken, Words, Written
     from earshot.systems.words.library import LibraryWord, WordLibrary
 
@@ -215,7 +215,7 @@ def draft_item(query: Query | None, library: "WordLibrary") -> "DraftItem | None
     word = next((word for word in library.words if query and word.id == query.id), None)
     if word is None or word.path is None or word.voice is None:
         return None
-    from earshot.study.design.folder import DraftItem  # late, for it loads scipy
+    from earshot.study.design.draft import DraftItem  # late, for it loads scipy
 
     settings = {"language": word.language, "phonemes": list(word.phonemes)}
     return DraftItem(word.voice, word.path.read_bytes(), word.spelling, settings)

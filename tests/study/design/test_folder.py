@@ -10,7 +10,7 @@ from benchmarks.support.listening import write_test
 from earshot.core.errors import InputError
 from earshot.study.design import folder, spec
 from earshot.study.design.document import SpecError
-from earshot.study.design.folder import Draft, DraftItem
+from earshot.study.design.draft import Draft, DraftItem
 from earshot.study.design.form import Form
 from earshot.study.design.scales import PLACEHOLDER
 from earshot.study.publishing import publish
@@ -29,7 +29,7 @@ def zip_of(source: Path, target: Path, below: str = "") -> Path:
 
 def test_draft_of_many_bytes_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """They stay in memory. A sound in place of another is one."""
-    monkeypatch.setattr("earshot.study.design.folder.MAX_DRAFT_BYTES", 1000)
+    monkeypatch.setattr("earshot.study.design.draft.MAX_DRAFT_BYTES", 1000)
     draft = Draft()
     draft.add(DraftItem("sound search", 600 * b"a", "a dog", {}))
     with pytest.raises(InputError, match="in all"):
