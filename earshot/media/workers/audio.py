@@ -124,19 +124,10 @@ class _Track:
             name = container.format.name
             self._lossless &= frames.lossless
             for time, rate, block in frames:
-                check_rate(rate)
-                self._rate = self._rate or rate
-                if rate != self._rate:
-                    block = soxr.resample(block.T, rate, self._rate).T
-                self._channels = self._channels or len(block)
-                if len(block) != self._channels:  # a mono part, such as speech, among stereo ones
-                    block = np.broadcast_to(block.mean(axis=0), (self._channels, block.shape[1]))
+                block = self._like_first(block, rate)
                 if frames.timeline.restarted:
                     end = math.inf
-                read = self.seconds + sum(b.shape[1] for b in self._tail) / self._rate
-                gap = begin + time - read if time is not None else 0.0
-                if begin + (time or 0) > end + 1:  # no such time: a damaged stamp
-                    gap = 0.0
+                gap = 0.0 if time is None else self._gap_before(begin + time, end)
                 lead = self._samples == before
                 if gap > (0 if lead else MAX_JITTER):
                     yield from self._silence(gap)
@@ -154,6 +145,25 @@ class _Track:
             missing = end - last - 0.01 * (end - begin)
             short = name.startswith(WITH_LENGTH) and MAX_MISSING < missing < math.inf
             self.damaged |= short or frames.damaged
+
+    def _like_first(self, block: np.ndarray, rate: int) -> np.ndarray:
+        """Bring a block to the rate and the channels of the first."""
+        check_rate(rate)
+        self._rate = self._rate or rate
+        if rate != self._rate:
+            block = soxr.resample(block.T, rate, self._rate).T
+        self._channels = self._channels or len(block)
+        if len(block) == self._channels:
+            return block
+        # A mono part, such as speech, among stereo ones.
+        return np.broadcast_to(block.mean(axis=0), (self._channels, block.shape[1]))
+
+    def _gap_before(self, start: float, end: float) -> float:
+        """Compute how long nothing came before a block that starts then; the sound ends at end."""
+        if start > end + 1:  # no such time: a damaged stamp
+            return 0.0
+        read = self.seconds + sum(each.shape[1] for each in self._tail) / self._rate
+        return start - read
 
     @property
     def seconds(self) -> float:
