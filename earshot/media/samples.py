@@ -15,6 +15,7 @@ SILENT_PEAK: Final = 1e-3  # -60 dBFS
 # The power that the mean of channels keeps, times their number, is 1 where they are unrelated, and
 # 1 + r for two that are equally loud and correlated by r.
 MIN_KEPT: Final = 0.5
+MIN_USED: Final = 1e-4  # of the loudest channel's power; what is below -40 dB is its crosstalk
 
 
 def check_rate(rate: int) -> None:
@@ -53,18 +54,38 @@ def to_float(samples: np.ndarray) -> np.ndarray:
     return ((samples - offset) / half).astype(np.float32)
 
 
-def clipped_count(block: np.ndarray, lossless: bool) -> int:
-    """Count the samples of the block (channels, T) that stay at full scale, or, of a codec that
-    is not lossless, pass it as clipped sound does after MP3. Else what is over 1 is only loud."""
-    loud = np.abs(block[:, 1:])
-    flat = (loud >= FULL_SCALE) & (np.diff(block) == 0)
-    return int(np.sum(flat if lossless else flat | (loud > 1)))
+class Clipping:
+    """The share of samples that stay at full scale, block by block.
+
+    Full scale is 1, or the peak of what a codec without loss holds beyond it. Clipped sound passes
+    1 after a codec like MP3; what does so otherwise is only loud.
+    """
+
+    def __init__(self) -> None:
+        self._full_scale, self._clipped, self._count = 1.0, 0, 0
+
+    def add(self, block: np.ndarray, lossless: bool) -> None:
+        """Count those of the block (channels, T)."""
+        loud = np.abs(block[:, 1:])
+        if lossless and (peak := float(loud.max(initial=0))) > self._full_scale:
+            if FULL_SCALE * peak > self._full_scale:
+                self._clipped = 0  # what was counted is not at this full scale
+            self._full_scale = peak
+        flat = (loud >= FULL_SCALE * self._full_scale) & (np.diff(block) == 0)
+        self._clipped += int(np.sum(flat if lossless else flat | (loud > 1)))
+        self._count += block.size
+
+    @property
+    def share(self) -> float:
+        """Return the share of all samples."""
+        return self._clipped / max(self._count, 1)
 
 
 class Mix:
     """The mean of channels, block by block, or one of them; and what the mean loses.
 
-    Channels that are each other's opposite, as of a cable with two wires exchanged, cancel.
+    Channels that are each other's opposite, as of a cable with two wires exchanged, cancel, and
+    those to which nothing was connected make the mean quieter.
     """
 
     def __init__(self, channel: int | None = None) -> None:
@@ -89,6 +110,20 @@ class Mix:
         """Return the loudest channel where the mean of all loses most of their power, else None."""
         if not self._count:
             return None
-        *channels, mean = self._squares / self._count - (self._sums / self._count) ** 2
+        *channels, mean = self._powers()
         cancelled = mean < MIN_KEPT * np.mean(channels) / len(channels)
         return int(np.argmax(channels)) if cancelled else None
+
+    @property
+    def gain(self) -> float:
+        """Return by what the mean of all channels becomes that of those to which something was
+        connected."""
+        if not self._count:
+            return 1.0
+        *channels, _ = self._powers()
+        used = np.array(channels) >= MIN_USED * max(channels)
+        return len(channels) / int(np.sum(used))
+
+    def _powers(self) -> np.ndarray:
+        """Return the power of each channel, and of their mean."""
+        return self._squares / self._count - (self._sums / self._count) ** 2

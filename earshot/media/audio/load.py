@@ -17,11 +17,11 @@ import soxr
 from earshot.core.errors import InputError
 from earshot.media.samples import (
     SILENT_PEAK,
+    Clipping,
     Mix,
     check_length,
     check_rate,
     check_values,
-    clipped_count,
     to_float,
 )
 from earshot.media.workers import stream
@@ -89,21 +89,19 @@ def decode_mono(source: Source, max_seconds: float) -> Mono:
     """Decode a source and mix it to mono block by block: many channels take no more memory."""
     if not isinstance(source, str | Path | bytes):
         rate, samples = _checked(source, max_seconds)
-        share = clipped_count(samples, lossless=True) / max(samples.size, 1)
-        mix = Mix()
+        clipping, mix = Clipping(), Mix()
+        clipping.add(samples, lossless=True)
         waveform = mix(samples)[0]
         if mix.louder is None:
-            return Mono(waveform, rate, share, ())
-        return Mono(samples[mix.louder], rate, share, (CANCELLED,))
+            return Mono(waveform * np.float32(mix.gain), rate, clipping.share, ())
+        return Mono(samples[mix.louder], rate, clipping.share, (CANCELLED,))
     messages = _messages(source, max_seconds, mono=True)
     last = messages[-1][0]
     notices = []
     if last["louder"] is not None:
         notices.append(CANCELLED)
         messages = _messages(source, max_seconds, mono=True, channel=int(last["louder"]))
-    values = sum(header["values"] for header, _ in messages)
-    clipped = sum(header["clipped"] for header, _ in messages)
-    waveform = np.concatenate([block[0] for _, block in messages])
+    waveform = np.concatenate([block[0] for _, block in messages]) * np.float32(last["gain"])
     rate = last["sample_rate"]
     if last["damaged"]:
         notices.append(
@@ -113,7 +111,7 @@ def decode_mono(source: Source, max_seconds: float) -> Mono:
         notices.append(f"The recording has gaps, {last['gaps']:.1f} s in all: they are silent.")
     if last["tracks"] > 1:
         notices.append(f"Of {last['tracks']} audio tracks, number {last['track']} was used.")
-    return Mono(waveform, rate, clipped / max(values, 1), tuple(notices))
+    return Mono(waveform, rate, last["clipped"], tuple(notices))
 
 
 def _messages(

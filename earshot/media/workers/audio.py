@@ -14,15 +14,16 @@ from av.stream import Disposition
 from earshot.core.errors import InputError
 from earshot.media.samples import (
     SILENT_PEAK,
+    Clipping,
     Mix,
     check_length,
     check_rate,
     check_values,
-    clipped_count,
     to_float,
 )
 from earshot.media.workers.container import (
     DAMAGES,
+    EMPTY,
     Budget,
     Timeline,
     is_picture,
@@ -71,15 +72,14 @@ def decode_audio(
     with a channel, that one alone. They lie in the file's time: silence where its sound begins
     late, has a gap, or ends before its pictures.
 
-    Each header has the sample_rate (Hz), how many of the file's samples the block is made of
-    (values) and how many of them are clipped. The last has whether sound is lost (damaged),
-    whether the codec is lossless, the seconds of all gaps, which track was taken of how many, and
-    the louder channel where the mean of all cancels. Raises InputError for what is no audio, has
-    none that can be decoded, or is longer than max_seconds or too large (found without decoding the
-    rest).
+    Each header has the sample_rate (Hz). The last has the share of samples that are clipped,
+    whether sound is lost (damaged), whether the codec is lossless, the seconds of all gaps, which
+    track was taken of how many, the louder channel where the mean of all cancels, and the gain that
+    makes up for channels without sound in it. Raises InputError for what is no audio, has none that
+    can be decoded, or is longer than max_seconds or too large (found without decoding the rest).
     """
     if file.seek(0, io.SEEK_END) == 0:
-        raise InputError("The recording is empty.", "Record or upload it again.")
+        raise InputError(*EMPTY)
     track = _Track(max_seconds, mono, channel)
     for number, part in enumerate(parts(file)):
         try:
@@ -101,7 +101,8 @@ class _Track:
         self._samples = 0  # of a channel so far
         self._count = 0  # of all channels that are kept
         self._blocks: list[np.ndarray] = []  # that wait for a message: AAC gives 1,024 at a time
-        self._size = self._values = self._clipped = 0  # of these blocks
+        self._size = 0  # of these blocks
+        self._clipping = Clipping()
         self._tail: list[np.ndarray] = []  # what lies after the declared end
         self.damaged, self._gaps, self._lossless = False, 0.0, True
         self._track = self._tracks = 1
@@ -136,7 +137,11 @@ class _Track:
                         self.damaged |= not name.startswith(WITH_GAPS)
                 yield from self._sound(block, frames.lossless, end)
             if self._samples == before and not self._tail:
-                raise InputError(UNREADABLE)
+                if frames.packets:
+                    raise InputError(UNREADABLE)
+                if not before:
+                    raise InputError(*EMPTY)
+                return  # a further recording that was ended as soon as it was begun
             self._tail = []
             pictures = min(begin + frames.end, self._max_seconds)
             if pictures > self.seconds:
@@ -171,18 +176,17 @@ class _Track:
 
     def last(self) -> Message:
         """Return the message of what is left, with a header about all."""
-        counts, blocks = self._message() if self._blocks else ({}, np.zeros((1, 0), np.float32))
+        blocks = self._message()[1] if self._blocks else np.zeros((1, 0), np.float32)
         header = {
-            "values": 0,
-            "clipped": 0,
-            **counts,
             "sample_rate": self._rate,
+            "clipped": self._clipping.share,
             "damaged": self.damaged,
             "lossless": self._lossless,
             "gaps": self._gaps,
             "track": self._track,
             "tracks": self._tracks,
             "louder": self._mix.louder if self._mono else None,
+            "gain": self._mix.gain if self._mono else 1.0,
         }
         return header, blocks
 
@@ -196,21 +200,20 @@ class _Track:
                 block = np.concatenate([block, *self._tail], axis=1)
                 self._tail = []
         if block.size:
-            yield from self._keep(block, clipped_count(block, lossless))
+            self._clipping.add(block, lossless)
+            yield from self._keep(block)
 
     def _silence(self, seconds: float) -> Iterator[Message]:
         check_length(self.seconds + seconds, self._max_seconds)
         left = round(seconds * self._rate)
         while left > 0:
             count = min(left, MESSAGE_VALUES)
-            yield from self._keep(np.zeros((self._channels or 1, count), np.float32), 0)
+            yield from self._keep(np.zeros((self._channels or 1, count), np.float32))
             left -= count
 
-    def _keep(self, block: np.ndarray, clipped: int) -> Iterator[Message]:
+    def _keep(self, block: np.ndarray) -> Iterator[Message]:
         self._samples += block.shape[1]
         check_length(self.seconds, self._max_seconds)
-        self._values += block.size
-        self._clipped += clipped
         self._blocks.append(self._mix(block) if self._mono else block)
         self._size += self._blocks[-1].size
         self._count += self._blocks[-1].size
@@ -219,17 +222,16 @@ class _Track:
             yield self._message()
 
     def _message(self) -> Message:
-        header = {"sample_rate": self._rate, "values": self._values, "clipped": self._clipped}
         blocks = np.concatenate(self._blocks, axis=1)
-        self._blocks, self._size, self._values, self._clipped = [], 0, 0, 0
-        return header, blocks
+        self._blocks, self._size = [], 0
+        return {"sample_rate": self._rate}, blocks
 
 
 class _Frames:
     """Decoded frames as (time in seconds or None, sample rate in Hz, float32 (channels, T)).
 
-    At the end, damaged is whether some could not be decoded, and end when the last picture, or
-    sound, is over (s).
+    At the end, damaged is whether some could not be decoded, packets how many there were, and end
+    when the last picture, or sound, is over (s).
     """
 
     def __init__(
@@ -239,7 +241,7 @@ class _Frames:
         are, which FFmpeg reads as if they were not.
         """
         self._big_endian, self._budget = big_endian, budget
-        self.damaged, self.end = False, 0.0
+        self.damaged, self.packets, self.end = False, 0, 0.0
         self.timeline = Timeline(container)
         self._container = container
         self._stream = container.streams.audio[index]
@@ -265,6 +267,7 @@ class _Frames:
                         self._see(packet)
                     continue
                 sound = packet
+                self.packets += bool(packet.size)  # the last is empty: it asks for what is left
                 frames = decoder.decode(packet)
                 # As a list: what one of them raises belongs to this packet.
                 blocks = [(*self._time(f), block) for f in frames for block in self._samples(f)]
@@ -333,6 +336,8 @@ def _choose_track(file: BinaryIO, budget: Budget) -> tuple[int, int]:
     first that has; the default one also where none is found within the budget."""
     with open_container(file, FORMATS, UNREADABLE) as container:
         streams = container.streams.audio
+        if not container.streams:
+            raise InputError(*EMPTY)
         if not streams:
             raise InputError("This file holds no sound. Use one with an audio track.")
         order = sorted(

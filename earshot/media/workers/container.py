@@ -1,5 +1,6 @@
 """The common parts of decoding sound and pictures: opening a file, its time, and a CPU budget."""
 
+import re
 import time
 from collections.abc import Sequence
 from typing import BinaryIO, Final
@@ -12,6 +13,7 @@ from av.stream import Disposition, Stream
 from av.video.stream import VideoStream
 
 from earshot.core.errors import InputError
+from earshot.media.workers.structure import is_encrypted
 
 MAX_CPU_SECONDS: Final = 60.0  # a file
 # What a damaged part of a file raises: those after it may be whole.
@@ -29,6 +31,19 @@ OTHER_FORMATS: Final = {
         (b"pk\3\4", b"\x1f\x8b", b"bzh", b"7z\xbc\xaf", b"rar!", b"\xfd7zxz"),
         "it is an archive. Unpack it, and use the recordings in it.",
     ),
+    **dict.fromkeys(
+        (b"\xff\xd8\xff", b"\x89png", b"gif8", b"ii*\0", b"mm\0*"),
+        "it is a picture. Use the recording itself.",
+    ),
+    **dict.fromkeys(
+        (b"\2#!silk", b"#!silk"),
+        "it is a voice message of WeChat or QQ (SILK), which other programs cannot read. Play it "
+        "there, and record it, or convert it to MP3.",
+    ),
+    b"\0\5\x16\7": "it is what macOS keeps beside a file (its name begins with ._). Use the file "
+    "whose name lacks these two signs.",
+    b"sqlite format 3": "it is a database, such as a project of Audacity. Export its sound as WAV.",
+    b"%pdf": "it is a document. Use the recording itself.",
     b"mthd": "it is MIDI, notes without a sound. Render it as WAV first.",
     b"#extm3u": "it is a playlist. Use the recordings that it names.",
     **dict.fromkeys(
@@ -36,6 +51,14 @@ OTHER_FORMATS: Final = {
     ),
     b"\x93numpy": "it is an array of NumPy, without a sampling rate. Save it as WAV.",
 }
+EMPTY: Final = ("The recording is empty.", "Record or upload it again.")
+ENCRYPTED: Final = "it is encrypted (DRM), as of a shop or of a streaming service. Use one without."
+BLANK: Final = (
+    "it holds nothing but zeros, as after a copy or a recording that broke off. Copy it again."
+)
+TEXT: Final = "it is text. Use the recording itself."
+TEXTUAL: Final = re.compile(rb"[^\0-\x08\x0e-\x1f\x7f]+")  # bytes without those that control
+PICTURES: Final = (b"heic", b"heix", b"mif1", b"msf1", b"avif")  # brands of files like MP4
 UNFINISHED: Final = (
     "it was never finished. The table that is written last is missing, as where a recording or an "
     "upload broke off."
@@ -53,13 +76,18 @@ def open_container(file: BinaryIO, formats: str, unreadable: str) -> InputContai
 
     Raises InputError(unreadable) where it is not, which names what stands for a recording.
     """
+    if is_encrypted(file):
+        raise InputError(f"{unreadable.partition(':')[0]}: {ENCRYPTED}")
+    file.seek(0)
     try:
         return av.open(file, "r", options={"format_whitelist": formats}, metadata_errors="replace")
     except MemoryError:
         raise
-    except (FFmpegError, ValueError, OSError):
+    except (FFmpegError, ValueError, OSError) as error:
         if other := _other(file):
             unreadable = f"{unreadable.partition(':')[0]}: {other}"
+        elif isinstance(error, EOFError):  # a head, and nothing behind it
+            raise InputError(*EMPTY) from None
         raise InputError(unreadable) from None
 
 
@@ -68,11 +96,14 @@ def _other(file: BinaryIO) -> str:
     file.seek(0)
     head = file.read(4096)
     if head[4:8] == b"ftyp":
-        return UNFINISHED
+        return OTHER_FORMATS[b"\x89png"] if head[8:12] in PICTURES else UNFINISHED
     start = head.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
-    return next(
-        (sentence for mark, sentence in OTHER_FORMATS.items() if start.startswith(mark)), ""
-    )
+    for mark, sentence in OTHER_FORMATS.items():
+        if start.startswith(mark):
+            return sentence
+    if head and not any(head):
+        return BLANK
+    return TEXT if TEXTUAL.fullmatch(head) else ""
 
 
 def is_picture(stream: Stream) -> bool:

@@ -1,10 +1,11 @@
 """The structure of a recording by its bytes, where FFmpeg says nothing: whether several were joined
-by writing one file behind another, and whether one breaks off.
+by writing one file behind another, whether one breaks off, and whether it is encrypted.
 
 Of joined files FFmpeg reads the first only (RIFF, MP4), or stops where the second has other
 settings (Ogg, whose chains are files in their own right), and of several blocks of samples in one
 WAV the last. Each part is a window on the file; what FFmpeg reads on through by itself, such as
-WebM, MPEG-TS and MP3, is one part.
+WebM, MPEG-TS and MP3, is one part. A WAV behind a tag of MP3, or with chunks of odd length that
+lack the byte that makes them even, is one that FFmpeg can read.
 """
 
 import io
@@ -14,10 +15,22 @@ from typing import BinaryIO, Final, Literal, cast
 MAX_PARTS: Final = 1000
 MAX_CHUNKS: Final = 100_000  # of a WAV: empty ones would keep a worker busy for minutes
 MAX_WAV_HEAD: Final = 65_536  # bytes before the samples that each of several blocks gets
+ID3_HEAD: Final = 10  # bytes, of which the last four are the length of what follows, 7 bits each
 OGG_HEAD: Final = 27  # bytes of a page before its table of segments
 OGG_FIRST: Final = 2  # flag of the first page of a stream
 # How WAV files begin, by which of the bytes of a number comes first.
 RIFF: Final[dict[bytes, Literal["little", "big"]]] = {b"RIFF": "little", b"RIFX": "big"}
+WAV_CHUNKS: Final = (
+    b"fmt ",
+    b"data",
+    b"fact",
+    b"LIST",
+    b"bext",
+    b"cue ",
+    b"smpl",
+    b"iXML",
+    b"id3 ",
+)
 BOXES: Final = (b"moov", b"moof", b"mdat")  # of MP4: what a file has after its `ftyp`
 
 
@@ -25,16 +38,20 @@ def parts(file: BinaryIO) -> list[BinaryIO]:
     """List the recordings in a file, in order; most have one, which is the file."""
     size = file.seek(0, io.SEEK_END)
     file.seek(0)
-    head = file.read(8)
-    file.seek(0)
+    head = file.read(ID3_HEAD)
+    if head[:3] == b"ID3":
+        tag = ID3_HEAD + sum(byte << 7 * place for place, byte in enumerate(reversed(head[6:])))
+        file.seek(tag)
+        if file.read(4) in RIFF:
+            return parts(cast(BinaryIO, _Part(file, tag, size)))
     if head[:4] == b"OggS":
         starts = list(_ogg(file, size))
     elif head[:4] in RIFF:
         starts = list(_riff(file, size))
         blocks = _sample_blocks(file, size, RIFF[head[:4]]) if len(starts) < 2 else []
-        if len(blocks) > 1:
+        if blocks:
             return [cast(BinaryIO, block) for block in blocks]
-    elif head[4:] == b"ftyp":
+    elif head[4:8] == b"ftyp":
         starts = list(_mp4(file, size))
     else:
         starts = [0]
@@ -74,25 +91,31 @@ def _riff(file: BinaryIO, size: int) -> Iterator[int]:
 
 
 def _sample_blocks(file: BinaryIO, size: int, order: Literal["little", "big"]) -> list["_Part"]:
-    """List the blocks of samples of a WAV, each behind what the file says before the first."""
-    blocks, head = [], b""
+    """List the blocks of samples of a WAV, each behind what the file says before the first; none
+    where FFmpeg reads the file as it is."""
+    file.seek(0)
+    blocks, head, is_padded = [], file.read(12), True
     for position, name, length in _chunks(file, size, order):
         if name == b"data" and length and len(blocks) < MAX_PARTS:
-            if not blocks:
-                if position > MAX_WAV_HEAD:
-                    return []
-                file.seek(0)
-                head = file.read(position)
+            is_padded &= bool(blocks) or position == len(head)
             declared = min(len(head) + length, 2**32 - 1).to_bytes(4, order)
             beginning = head[:4] + declared + head[8:]
             blocks.append(_Part(file, position, min(size, position + 8 + length), beginning))
-    return blocks
+        elif not blocks:
+            if position + length > MAX_WAV_HEAD:
+                return []
+            file.seek(position)
+            head += file.read(8 + length) + bytes(length % 2)
+    return blocks if len(blocks) > 1 or not is_padded else []
 
 
 def _chunks(
     file: BinaryIO, size: int, order: Literal["little", "big"]
 ) -> Iterator[tuple[int, bytes, int]]:
-    """Yield the place, name and length of each chunk of a WAV."""
+    """Yield the place, name and length of each chunk of a WAV.
+
+    One of odd length is followed by a byte more; where a known chunk begins without, there is none.
+    """
     position = 12
     for _ in range(MAX_CHUNKS):
         if position + 8 > size:
@@ -101,7 +124,10 @@ def _chunks(
         head = file.read(8)
         length = int.from_bytes(head[4:], order)
         yield position, head[:4], length
-        position += 8 + length + length % 2
+        position += 8 + length
+        if length % 2:
+            file.seek(position)
+            position += file.read(4) not in WAV_CHUNKS
 
 
 def _mp4(file: BinaryIO, size: int) -> Iterator[int]:
@@ -170,6 +196,33 @@ VOC: Final = b"Creative Voice File"
 OGG_TAIL: Final = 65_536  # bytes, more than one page
 OGG_LAST_PAGE: Final = b"\x04"  # the highest flag of a page
 MP3_HEAD: Final = 4096  # bytes in which the table of an MP3 begins
+
+
+MAX_TABLE: Final = 2**22  # bytes of a table of MP4 in which an encryption is looked for
+AUDIBLE: Final = (b"aax ", b"aaxc")
+# Objects of ASF that say how it is encrypted, in two versions.
+ASF_ENCRYPTIONS: Final = (
+    bytes.fromhex("fbb3112223bdd211b4b700a0c955fc6e"),
+    bytes.fromhex("14e68a292226174cb935dae07ee9289c"),
+)
+
+
+def is_encrypted(file: BinaryIO) -> bool:
+    """Whether a recording can be decoded with somebody's key only (FairPlay, common encryption of
+    MP4, Audible, Windows Media): FFmpeg gives noise for its sound, or none."""
+    size = file.seek(0, io.SEEK_END)
+    file.seek(0)
+    head = file.read(MP3_HEAD)
+    if head[4:8] != b"ftyp":
+        return any(encryption in head for encryption in ASF_ENCRYPTIONS)
+    if head[8:12] in AUDIBLE:
+        return True
+    for place, length, kind in _boxes(file, size):
+        if kind == b"moov":
+            file.seek(place)
+            table = file.read(min(length, MAX_TABLE))
+            return b"sinf" in table and b"frma" in table
+    return False
 
 
 def has_no_length(file: BinaryIO) -> bool:
