@@ -319,6 +319,40 @@ def test_waiting_jobs_are_limited() -> None:
         close(page)
 
 
+def test_address_has_one_job_at_a_time() -> None:
+    """A long job of one address, and those behind it, leave the other place of a line to others."""
+    begun: list[str] = []
+    release = threading.Event()
+
+    def work(name: str) -> None:
+        begun.append(name)
+        release.wait(60)
+
+    with gr.Blocks() as page:
+        gr.Button().click(work, gr.Textbox(), concurrency_id="model", concurrency_limit=2)
+    launch.limit_queue(page, 20)
+    _, address, _ = page.launch(prevent_thread_lock=True)
+    limit_connections(page.server, ["127.0.0.1"])
+    try:
+        for name, place in (("many 0", "1"), ("many 1", "1"), ("many 2", "1"), ("one", "2")):
+            body = {"data": [name], "fn_index": 0, "session_hash": name}
+            headers = {"X-Forwarded-For": f"192.0.2.{place}"}
+            joined = httpx.post(f"{address}gradio_api/queue/join", json=body, headers=headers)
+            joined.raise_for_status()
+        end = time.monotonic() + 60
+        while len(begun) < 2 and time.monotonic() < end:
+            time.sleep(0.05)
+        time.sleep(0.5)
+        assert begun == ["many 0", "one"]
+        release.set()
+        while len(begun) < 4 and time.monotonic() < end:
+            time.sleep(0.05)
+        assert begun[2:] == ["many 1", "many 2"]
+    finally:
+        release.set()
+        close(page)
+
+
 def test_session_has_no_page_copy() -> None:
     with gr.Blocks() as page:
         counter, output = gr.State(0), gr.Number()
@@ -377,7 +411,7 @@ def test_omitted_parameters_have_first_values() -> None:
 
 
 def test_addresses_take_turns() -> None:
-    """Addresses take turns however many jobs one has waiting."""
+    """Addresses take turns however many jobs one has waiting, and by the time that theirs took."""
     order: list[str] = []
     begins, release = threading.Event(), threading.Event()
 
@@ -410,7 +444,7 @@ def test_addresses_take_turns() -> None:
         while len(order) < 8 and time.monotonic() < end:
             time.sleep(0.05)
         assert order == [
-            "many 0", "one", "another", "many 1", "one again", "many 2", "many 3", "many 4",
+            "many 0", "one", "another", "one again", "many 1", "many 2", "many 3", "many 4",
         ]  # fmt: skip
     finally:
         release.set()

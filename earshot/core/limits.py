@@ -24,7 +24,7 @@ LOCAL: Final = ("127.0.0.1", "localhost", "::1")  # this machine
 MAX_WAIT: Final = 30.0  # seconds until a call of an address that makes too many at once is refused
 MAX_AT_ONCE: Final = 6  # requests of one address: what a browser sends at once
 MAX_TURN: Final = 0.1  # seconds
-MAX_HANDLERS: Final = 2  # of one address that compute at a time, in no queue
+MAX_HANDLERS: Final = 2  # that compute at a time in no queue, of one address and of all
 RESULTS_ASKED: Final = (
     "Results were asked for many times from your network just now. Try again in a minute."
 )
@@ -53,7 +53,7 @@ BUDGETS: Final[Mapping[str, Budget]] = {
     "first pages": Budget(  # that are not in the cache
         60, 10, "Your network asks for too many pages just now. Try again in a minute."
     ),
-    "handlers, s": Budget(30, 15),  # that compute in no queue
+    "handlers, s": Budget(30, 6),  # that compute in no queue; a visit takes some .3 s
     "live conversions": Budget(
         30, 30, "Too many live conversions come from your network. Try again in a minute."
     ),
@@ -161,24 +161,32 @@ def counted_for(host: str) -> str:
 
 class Turns:
     """The turns in a line, by start-time fair queueing (Goyal, Vin & Cheng, 1996): addresses that
-    wait are served in turn, however many jobs one of them has waiting.
+    wait are served in turn, however many jobs one of them has waiting, and however long these take.
     """
 
     def __init__(self) -> None:
-        self._now = 0  # the turn that is served
-        self._next: dict[str, int] = {}  # by address: the turn of its next job, if that is later
+        self._now = 0.0  # the turn that is served
+        self._next: dict[str, float] = {}  # by address: the turn of its next job, if that is later
 
-    def take(self, address: str) -> int:
+    def take(self, address: str) -> float:
         """Give a job that comes its turn: that which is served now, or after those of its own
-        address."""
-        turn = max(self._now, self._next.get(address, 0))
+        address, as if each took 1."""
+        turn = self.of(address)
         self._next[address] = turn + 1
         return turn
 
-    def serve(self, turn: int) -> None:
+    def of(self, address: str) -> float:
+        """Return the turn of an address's next job."""
+        return max(self._now, self._next.get(address, 0.0))
+
+    def serve(self, turn: float) -> None:
         """Go on to the turn of a job that begins."""
         self._now = turn
         self._next = {who: later for who, later in self._next.items() if later > turn}
+
+    def charge(self, address: str, turn: float, seconds: float) -> None:
+        """Note how long a job took that began in its turn: so much later is its address's next."""
+        self._next[address] = turn + seconds
 
 
 class PaceCalls:
@@ -209,9 +217,9 @@ class PaceCalls:
 
 
 class ShareHandlers:
-    """ASGI middleware that lets few handlers of one address compute at a time, and for so many
-    seconds a minute, of those that wait in no queue: they share Python's one lock with whatever
-    serves others.
+    """ASGI middleware that lets few handlers compute at a time, of one address and of all, and for
+    so many seconds a minute of an address, of those that wait in no queue: they share Python's one
+    lock with whatever serves others.
 
     prefix: of their paths. To stand behind what reads bodies, so that a slow one holds nothing.
     """
@@ -234,10 +242,12 @@ class ShareHandlers:
             return
         address = address_of(HTTPConnection(scope))
         places = self._addresses.setdefault(address, asyncio.Semaphore(self._at_once))
+        all_places = self._addresses.setdefault("", asyncio.Semaphore(self._at_once))
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(places)
             while wait := self._seconds.take(address, amount=0.0):
                 await asyncio.sleep(wait)
+            await stack.enter_async_context(all_places)
             began = time.monotonic()
             stack.callback(
                 lambda: self._seconds.give_back(address, began - time.monotonic())  # owed

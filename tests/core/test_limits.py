@@ -218,7 +218,7 @@ async def test_few_handlers_of_address_compute() -> None:
     assert most == 2
     both = (MANY_ASK, ONE_ASKS)
     await asyncio.gather(*(ask("/run/a", address) for address in both for _ in range(3)))
-    assert most == 4
+    assert most == 2  # of all as well
     await asyncio.gather(*(ask("/other", MANY_ASK) for _ in range(9)))
     assert most == 9
 

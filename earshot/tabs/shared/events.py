@@ -41,12 +41,15 @@ _lock = threading.Lock()
 # The events that a stop button cancels, by the button that it stands in for.
 _stopping: WeakKeyDictionary[gr.Button, dict[Component, list[int]]] = WeakKeyDictionary()
 
-# The concurrency_id of each queue. Each does one job at a time, addresses in turn, and none waits
-# for another: what a visitor waits for took no longer than what they asked for themselves.
+# The concurrency_id of each queue. Each does one job of an address at a time, addresses in turn,
+# and none waits for another: what a visitor waits for took no longer than what they asked for
+# themselves.
 QUICK_QUEUE: Final = "quick"  # less than a second: search, words, speaking again
 CONVERSION_QUEUE: Final = "conversion"  # a second or a few: conversion to one voice
 LONG_QUEUE: Final = "long"  # reading lips, adding sounds, fitting a voice
 SYSTEMS_QUEUE: Final = "systems"  # systems side by side: one that hangs holds up no other work
+# Two conversions at a time: a minute of speech of one visitor holds up no other's seconds.
+PLACES: Final = {CONVERSION_QUEUE: 2}
 OUR_FAULT: Final = "Something went wrong on our side. Please try again, or try another input."
 # On a phone a result lies below what was pressed.
 SHOW: Final = """() => {
@@ -188,7 +191,11 @@ def reporting(handler: Callable[P, T], message: Component) -> Callable:
 def queued(progress_on: Component | None = None, queue: str = QUICK_QUEUE) -> dict[str, Any]:
     """Return how an event runs that waits in a queue, with its progress on a component, if any."""
     progress = {"show_progress_on": progress_on} if progress_on else {"show_progress": "hidden"}
-    return {"concurrency_id": queue, "concurrency_limit": 1, **progress, **PRIVATE}
+    return {**_lane(queue), **progress, **PRIVATE}
+
+
+def _lane(queue: str) -> dict[str, Any]:
+    return {"concurrency_id": queue, "concurrency_limit": PLACES.get(queue, 1)}
 
 
 def empty_after(run: Dependency, recorder: Component) -> None:
@@ -206,7 +213,7 @@ def offer(
 ) -> None:
     """Offer a handler to programs, as the endpoint of its name; call: a button that nobody sees."""
     name = handler.__name__
-    call.click(handler, inputs, outputs, api_name=name, concurrency_id=queue, concurrency_limit=1)
+    call.click(handler, inputs, outputs, api_name=name, **_lane(queue))
 
 
 def on_model(
@@ -243,8 +250,7 @@ def on_model(
         handler,
         inputs,
         list(outputs),
-        concurrency_id=queue,
-        concurrency_limit=1,
+        **_lane(queue),
         show_progress_on=progress_on,
         js=js,
         **PRIVATE,

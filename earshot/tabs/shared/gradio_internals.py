@@ -8,6 +8,7 @@ import asyncio
 import functools
 import inspect
 import logging
+import math
 import os
 import re
 import secrets
@@ -495,20 +496,50 @@ class Waiting:
 
 def limit_waiting(page: gr.Blocks, limits: Waiting, addresses: Addresses) -> None:
     """Refuse the events of a visitor, or of an address, of whom too many wait already, let
-    addresses take turns, and fetch what they name by http addresses before they wait. Call it
-    between page.queue and page.launch."""
+    addresses take turns in each line, by the seconds that their events take, with one at a time,
+    and fetch what they name by http addresses before they wait. Call it between page.queue and
+    page.launch."""
     queue = page._queue
-    push, get_events = queue.push, queue.get_events
+    push, process_events = queue.push, queue.process_events
     lines: defaultdict[str, Turns] = defaultdict(Turns)
-    turns: WeakKeyDictionary[Event, int] = WeakKeyDictionary()
+    running: set[tuple[str, str]] = set()  # lines and addresses of which an event runs there
     addresses.install(page.upload_file_set)
 
+    def address_of_event(event: Event) -> str:
+        return limits.address(event.request) if event.request else ""  # "": the page's own
+
+    def arrange(line: str) -> None:
+        """Sort the events that wait in a line by their turns, as if each took a second."""
+        waiting, before = queue.event_queue_per_concurrency_id[line].queue, Counter[str]()
+        turns: dict[Event, float] = {}
+        for event in sorted(waiting, key=lambda event: event.enqueue_time):
+            whose = address_of_event(event)
+            turns[event] = lines[line].of(whose) + before[whose]
+            before[whose] += 1
+        waiting.sort(key=turns.__getitem__)
+
     def in_turn() -> tuple[list[Event], bool, str] | None:
-        batch = get_events()
-        if batch:
-            events, _, line = batch
-            lines[line].serve(turns.get(events[0], 0))
-        return batch
+        for line, lane in queue.event_queue_per_concurrency_id.items():
+            if lane.current_concurrency >= (lane.concurrency_limit or math.inf):
+                continue
+            for event in lane.queue:
+                whose = address_of_event(event)
+                if (line, whose) not in running or not whose:
+                    lane.queue.remove(event)
+                    running.add((line, whose))
+                    return [event], False, line
+        return None
+
+    async def charged(events: list[Event], *rest: Any) -> None:
+        line, whose = events[0].concurrency_id, address_of_event(events[0])
+        turn, began = lines[line].of(whose), time.monotonic()
+        lines[line].serve(turn)
+        try:
+            await process_events(events, *rest)
+        finally:
+            lines[line].charge(whose, turn, time.monotonic() - began)
+            running.discard((line, whose))
+            arrange(line)
 
     def refused(session: str | None, address: str) -> tuple[bool, Any, Any] | None:
         lanes = queue.event_queue_per_concurrency_id.values()
@@ -541,14 +572,12 @@ def limit_waiting(page: gr.Blocks, limits: Waiting, addresses: Addresses) -> Non
         success, answer, reason = await push(body, request, username)
         event = queue.event_ids_to_events.get(answer) if isinstance(answer, str) else None
         if event:
-            line = event.concurrency_id
-            turns[event] = lines[line].take(address)
-            waiting_there = queue.event_queue_per_concurrency_id[line].queue
-            waiting_there.sort(key=lambda each: turns.get(each, 0))  # else first come, first served
+            arrange(event.concurrency_id)
         return success, limits.full if reason == QUEUE_FULL else answer, reason
 
     queue.push = limited  # type: ignore[method-assign]
     queue.get_events = in_turn  # type: ignore[method-assign]
+    queue.process_events = charged  # type: ignore[method-assign]
 
 
 def _is_name(session: str | None) -> bool:
