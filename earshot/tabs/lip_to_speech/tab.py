@@ -7,6 +7,7 @@ import csv
 import json
 import tempfile
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -178,7 +179,8 @@ def _layout(offer: "Offer[LipToSpeech]", services: Services) -> None:
     )
     events = LipEvents(offer, sessions, components)
     declare_endpoints(events, visit, video, vocoder, pitch, timbre, list(VOICES))
-    when_opened()(events.first_look, outputs=[pitch, timbre, *components.result()], **HIDDEN)
+    # Made once, for it is the same for every visit.
+    when_opened()(cache(events.first_look), outputs=[pitch, timbre, *components.result()], **HIDDEN)
     video.change(
         lambda path: gr.Button(interactive=bool(path)), inputs=video, outputs=read, **HIDDEN
     )

@@ -111,14 +111,20 @@ class SoundEvents:
         self.demo = demo
         self.components = components
         self.result = components.result
+        self._first: tuple[Catalogue, Update] | None = None  # look, and the library that it is of
 
     def first_look(self) -> Update:
-        """Show a finished example before the first search."""
+        """Show a finished example before the first search, the same for every visit."""
         try:
             fingerprint, catalogue = self.demo.catalogue()
         except InputError as error:
             wait = self.result.wait(Search(), None)
             return {**wait, self.result.message: say(str(error), "error")}
+        if not self._first or self._first[0] is not catalogue:
+            self._first = catalogue, self._first_look(fingerprint, catalogue)
+        return self._first[1]
+
+    def _first_look(self, fingerprint: str, catalogue: Catalogue) -> Update:
         finished = read_finished(catalogue.stored(), fingerprint)
         if finished is None:
             return self.wait(Search(), catalogue)

@@ -1,7 +1,7 @@
 """Voice conversion: speech → units, which can be edited → the same words in another voice."""
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
@@ -191,7 +191,8 @@ def _layout(tab: gr.Blocks, offer: "Offer[Converter]", services: Services) -> No
     main = {"outputs": outputs, "progress_on": lanes, "start": convert, "stop": stop}
     main["message"] = message
 
-    tab.load(lambda: {**events.first_look(), seed: Nobody().seed}, None, [*outputs, seed], **HIDDEN)
+    first_look = cache(events.first_look)  # the same for every visit
+    tab.load(lambda: {**first_look(), seed: Nobody().seed}, None, [*outputs, seed], **HIDDEN)
     audio.change(
         lambda path: gr.Button(interactive=bool(path)), inputs=audio, outputs=convert, **HIDDEN
     )

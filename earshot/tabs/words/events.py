@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, Final
@@ -124,7 +125,8 @@ class WordSection(Section):
         outputs = [self.message, *result, self.cut, self.recorded, self.text, self.recording]
         job: dict[str, Any] = {"progress_on": self.heading, "start": self.find, "stop": self.stop}
         job["queue"] = QUICK_QUEUE
-        self.on(opened, self.first_look, None, [self.message, *result])
+        # Made once, for it is the same for every visit.
+        self.on(opened, cache(self.first_look), None, [self.message, *result])
         recordings: list[Callable] = recorded_or_uploaded(self.recording)
         for chip, path in self.recordings:
             recordings.append(chip.click(path.read_bytes, None, self.recording, **HIDDEN).then)
