@@ -43,6 +43,7 @@ def main() -> None:
     front = front_matter(ROOT / "README.md")
     check_files()
     check_front_matter(front)
+    versions: list[str] = []
     for torch in TORCHES:
         versions = resolve(uv, front["sdk_version"], torch)
         print(f"Python {PYTHON}, torch {torch}: {len(versions)} packages fit together")

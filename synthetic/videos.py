@@ -67,7 +67,7 @@ def video_file(
                 marked = default in (None, stream.index - bool(picture_seconds))
                 stream.disposition = Disposition.default if marked else Disposition(0)
             for frame in [*frames, None]:
-                packets += stream.encode(frame)  # pyright: ignore
+                packets += stream.encode(frame)  # pyrefly: ignore[bad-argument-type]
         container.start_encoding()
         for packet in packets:
             late = picture_from if packet.stream.type == "video" else sound_from

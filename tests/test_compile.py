@@ -22,7 +22,7 @@ def compiled_functions() -> Iterator[Dispatcher]:
 
 def test_everything_is_compiled_after_installing() -> None:
     """Everything that the app compiles is compiled then."""
-    functions = [f for f in compiled_functions() if f.__name__ not in BENCHMARKS_ONLY]
+    functions = [f for f in compiled_functions() if f.py_func.__name__ not in BENCHMARKS_ONLY]
     assert len(functions) >= 3
     compiling.main()
-    assert [f.__name__ for f in functions if not f.signatures] == []
+    assert [f.py_func.__name__ for f in functions if not f.signatures] == []

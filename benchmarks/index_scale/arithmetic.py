@@ -59,7 +59,7 @@ def row_bytes() -> float:
         writer = RowWriter(file, Path(folder))
         for number in range(ROWS):
             about = fields(number)
-            writer.append(Sound(**{**about, "path": Path(about["path"])}))
+            writer.append(Sound(**about | {"path": Path(about["path"])}))
         writer.close()
         return file.stat().st_size / ROWS
 

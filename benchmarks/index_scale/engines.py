@@ -50,7 +50,7 @@ def write_disk(folder: Path, pieces: Iterator[np.ndarray]) -> None:
     for piece in _chained(first, pieces):
         for vector in piece:
             about = fields(number)
-            sound = Sound(**{**about, "path": Path(about["path"])})
+            sound = Sound(**about | {"path": Path(about["path"])})
             writer.put(Entry(sound, vector[None], vector[None].astype(np.float16)))
             number += 1
     places = np.random.default_rng(0).random((number, 2), dtype=np.float32)

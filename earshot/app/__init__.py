@@ -40,10 +40,10 @@ def import_gradio() -> None:
     well, parses the file that it is in at every import: a third of the time, for nothing."""
     getfile = inspect.getfile
 
-    def file_of(thing: Any) -> str:
-        if str(getattr(thing, "__module__", "")).startswith("gradio."):
+    def file_of(object: Any) -> str:
+        if str(getattr(object, "__module__", "")).startswith("gradio."):
             raise OSError("A component that is in no file gets no stub.")
-        return getfile(thing)
+        return getfile(object)
 
     inspect.getfile = file_of
     try:

@@ -133,7 +133,7 @@ def spare_own_address(environment: MutableMapping[str, str], host: str | None) -
     that it starts, and would stop without an answer."""
     for name in ("NO_PROXY", "no_proxy"):
         named = environment.get(name, "").split(",")
-        environment[name] = ",".join(filter(None, [*named, *LOCAL, host]))
+        environment[name] = ",".join(each for each in (*named, *LOCAL, host) if each)
 
 
 def launch(
@@ -174,8 +174,8 @@ def launch(
         css_paths=CSS,
         head=HEAD + (KIOSK if chosen.kiosk else ""),
         footer_links=[],
-        ssl_certfile=certificate and str(certificate.file),
-        ssl_keyfile=certificate and str(certificate.file),
+        ssl_certfile=str(certificate.file) if certificate else None,
+        ssl_keyfile=str(certificate.file) if certificate else None,
         ssl_verify=False,  # only Gradio asks, at its start, and it knows no certificate of ours
         max_file_size=MAX_UPLOAD,
         # What visitors say stays with them: no history of runs, no monitoring page.

@@ -242,7 +242,7 @@ class Comparison:
         assert isinstance(source.value, Path)
         name = _name(source, target)
         began = time.perf_counter()
-        waveform, sample_rate = convert(source.value, target and target.value)
+        waveform, sample_rate = convert(source.value, target.value if target else None)
         seconds = time.perf_counter() - began
         level, row = self._level(_checked(waveform), sample_rate), self._row(system, source, target)
         files.write(self._path(system, name), _wav(level, system))

@@ -200,7 +200,8 @@ def as_markdown(summary: Summary, notes: Sequence[str] = ()) -> str:
     judges = "\n".join(
         f"- {summary.kinds[measure].label}: {judge}" for measure, judge in summary.judges.items()
     )
-    return "\n\n".join(filter(None, ["# Measures", table, summary.note, judges, *notes])) + "\n"
+    parts = ["# Measures", table, summary.note, judges, *notes]
+    return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def _escaped(text: str) -> str:

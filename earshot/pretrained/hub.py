@@ -77,7 +77,7 @@ def fetch(name: str, kinds: Collection[str], report: Report = lambda done, total
     from huggingface_hub import HfApi, constants, hf_hub_download
     from huggingface_hub.errors import (
         HfHubHTTPError,
-        HTTPError,  # pyright: ignore[reportPrivateImportUsage]
+        HTTPError,
     )
 
     api = HfApi()
@@ -110,7 +110,7 @@ def fetch_from_dataset(name: str, file: str) -> Path:
     offline.
     """
     from huggingface_hub import HfApi, hf_hub_download
-    from huggingface_hub.errors import HTTPError  # pyright: ignore[reportPrivateImportUsage]
+    from huggingface_hub.errors import HTTPError
 
     endpoint = HfApi().endpoint
     try:

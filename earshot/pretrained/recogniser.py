@@ -36,7 +36,7 @@ FILES: Final = {  # SHA-256
     "decoder_model_merged.ort": "cf524c4862d36e9e5ab032eddc73637efd822d70e868ac575cf1a46e1e4708a0",
     "tokenizer.bin": "6884b35fd6377d4c4d32336a0bc152f36b64d1e45b6503683cdc238250a8472d",
 }
-SIZES: Final = {
+SIZES: Final[dict[str, Any]] = {
     "vocab_size": 32768,
     "hidden_size": 288,
     "intermediate_size": 1152,

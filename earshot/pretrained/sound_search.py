@@ -60,7 +60,7 @@ class SentenceEncoder:
         folder = installed_file(*weights).parent if name == MINILM else name
         self.name = name
         self.device = device or torch.device("cpu")
-        self._tokenizer = AutoTokenizer.from_pretrained(folder)
+        self._tokenizer: Any = AutoTokenizer.from_pretrained(folder)
         self._network = AutoModel.from_pretrained(folder).to(self.device).eval()
 
     @torch.inference_mode()

@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 
@@ -129,7 +129,8 @@ def entries_of(
             taken.add(sound_id)
         if captions is not None:  # what they do not name any more, nobody describes
             description = captions.get(path, Description())
-        fields = {**description._asdict(), "seconds": entry.sound.seconds, "content_hash": digest}
+        fields: dict[str, Any] = description._asdict()
+        fields |= {"seconds": entry.sound.seconds, "content_hash": digest}
         sound = Sound(sound_id, path, path.name, **fields)
         yield Embedded(path, replace(entry, sound=sound), notices=notices)
     if progress:

@@ -148,8 +148,8 @@ def results(options: argparse.Namespace) -> None:
     test = spec.load(options.test)
     store, folder = _store(test, options.database), options.out or test.folder / "results"
     store.open(test)  # which reports another test of that name
+    archive = folder / f"{test.name}.zip"
     if options.command == "export":
-        archive = folder / f"{test.name}.zip"
         written = (*exported(test, folder), dataset.root(test, folder), archive)
     else:
         written = _reported(test, folder)

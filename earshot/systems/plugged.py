@@ -452,10 +452,10 @@ def _name(target: Any, voice: str) -> str:
 def _voices(label: str, value: Any) -> tuple[str, ...]:
     """Check what a plug-in names as its voices. Raises PlugInError where they are no names."""
     try:
-        names: tuple[Any, ...] = () if value is None else tuple(islice(value, MAX_VOICES))
+        names = () if value is None else tuple(islice(value, MAX_VOICES))
     except Exception:  # noqa: BLE001  (whatever kind of list it has)
-        names = (None,)
-    if isinstance(value, str) or not all(isinstance(name, str) for name in names):
+        names = None
+    if names is None or isinstance(value, str) or not all(isinstance(name, str) for name in names):
         kind = type(value).__name__
         raise PlugInError(f"{label} has voices that are no list of names, but of the kind {kind}.")
     return names

@@ -27,7 +27,7 @@ COIN = (1.0, 1.59, 2.31, 3.02, 3.9)
 
 def _coins(rng: np.random.Generator, count: int, spread: float, spins: bool) -> Signal:
     """Coins fall: each bounces ever faster; one may spin until it lies flat."""
-    parts, seconds = [], 1.6 + spread + 1.4 * spins
+    parts, seconds, hz = [], 1.6 + spread + 1.4 * spins, 0.0
     for _ in range(count):
         hz, at = rng.uniform(3800, 7000), 0.1 + rng.uniform(0, spread)
         gap, gain = rng.uniform(0.08, 0.22), rng.uniform(0.5, 1)

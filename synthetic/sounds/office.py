@@ -31,7 +31,7 @@ from synthetic.sounds.parts import click, firings, gate, sequence, struck, vary
 
 def _typewriter(rng: np.random.Generator, rate: float) -> Signal:
     """Type bars that strike the platen, the bell before the margin, the carriage return."""
-    seconds, parts, at = 6.5, [], 0.1
+    seconds, parts, at, hit = 6.5, [], 0.1, silence(0.12)
     platen = np.array([310, 720, 1350, 2400, 3900, 6100]) * vary(rng, 1)
     while at < 3.9:
         hit = modes(0.12, platen * vary(rng, 1, 0.04), (0.09, 0.08, 0.05, 0.04, 0.03, 0.02), 0.4)

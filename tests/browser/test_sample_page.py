@@ -80,7 +80,9 @@ def test_systems_switch_at_the_same_place(
 def test_click_on_a_picture_plays_from_there(browser: Browser, site: Path) -> None:
     with opened(browser, site, "desktop", color_scheme="dark") as (page, _):
         picture = page.locator(".picture").nth(1)
-        picture.click(position={"x": picture.bounding_box()["width"] / 2, "y": 20})  # pyright: ignore
+        box = picture.bounding_box()
+        assert box
+        picture.click(position={"x": box["width"] / 2, "y": 20})
         page.wait_for_function(f"({PLAYING})().length === 1")
         assert 1.8 <= page.evaluate(PLAYING)[0][1] <= 3.5
         dark = page.evaluate("getComputedStyle(document.body).backgroundColor")

@@ -265,7 +265,7 @@ def test_what_is_no_recording_is_named(content: bytes, message: str) -> None:
     with pytest.raises(InputError, match=message):
         load(content)
     with pytest.raises(InputError, match=message):
-        list(frames(content, 30))  # pyright: ignore[reportArgumentType]
+        list(frames(content, 30))  # pyrefly: ignore[bad-argument-type]
 
 
 def test_git_lfs_pointer_is_called_one() -> None:

@@ -3,7 +3,7 @@
 import csv
 import io
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -21,7 +21,7 @@ SCORES = {"reference": 98.5, "C1": 70, "C2": 60, "anchor35": 20}
 VOTES = ("workerid", "file", "vote")
 
 
-def table(raters: int = 4, comment: str = "") -> list[list[object]]:
+def table(raters: int = 4, comment: str = "") -> list[Sequence[object]]:
     """As webMUSHRA writes it, of two trials."""
     head: list[object] = [*HEAD]
     return [head] + [
@@ -32,7 +32,7 @@ def table(raters: int = 4, comment: str = "") -> list[list[object]]:
     ]
 
 
-def text(rows: list[list[object]], delimiter: str = ",") -> str:
+def text(rows: Sequence[Sequence[object]], delimiter: str = ",") -> str:
     file = io.StringIO()
     csv.writer(file, delimiter=delimiter).writerows(rows)
     return file.getvalue()
@@ -55,7 +55,7 @@ def text(rows: list[list[object]], delimiter: str = ",") -> str:
             lambda: text([[*row, "", ""] for row in table()]).encode(), id="empty columns"
         ),
         pytest.param(
-            lambda: text([row + [""] * (k > 0) for k, row in enumerate(table())]).encode(),
+            lambda: text([[*row, *[""] * (k > 0)] for k, row in enumerate(table())]).encode(),
             id="commas at the ends of lines",
         ),
         pytest.param(lambda: text(table()).encode() + b"\x1a", id="^Z"),

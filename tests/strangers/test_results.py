@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import unicodedata
+from collections.abc import Callable
 from pathlib import Path
 
 import av
@@ -50,10 +51,12 @@ def hard_linked(recording: Path) -> str:
 
 
 @pytest.mark.parametrize("out", [str, folder_of, linked, hard_linked])
-def test_result_replacing_its_recording_is_refused(recording: Path, out: object) -> None:
+def test_result_replacing_its_recording_is_refused(
+    recording: Path, out: Callable[[Path], str]
+) -> None:
     """DeaDBeeF-Player/deadbeef#1147: the recording was replaced by its conversion."""
     with pytest.raises(InputError, match="is an input"):
-        jobs_of([recording], out(recording), [".wav"], overwrite=True)  # pyright: ignore
+        jobs_of([recording], out(recording), [".wav"], overwrite=True)
 
 
 def test_results_beside_their_recordings_are_refused(recording: Path) -> None:
@@ -159,8 +162,8 @@ def test_undecodable_name_does_not_end_batch(
         for_each(jobs_of([tmp_path]), work)
     stdout.flush()
     stderr.flush()
-    assert stdout.buffer.getvalue() == b"caf\xe9.wav\nz.wav\n"  # pyright: ignore
-    assert b"caf\xe9.wav: Said." in stderr.buffer.getvalue()  # pyright: ignore
+    assert stdout.buffer.getvalue() == b"caf\xe9.wav\nz.wav\n"
+    assert b"caf\xe9.wav: Said." in stderr.buffer.getvalue()
 
 
 def test_missing_file_is_named(recording: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -207,7 +210,7 @@ def test_pipe_is_read_as_a_file(
         if child:
             os.waitpid(child, 0)
         else:
-            os.dup2(held, 0)  # pyright: ignore[reportPossiblyUnbound]
+            os.dup2(held, 0)  # pyrefly: ignore[unbound-name]
     assert float(capsys.readouterr().out) > 0.4
 
 

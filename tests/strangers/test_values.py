@@ -52,7 +52,7 @@ def test_samples_of_other_libraries_are_taken(source: tuple) -> None:
 def test_refusal_says_which_order_is_wanted(source: object) -> None:
     """csteinmetz1/pyloudnorm#25: an error from deep within."""
     with pytest.raises(InputError, match=r"\(sample_rate, samples\)"):
-        load(source)  # pyright: ignore[reportArgumentType]
+        load(source)  # pyrefly: ignore[bad-argument-type]
 
 
 @pytest.mark.parametrize("dtype", [np.int16, np.int32, np.int64, np.uint64])

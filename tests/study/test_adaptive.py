@@ -81,8 +81,7 @@ def test_only_the_next_trials_are_chosen(store: Store, test: Test) -> None:
     assert len(scored) >= test.trials_per_rater - TRIALS_AHEAD
     with pytest.raises(InputError, match="no such trial"):
         store.answer(test, token, scored[-1].order, "a", [1, 1], 900)
-    while (rater := drawn(store, test, token)).next:
-        item = rater.next
+    while item := (rater := drawn(store, test, token)).next:
         store.answer(test, token, item.order, *any_answer(test, item), 900)
     assert rater.finished and rater.code
     sides = Counter(item.systems[0] for item in rater.items)

@@ -103,8 +103,9 @@ def test_report_has_means_in_db_and_own_spread(tmp_path: Path) -> None:
 def test_what_no_level_can_be_is_refused(
     more: dict[str, Any], sentence: str, tmp_path: Path
 ) -> None:
+    more = {"design": "adjustment", **more}
     with pytest.raises(SpecError, match=sentence):
-        load(write_test(tmp_path / "set", **{"design": "adjustment", **more}))
+        load(write_test(tmp_path / "set", **more))
 
 
 def test_no_sound_is_too_loud_for_a_gain(tmp_path: Path) -> None:

@@ -42,9 +42,9 @@ YAML: dict[str, Any] = {
 }
 
 
-def stepped(folder: Path, design: str = "abx", **more: object) -> Path:
+def stepped(folder: Path, design: str = "abx", **more: Any) -> Path:
     """Write an abx test of three levels, whose sounds differ by nothing."""
-    write_test(folder, design, **{**YAML, "practice": 0, **more})
+    write_test(folder, design, **YAML | {"practice": 0} | more)
     for name in LEVELS:
         shutil.copytree(folder / "rough", folder / name)
     return folder

@@ -40,6 +40,7 @@ def make_test(
         replace(every[0], kind="attention", expected=1.0),
         replace(every[-1], kind="gold", expected=1.0),
     ]
+    more.setdefault("words", tuple(word for _, word in kind.scale.answers))
     return Test(
         name=name,
         title="A test",
@@ -49,7 +50,7 @@ def make_test(
         trials_per_rater=trials or len(every),
         folder=FOLDER,
         question=kind.scale.question,
-        **{"words": tuple(word for _, word in kind.scale.answers), **more},
+        **more,
     )
 
 

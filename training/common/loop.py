@@ -149,7 +149,7 @@ class FallAtEnd:
         with torch.no_grad():
             weights: list[Tensor] = list(self._network.parameters())
             average: list[Tensor] = list(self._average.parameters())
-            torch._foreach_lerp_(average, weights, 1 - decay)  # pyright: ignore
+            torch._foreach_lerp_(average, weights, 1 - decay)
         now = time.monotonic()
         budget.steps_spent += 1
         budget.seconds_spent += now - self._now

@@ -55,13 +55,13 @@ class Whisper:
         """Recognise a waveform (T,) at 16 kHz as spoken words; [] when there are none."""
         words: list[str] = []
         for start in range(0, len(waveform), WINDOW):
-            features = self._processor.feature_extractor(  # pyright: ignore
+            features = self._processor.feature_extractor(
                 waveform[start : start + WINDOW], sampling_rate=SAMPLE_RATE, return_tensors="pt"
             ).input_features.to(self._model.device, self._model.dtype)
             tokens = self._model.generate(
                 features, max_new_tokens=MAX_TOKENS, do_sample=False, **self._language
             )
-            text = self._processor.batch_decode(tokens, skip_special_tokens=True)  # pyright: ignore
+            text = self._processor.batch_decode(tokens, skip_special_tokens=True)
             words += spoken_words(text[0])
         return words
 

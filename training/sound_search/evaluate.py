@@ -178,13 +178,15 @@ def _rows(evaluator: Evaluator, folders: Sequence[Path]) -> list[Row]:
     ensemble = [folder for folder in folders if folder.name in DEFAULT_NAMES] or list(folders)
     systems = [[folder] for folder in folders] + ([ensemble] if len(ensemble) > 1 else [])
     rows: list[Row] = []
+    text_only: Row = {}
     for system in systems:
         encoder = EarshotEncoder.from_pretrained(system)
         answers = answer(evaluator, encoder.embed_text, embed(encoder, evaluator))
         shipped = system == ensemble
         seen = _seen(evaluator, system)
         rows.append(_row(evaluator, encoder, answers) | {"shipped": shipped, "seen": seen})
-    text_only = _text_only(evaluator, answers.whole) | {"seen": seen}  # by the last system
+        if system is systems[-1]:
+            text_only = _text_only(evaluator, answers.whole) | {"seen": seen}
     return [_chance(evaluator), text_only, *rows]
 
 

@@ -132,7 +132,7 @@ def _export_baseline(run: Path, folder: Path, units: str, inverter: str) -> None
     kind = "vqvae" if "strides" in units_config else "kmeans"
     if kind == "vqvae":
         # Only training needs the embeddings of the training speakers: their mean is exported.
-        units_config = asdict(VQVAEConfig(**{**units_config, "n_speakers": 1}))
+        units_config = asdict(VQVAEConfig(**units_config | {"n_speakers": 1}))
         speakers = units_weights["speakers.weight"].mean(dim=0, keepdim=True)
         units_weights["speakers.weight"] = speakers
     config = {

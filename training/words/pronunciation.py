@@ -122,13 +122,12 @@ def evaluate_pronunciation(data: Path, publish: bool, quick: bool = False) -> No
     fit = [*_synthetic(listen, FIT, 0, part), *_people(listen, data, FITTED, "train", part)]
     test = list(_synthetic(listen, TEST, 1, part))
     people = list(_people(listen, data, tuple(PEOPLE_OF), "test", part))
-    rows = []
+    rows, calibrations = [], {}
     for name, models in POSTERIORS.items():
         if max(models) < len(test[0].evidence):
-            calibration = fit_calibration(fit, models)
-            rows.append({"posteriors": name, **measure(test, models, calibration)})
-            if models == SHIPPED:
-                shipped = calibration
+            calibrations[models] = fit_calibration(fit, models)
+            rows.append({"posteriors": name, **measure(test, models, calibrations[models])})
+    shipped = calibrations[SHIPPED]
     refused = [
         {
             "what was said": name,
@@ -149,7 +148,7 @@ def evaluate_pronunciation(data: Path, publish: bool, quick: bool = False) -> No
     ]
     curve = [
         {"called wrong from": f"{wrong:.2f}"}
-        | measure(test, SHIPPED, Calibration(**{**vars(shipped), "wrong": wrong}))
+        | measure(test, SHIPPED, replace(shipped, wrong=wrong))
         for wrong in (shipped.wrong * factor for factor in (0.25, 0.5, 1, 2, 4))
         if wrong < 1
     ]

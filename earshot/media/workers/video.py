@@ -156,7 +156,7 @@ def _scaled(picture: av.VideoFrame, max_side: int) -> tuple[int, int]:
 def display_matrix(picture: av.VideoFrame) -> Sequence[int]:
     """Read a, b, 0, c and d of a picture's display matrix: (x, y) is shown at (ax + cy, bx + dy),
     where a front camera may have a = -1. Empty where it has none."""
-    side = picture.side_data.get("DISPLAYMATRIX")
+    side: Any = picture.side_data.get("DISPLAYMATRIX")
     return np.frombuffer(bytes(side), np.int32)[:5].tolist() if side else ()
 
 

@@ -207,7 +207,7 @@ class SoundEmbedderConfig:
         """Read the config that ``asdict`` or a checkpoint's config.json gave."""
         values = {STORED_NAMES.get(name, name): value for name, value in values.items()}
         trunk = SoundCNNConfig if "channels" in values["trunk"] else PatchTransformerConfig
-        return cls(**{**values, "trunk": trunk(**values["trunk"])})
+        return cls(**values | {"trunk": trunk(**values["trunk"])})
 
     @property
     def holds_kinds(self) -> bool:

@@ -317,9 +317,9 @@ class PhonemeBottleneckEmbedder(MultiViewEmbedder):
 
 def config_from_dict(values: dict[str, Any]) -> WordEmbedderConfig:
     """Read the config that dataclasses.asdict made these values of."""
-    views = {name: ViewConfig(**values[name]) for name in ("acoustic", "written")}
+    views: dict[str, Any] = {name: ViewConfig(**values[name]) for name in ("acoustic", "written")}
     kind = PhonemeBottleneckConfig if "local_layers" in values else WordEmbedderConfig
-    return kind(**{**values, **views})
+    return kind(**values | views)
 
 
 def build_embedder(config: WordEmbedderConfig) -> MultiViewEmbedder:

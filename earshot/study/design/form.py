@@ -16,7 +16,7 @@ INSTRUCTIONS: Final = (
     "Wear headphones and sit somewhere quiet. Listen as often as you like, then answer."
 )
 # What raters hear in a trial, by the names of its sounds (Design.cards).
-SOUNDS_OF_TRIAL: Final = {
+SOUNDS_OF_TRIAL: Final[dict[tuple[str, ...], str]] = {
     ("sound",): "one recording, as often as they like",
     ("first", "second"): "the original, then the recording",
     ("reference", "sound"): "a reference and a recording",

@@ -284,7 +284,7 @@ def _systems_and_trials(
             folder,
             stimulus,
             {name: pattern.path(stimulus) for name, pattern in systems.items()},
-            reference and reference.path(stimulus),
+            reference.path(stimulus) if reference else None,
             mentioned=mentioned,
         )
     ]

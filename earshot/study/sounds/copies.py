@@ -64,7 +64,7 @@ class Copy(NamedTuple):
     @property
     def picture_path(self) -> Path | None:
         """Name the file of the picture."""
-        return self.picture and self.path.with_name(self.picture.name)
+        return self.path.with_name(self.picture.name) if self.picture else None
 
     def whole(self) -> bool:
         """Whether the file is there, can be read, and lasts as long; and its picture is there."""

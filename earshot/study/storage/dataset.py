@@ -149,7 +149,9 @@ def files(
     }
     # Without a mark before the first column, whose name it would change for a validator.
     contents = {path(test, name): csv(table).encode() for name, table in tables.items()}
-    questions = [name for name in tables["raters.csv"] if name not in COLUMNS["raters.csv"]]
+    questions = [
+        name for name in map(str, tables["raters.csv"]) if name not in COLUMNS["raters.csv"]
+    ]
     described = dictionary(test, {name: f"reply to: {name}" for name in questions})
     text = json.dumps(description(test, described), ensure_ascii=False, indent=2)
     raw = EVERYTHING.format(name=test.name)

@@ -134,7 +134,7 @@ def described(test: Test) -> dict[str, Any]:
     """Describe the test as JSON takes it; files are relative to its folder."""
 
     def file(path: Path | None) -> str | None:
-        return path and path.relative_to(test.folder).as_posix()
+        return path.relative_to(test.folder).as_posix() if path else None
 
     hidden = ("folder", "trials", "panel", "recordings")  # what proves a rater's work stays here
     names = [field.name for field in dataclasses.fields(test) if field.name not in hidden]

@@ -157,7 +157,7 @@ class Store:
         """Read the rater with this token as they left; None if nobody has it."""
         with Session(self.engine) as session:
             row = session.get(RaterRow, rater_id(test, token))
-            return row and raters.read_rater(session, row, token)
+            return raters.read_rater(session, row, token) if row else None
 
     def item(self, test: Test, token: str, order: int) -> Item | None:
         """Read what the rater with this token is asked at that place, None where that is nothing.

@@ -169,7 +169,7 @@ def ended(test: Test, rater: Rater | None, outcome: Outcome | None = None) -> di
     """Describe how it ended, None while it goes on; the completion code; and back: the panel's
     address or code for it, which no rater gets before. outcome: where it is not the rater's own.
     """
-    outcome = outcome or (rater and rater.outcome)
+    outcome = outcome or (rater.outcome if rater else None)
     return {
         "outcome": outcome,
         "code": rater and rater.code,

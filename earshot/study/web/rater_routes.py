@@ -138,7 +138,7 @@ def router(library: TestLibrary) -> APIRouter:
         response.headers.update(rater_page.HEADERS)
         query, asked_by = dict(request.query_params), opened.test.panel
         if not rater and asked_by.link and query.get(asked_by.link[0]):
-            signed = asked_by.signed and query.get(asked_by.signed.name)
+            signed = query.get(asked_by.signed.name) if asked_by.signed else None
             with explain_errors(409):
                 token, member = raters.member(opened, query, signed, claim)
             rater = token if member else None
@@ -151,7 +151,9 @@ def router(library: TestLibrary) -> APIRouter:
         if rater and known_rater:
             own_store.draw(test, rater)
             known_rater = raters.rater(opened, rater)
-        outcome = known_rater and ("withdrawn" if known_rater.withdrawn else known_rater.outcome)
+        outcome = None
+        if known_rater:
+            outcome = "withdrawn" if known_rater.withdrawn else known_rater.outcome
         refusal = None if outcome else own_store.places(test).refusal
         if refusal and (known_rater is None or refusal.outcome == "closed"):
             outcome = refusal.outcome
@@ -306,7 +308,7 @@ def router(library: TestLibrary) -> APIRouter:
             if not all(body.plays):
                 raise InputError(UNHEARD)
             least = library.min_time * min_seconds(opened, item) if item else 0.0
-            figures = [each and each.model_dump() for each in (body.video, body.playback)]
+            figures = [each.model_dump() if each else None for each in (body.video, body.playback)]
             own_store.answer(test, body.rater, *answer, least, body.version, *figures)
         learnt = lesson(opened.test, item, body.answer) if item else None
         return after(opened, body.rater) | {"lesson": learnt and vars(learnt)}

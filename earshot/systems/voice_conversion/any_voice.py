@@ -68,7 +68,7 @@ class AnyVoiceConversion(Converter):
     PIECE: Final = 3 * SAMPLE_RATE  # samples of it in which there must be one voice
     MIN_OWN: Final = 1.5  # seconds of speech by which a source's own voice is known
 
-    unit_seconds: Final = STRIDE * FRAME_SECONDS
+    unit_seconds = STRIDE * FRAME_SECONDS
 
     def __init__(self, networks: Networks, bottleneck: str) -> None:
         self.networks = networks

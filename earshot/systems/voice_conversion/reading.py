@@ -47,7 +47,8 @@ MIN_RIGHT: Final = 2 / 3  # share of the slots; guessing finds one in seven
 # each of its lines.
 MAX_ERRORS: Final = 0.5
 MAX_LOST: Final = 1 / 2
-NUMBERS: Final = dict(zip("23456789", SLOTS["number"], strict=True))  # as it writes them
+# As it writes them.
+NUMBERS: Final[dict[str, str]] = dict(zip("23456789", SLOTS["number"], strict=True))
 MARGIN: Final = 1600  # samples of silence around a recording, for the pauses that sphinx expects
 # Wider than usual, for the recogniser has the text; the last bounds the time.
 BEAMS: Final = {"beam": 1e-90, "wbeam": 1e-70, "pbeam": 1e-90, "maxhmmpf": 2000}

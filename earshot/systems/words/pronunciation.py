@@ -40,9 +40,8 @@ IPA_LETTER: Final = re.compile(r"[\u0250-\u02ffæðħŋθχ]")
 BRACKETED: Final = re.compile(r"/.*/|\[.*\]")
 PINYIN: Final = re.compile(r"(?:[a-zü]+[1-5] ?)+")
 TONE_MARK: Final = re.compile(r"[aeiouü][\u0304\u030c]")  # of the first and third tone
-PLAIN: Final = str.maketrans(  # as word processors and other keyboards write them
-    dict.fromkeys("‘’ʼ`´′", "'") | dict.fromkeys("‐‑‒–—―−", "-")
-)
+# As word processors and other keyboards write them.
+PLAIN: Final = str.maketrans("‘’ʼ`´′‐‑‒–—―−", "''''''-------")
 # The beginning of a weight's name in the checkpoint, which was trained before modules were renamed,
 # → its name in the network. The table goes when g2p is next trained.
 RENAMED: Final = {"reader.": "letter_encoder.", "speaker.": "slot_encoder."}

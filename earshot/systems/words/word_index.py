@@ -271,7 +271,7 @@ def _entries(folder: Path) -> list[Indexed]:
     for path in folder.glob("*.json"):
         if path.name != MANIFEST:
             entry = json.loads(path.read_bytes())
-            entries.append(Indexed(**{**entry, "notices": tuple(entry["notices"])}))
+            entries.append(Indexed(**entry | {"notices": tuple(entry["notices"])}))
     return sorted(entries, key=lambda indexed: indexed.name)
 
 

@@ -233,10 +233,10 @@ def spelled(word: str) -> str:
 
 def write_finished(result: LipResult) -> None:
     """Write what the tab shows before its first run: the result of SOURCE, without its audio."""
-    data = asdict(result)
-    del data["original"]
+    elsewhere = ("original", *FILES)
+    data = {name: value for name, value in asdict(result).items() if name not in elsewhere}
     for name, file in FILES.items():
-        (FINISHED.parent / file).write_bytes(data.pop(name))
+        (FINISHED.parent / file).write_bytes(getattr(result, name))
     FINISHED.write_text(json.dumps(data) + "\n")
 
 
@@ -246,10 +246,10 @@ def read_finished() -> LipResult | None:
         return None
     data = json.loads(FINISHED.read_text())
     mouths = data.pop("mouths")
+    files = {name: (FINISHED.parent / file).read_bytes() for name, file in FILES.items()}
     return LipResult(
-        **{name: (FINISHED.parent / file).read_bytes() for name, file in FILES.items()},
         words=tuple(Word(*word) for word in data.pop("words")),
         predicted=Spectrogram(**data.pop("predicted")),
         mouths=VideoStrip(**mouths | {"pictures": tuple(mouths["pictures"])}),
-        **data,
+        **data | files,
     )

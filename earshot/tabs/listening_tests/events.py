@@ -65,7 +65,6 @@ if (navigator.clipboard) { navigator.clipboard.writeText(link.href).then(copied)
   if (document.execCommand('copy')) { copied() }
 }"""
 TEMPLATES: Final = Environment(autoescape=True, trim_blocks=True)
-TEMPLATES.globals["copy"] = COPY
 LINKS: Final = TEMPLATES.from_string(
     """<dl class="links">
 {% for link in links %}
@@ -75,7 +74,8 @@ link.address }}</a><button type="button" onclick="{{ copy }}">Copy</button>
 {% endfor %}
 </dl>
 {% if code %}<img class="code" src="data:image/svg+xml,{{ code | urlencode }}" width="180"
-height="180" alt="QR code of the link for raters">{% endif %}"""
+height="180" alt="QR code of the link for raters">{% endif %}""",
+    {"copy": COPY},
 )
 PROBLEMS: Final = TEMPLATES.from_string(
     """<div class="message error" role="alert"><ul>

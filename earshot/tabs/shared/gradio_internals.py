@@ -25,7 +25,7 @@ from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import SimpleNamespace
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, NoReturn
 from weakref import WeakKeyDictionary
 
 import gradio as gr
@@ -284,7 +284,7 @@ def expire_sessions_in_turn() -> None:
     through all of them at once, each second, for 0.02 s, in which all others wait.
     """
 
-    async def delete(app: routes.App) -> None:
+    async def delete(app: routes.App) -> NoReturn:
         while True:
             for name in [*app.state_holder.session_data]:
                 app.state_holder.delete_state(name, expired_only=True)
@@ -400,21 +400,23 @@ def take_own_files() -> None:
 
     processing_utils._check_allowed = checked
 
-    async def traverse(value: Any, use: Callable[..., Any], is_file: Callable[..., bool]) -> Any:
-        if is_file(value):
+    async def traverse(
+        json_obj: Any, func: Callable[..., Any], is_root: Callable[..., bool]
+    ) -> Any:
+        if is_root(json_obj):
             await asyncio.sleep(0)  # of thousands in a request: others need not wait for all
-            return await use(value)
-        if isinstance(value, dict):
-            return {key: await traverse(each, use, is_file) for key, each in value.items()}
-        if isinstance(value, list | tuple):
-            return [await traverse(each, use, is_file) for each in value]
-        return value
+            return await func(json_obj)
+        if isinstance(json_obj, dict):
+            return {key: await traverse(each, func, is_root) for key, each in json_obj.items()}
+        if isinstance(json_obj, list | tuple):
+            return [await traverse(each, func, is_root) for each in json_obj]
+        return json_obj
 
     client_utils.async_traverse = traverse
     # Gradio makes an empty file besides each that a handler is given, which nothing deletes.
     no_file = SimpleNamespace(NamedTemporaryFile=lambda **_: SimpleNamespace())
     for module in (file_input, upload_input):
-        setattr(module, "tempfile", no_file)  # noqa: B010 - pyright takes no other
+        setattr(module, "tempfile", no_file)  # noqa: B010 - type checkers take no other
 
 
 def charge_results(page: gr.Blocks, address: Callable[[Request], str]) -> None:

@@ -267,8 +267,8 @@ class ToolServer(gradio.mcp.GradioMCPServer):
     async def _execute_tool_without_progress(self, job: "_Job") -> list[Any]:
         return await self._answer(job, None)
 
-    async def _execute_tool_with_progress(self, job: "_Job", token: str | int) -> list[Any]:
-        return await self._answer(job, token)
+    async def _execute_tool_with_progress(self, job: "_Job", progress_token: str | int) -> Any:
+        return await self._answer(job, progress_token)
 
     async def _answer(self, job: "_Job", token: str | int | None) -> list[Any]:
         """Wait in the queue as everybody does, as a visit of its own, from the agent's address.

@@ -168,7 +168,7 @@ class OwnVoicePanel(Section):
         if self.anybody:
             part = self.anybody
             part.agreed.change(part.opened, part.agreed, part.recording, **HIDDEN)
-            lent = [part.recording, part.agreed, self.visit]
+            lent: list[Component] = [part.recording, part.agreed, self.visit]
             makers.append((part.recording.upload, self.uploaded, lent))
         for trigger, handler, inputs in makers:
             how = queued(self.message, CONVERSION_QUEUE)

@@ -189,7 +189,7 @@ def _layout(tab: gr.Blocks, offer: "Offer[Converter]", services: Services) -> No
     outputs = [message, result, lanes, numbers]
     inputs = {audio, result, *chosen.components}
     main = {"outputs": outputs, "progress_on": lanes, "start": convert, "stop": stop}
-    main["message"] = message
+    main = {**main, "message": message}
 
     first_look = cache(events.first_look)  # the same for every visit
     tab.load(lambda: {**first_look(), seed: Nobody().seed}, None, [*outputs, seed], **HIDDEN)

@@ -66,7 +66,7 @@ class Desk(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(BACK)
 
-    def log_message(self, *_: object) -> None:
+    def log_message(self, format: str, *args: object) -> None:
         """Says nothing."""
 
 

@@ -67,7 +67,10 @@ def test_level_follows_the_answers(
                 form.next()
             assert levels == ["rough", "rough", "rough" if wrong else "near"]
             form.finish()
-    assert sorted(tests.store.ratings(form.test)["answer"]) == [0, *[1] * (2 * STEPS - 1)]
+    assert sorted(tests.store.ratings(tests.get("steps").test)["answer"]) == [
+        0,
+        *[1] * (2 * STEPS - 1),
+    ]
 
 
 def test_level_is_set_from_a_random_start(
@@ -108,5 +111,5 @@ def test_level_is_set_from_a_random_start(
             rater = tests.store.resume(form.test, form.token)
             assert rater
             assert starts == [start_of(form.test, rater.id, n) + 9 for n in range(SETTINGS)]
-    table = tests.store.ratings(form.test)
+    table = tests.store.ratings(tests.get("levels").test)
     assert sorted(table["answer"]) == sorted([*settings.values()] * SETTINGS)

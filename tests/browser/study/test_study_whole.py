@@ -139,7 +139,10 @@ class Sitting:
         listen(self.page)
         answer(self.page, self.name)
         if self.stale and item.order == self.stale.order:  # which another tab answers meanwhile
-            answers = {"similarity": 2, "naturalness": 2, "pleasantness": 2, "transcription": "no"}
+            answers: dict[str, int | list[int] | str] = dict.fromkeys(
+                ("similarity", "naturalness", "pleasantness"), 2
+            )
+            answers["transcription"] = "no"
             store = form.tests.store
             store.answer(form.test, form.token, item.order, answers, [1, 1], 900)
             form.button(form.say("trial.next")).click()

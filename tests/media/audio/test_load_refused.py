@@ -41,7 +41,7 @@ from tests.media.audio.recordings import encode, tone, video
 def test_load_refuses_what_is_no_recording(audio: object, message: str) -> None:
     """The message says what to do."""
     with pytest.raises(InputError, match=message):
-        load(audio)  # pyright: ignore[reportArgumentType]
+        load(audio)  # pyrefly: ignore[bad-argument-type]
 
 
 @pytest.mark.parametrize("name", ["secret.wav", "secret.mp3", "secret.m4a", "secret.webm"])

@@ -249,7 +249,7 @@ def test_effect_of_position_is_found() -> None:
 
     effects = _effects("ab", answer)
     assert effects.loc["position", "value"] == pytest.approx(0.25, abs=0.06)
-    assert effects.loc["position", "p_holm"] < 0.001
+    assert effects["p_holm"]["position"] < 0.001
 
 
 def test_order_fatigue_and_drift_are_found() -> None:
@@ -264,7 +264,7 @@ def test_order_fatigue_and_drift_are_found() -> None:
     effects = _effects("acr", answer)
     assert effects.loc["order", "value"] == pytest.approx(-0.8, abs=0.2)
     assert effects.loc["drift", "value"] == pytest.approx(0.9, abs=0.2)
-    assert effects.loc["fatigue", "value"] > 0.3
+    assert effects["value"]["fatigue"] > 0.3
     assert all(effects["p_holm"] < 0.01)
 
 

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,7 @@ MANY_RATERS = "\n".join(
 ).encode()
 
 
-def written(path: Path, head: str, *rows: list[object]) -> Path:
+def written(path: Path, head: str, *rows: Sequence[object]) -> Path:
     file = io.StringIO()
     csv.writer(file).writerows([head.split(","), *rows])
     path.write_text(file.getvalue(), encoding="utf-8")

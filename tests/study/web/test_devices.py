@@ -44,7 +44,7 @@ def test_figures_are_in_every_table(tests: TestLibrary) -> None:
         for trial in others:
             assert rater.answer(trial, "b").status_code == 200
     table = store.ratings(test).set_index("order")
-    assert table.loc[0, ["dropouts", "lost_sound", "rate"]].tolist() == [2, 180, 16_000]
+    assert [*table[["dropouts", "lost_sound", "rate"]].loc[0]] == [2, 180, 16_000]
     assert table.loc[1, "dropouts"] == 0 and pd.isna(table.loc[2, "dropouts"])
     everything = [line["rater"] for line in lines(test, store) if "rater" in line]
     items = everything[0]["items"]

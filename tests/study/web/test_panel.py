@@ -210,8 +210,7 @@ def test_test_closed_midway_loses_nothing(client: TestClient, tests: TestLibrary
     assert len(tests.store.ratings(test)) == 2
     client.post("/results/ab/reopen", params={"key": key})
     for rater in raters:
-        for trial in rater.session()["trials"][1:]:
-            reply = rater.answer(trial, "b").json()
+        *_, reply = [rater.answer(trial, "b").json() for trial in rater.session()["trials"][1:]]
         assert reply["outcome"] == "complete" and reply["back"] == PANEL["complete"]
     table = tests.store.ratings(test)
     assert len(table) == 2 * len(raters[0].session()["trials"]) and set(table["finished"]) == {True}
@@ -221,6 +220,7 @@ def test_preview_reaches_end_and_stores_nothing(client: TestClient, tests: TestL
     key = tests.open("ab").key
     rater = Rater(client, "ab", rater_links.preview_token(key))
     assert rater.session()["preview"] and rater.check(key)["passed"]
+    reply: dict[str, Any] = {}
     for trial in rater.session()["trials"]:
         assert rater.get(f"sound/{trial['order']}/0").status_code == 200
         reply = rater.answer(trial, "a").json()

@@ -25,13 +25,16 @@ from earshot.study.storage.store import Store
 from earshot.study.web.server import app, library
 from tests.support.studies import make_test
 
-SYSTEMS = {name: f"{name}/*.wav" for name in ("fine", "rough", "dull")}
+YAML: dict[str, Any] = {
+    "systems": {name: f"{name}/*.wav" for name in ("fine", "rough", "dull")},
+    "practice": 0,
+}
 FILES = ["fine/cat.wav", "rough/cat.wav", "dull/cat.wav"]
 
 
-def ranked(folder: Path, **more: object) -> Path:
+def ranked(folder: Path, **more: Any) -> Path:
     """Write a test of three systems, the sounds of one of which last longer."""
-    write_test(folder, "ranking", **{"systems": SYSTEMS, "practice": 0, **more})
+    write_test(folder, "ranking", **YAML | more)
     write_test(folder / "long", "acr", seconds=0.3)
     shutil.copytree(folder / "long" / "rough", folder / "dull")
     return folder

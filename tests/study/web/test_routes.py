@@ -42,15 +42,17 @@ def test_session_ends_with_completion_code(
     trials = session["trials"]
     assert trials[0]["practice"] and not any(trial["practice"] for trial in trials[1:])
     assert session["count"] == len(trials) - 1 and session["code"] is None
+    replies = []
     for trial in trials:
         places = [*range(1, trial["sounds"] + 1)]
         together = {"mushra": [50] * (trial["sounds"] - 1), "ranking": places, "adjustment": -3}
         value = together.get(design) or trial["words"][0]["value"]
-        done = rater.answer(trial, value)
-        assert done.status_code == 200, done.text
-    assert len(done.json()["code"]) == 8
+        replies.append(rater.answer(trial, value))
+        assert replies[-1].status_code == 200, replies[-1].text
+    code = replies[-1].json()["code"]
+    assert len(code) == 8
     session = rater.session()
-    assert session["code"] == done.json()["code"] and session["headphones"]
+    assert session["code"] == code and session["headphones"]
     assert all(trial["answered"] for trial in session["trials"])
 
 
@@ -65,9 +67,9 @@ def test_sound_reveals_nothing_but_samples(client: TestClient, tmp_path: Path) -
             samples, rate = soundfile.read(io.BytesIO(sound.content))
             assert rate == RATE
             assert any(np.abs(samples - file).max() < 1.5 * STEP for file in files)
+            assert "immutable" in sound.headers["cache-control"]
             seen |= set(sound.headers)
     assert not seen & {"etag", "last-modified", "content-disposition"}
-    assert "immutable" in sound.headers["cache-control"]
     session = json.dumps(rater.session())
     assert not any(name in session for name in (*SYSTEMS, *STIMULI, ".wav", "attention", "gold"))
     assert rater.get("sound/0/2").status_code == 404

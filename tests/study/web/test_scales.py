@@ -84,10 +84,11 @@ def test_sentence_is_shown_where_asked(client: TestClient) -> None:
 
 def test_answers_by_scale_read_back(client: TestClient, tests: TestLibrary) -> None:
     rater = Rater(client, "several")
+    replies = []
     for trial in rater.session()["trials"]:
-        stored = rater.answer(trial, ANSWER | {"comment": "+1 for the cat"})
-        assert stored.status_code == 200, stored.text
-    assert stored.json()["code"]
+        replies.append(rater.answer(trial, ANSWER | {"comment": "+1 for the cat"}))
+        assert replies[-1].status_code == 200, replies[-1].text
+    assert replies[-1].json()["code"]
     table = tests.store.ratings(tests.open("several").test)
     own = table[table["kind"] == "trial"]
     pairs = {*zip(own["scale"], own["answer"], strict=True)}

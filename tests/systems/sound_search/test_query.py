@@ -14,6 +14,7 @@ from earshot.systems.sound_search import SoundSearch
 from earshot.systems.sound_search.query import (
     MAX_PARTS,
     Compound,
+    Link,
     as_text,
     correct_spelling,
     parse,
@@ -93,8 +94,9 @@ def test_parse_refuses_fifty_sounds() -> None:
 
 def test_written_compound_parses_to_itself() -> None:
     parts = ("a dog barks", "rain", "a cat meows, then a bell rings")
+    links: tuple[Link, ...] = ("then", "with")
     for order in itertools.permutations(parts):
-        for first, second in itertools.product(("then", "with"), repeat=2):
+        for first, second in itertools.product(links, repeat=2):
             compound = Compound(order, (first, second))
             assert parse(as_text(compound)) == compound
 

@@ -41,7 +41,7 @@ TINY = {
     "num_conv_pos_embeddings": 4,
     "num_conv_pos_embedding_groups": 2,
 }
-KINDS = {
+KINDS: dict[str, tuple[Any, Any]] = {
     "hubert": (HubertConfig, HubertModel),
     "wavlm": (WavLMConfig, WavLMModel),
     "wav2vec2": (Wav2Vec2Config, Wav2Vec2Model),

@@ -7,6 +7,7 @@ from typing import Any
 import gradio as gr
 import numpy as np
 import pytest
+from gradio.components import Component
 
 from earshot.core.errors import InputError, PlugInError
 from earshot.core.paths import ASSETS
@@ -164,7 +165,7 @@ def test_units_of_plug_ins_are_edited_and_spoken_again() -> None:
     assert [take.stale for take in second.takes] == [True, False, True]
     assert units_of(edited(page, second, action="delete", cells=[3, 4])) == [[2, 4, 5], [5]]
     assert units_of(edited(page, second, action="repeat", cells=[0, 1]))[0] == [2, 4, 2, 4, 5]
-    values = {**page.values, page.panel.result: second}
+    values: dict[Component, Any] = {**page.values, page.panel.result: second}
     spoken = page.panel.speak(values, gr.Progress())[page.panel.result]
     take = spoken.takes[0]
     spectrum = np.abs(np.fft.rfft(take.speech.waveform[1600:3200]))

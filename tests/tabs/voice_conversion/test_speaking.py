@@ -168,8 +168,7 @@ def test_texts_of_network_are_few(visit: VoiceVisit) -> None:
         texts = {panel_text(handler, first, requests[0]) for _ in range(2)}
         assert texts == {str(first.reading and first.reading.text)}
     sessions = [VoiceVisit() for _ in requests]
-    for each, request in zip(sessions, requests, strict=True):
-        update = panel.chosen(OWN, each, request)
+    *_, update = [panel.chosen(OWN, *each) for each in zip(sessions, requests, strict=True)]
     drawn = [each.reading.text for each in sessions if each.reading]
     assert len(drawn) == 4 and len({*drawn}) == 4
     assert "Try again in ten minutes" in str(update[panel.message])

@@ -30,7 +30,7 @@ def data(tmp_path: Path) -> Path:
                 path = Path("esc50_16k", f"fold{fold}", f"{label}-{number}.wav")
                 (root / path).parent.mkdir(parents=True, exist_ok=True)
                 soundfile.write(root / path, 0.1 * np.sin(2 * np.pi * hertz * time), RATE)
-                row = {"path": str(path), "set": "esc50_16k", "label": label, "fold": fold}
+                row = {"path": str(path), "set": "esc50_16k", "label": label, "fold": str(fold)}
                 rows.append(row)
     write_manifest(root, rows)
     return tmp_path / "data"

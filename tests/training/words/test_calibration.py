@@ -14,7 +14,7 @@ from training.words import calibration
 from training.words.recordings import RecordedWord
 
 ITEM = Item("corpus", Path("word.wav"), "speaker", "val")
-MEANT = [("t", "uː"), ("θ", "ɹ", "iː"), ("s", "ɪ", "k", "s")]
+MEANT: list[tuple[str, ...]] = [("t", "uː"), ("θ", "ɹ", "iː"), ("s", "ɪ", "k", "s")]
 
 
 def recording(row: int) -> RecordedWord:

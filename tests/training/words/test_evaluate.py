@@ -25,12 +25,14 @@ def data(tmp_path: Path) -> Path:
     root = tmp_path / "data"
     splits = {"one": "testing", "two": "testing", "three": "training", "": "testing"}
     sound = np.random.default_rng(0)
-    rows = []
+    rows: list[dict[str, str]] = []
     for speaker, split in splits.items():
         for (language, phones, word), hertz in TONES.items():
             path = f"{speaker}-{word}.wav"
             time = np.arange(round(RATE * sound.uniform(0.3, 0.5))) / RATE
-            row = dict(zip(FIELDS, (path, speaker, language, word, phones), strict=False))
+            row: dict[str, str] = dict(
+                zip(FIELDS, (path, speaker, language, word, phones), strict=False)
+            )
             rows.append(row | {"start": "", "end": "", "official_split": split})
             _write(root / "speech/arabic_speech_commands" / path, np.sin(2 * np.pi * hertz * time))
     # A training speaker's test take must not be a query.

@@ -164,8 +164,8 @@ def levels(axis: Any, test: Test, table: Table, answers: Table) -> None:
     for y, row in enumerate(table.to_dict("records")):
         own = _own(answers, row)
         parts = [
-            (float(np.mean(own == level)), *ink)
-            for level, ink in enumerate((*colours, (ORANGE, "#000000")), start=1)
+            (float(np.mean(own == level)), fill, text)
+            for level, (fill, text) in enumerate((*colours, (ORANGE, "#000000")), start=1)
         ]
         _stack(axis, y, parts)
     estimates(axis, table, lift=-0.41)

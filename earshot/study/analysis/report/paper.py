@@ -21,6 +21,7 @@ from earshot.study.analysis.report.sheets import Sheet
 from earshot.study.analysis.results import Analysis, Results
 from earshot.study.design import Scale, Test
 from earshot.study.design.folder import VIDEOS
+from earshot.study.design.model import Kind
 from earshot.study.design.statements import STATEMENTS
 
 HEADPHONE_TESTS: Final = {
@@ -120,7 +121,11 @@ def _facts_of_test(results: Results) -> Iterator[tuple[str, str]]:
 
 def _other_trials(test: Test) -> str:
     kinds = Counter(trial.kind for trial in test.trials)
-    names = {"practice": "practice trial", "attention": "attention check", "gold": "gold trial"}
+    names: dict[Kind, str] = {
+        "practice": "practice trial",
+        "attention": "attention check",
+        "gold": "gold trial",
+    }
     return ", ".join(counted(kinds[k], name) for k, name in names.items() if kinds[k]) or "none"
 
 

@@ -46,8 +46,7 @@ def main(checkpoint: str) -> None:
         spoken = session.push(samples)
         seconds = time.perf_counter() - began
         header = {"units": spoken.units, "behind": spoken.behind, "economy": spoken.economy}
-        header["seconds"] = seconds
-        send_array(sink, header, spoken.samples.astype(np.float32))
+        send_array(sink, header | {"seconds": seconds}, spoken.samples.astype(np.float32))
 
 
 def _warm_up(networks: LiveNetworks) -> None:
