@@ -45,10 +45,9 @@ test: $(VENV)/dev $(VENV)/packages
 	$(BIN)/ruff format --check .
 	$(MAKE) --no-print-directory -j 2 types every-test
 
-# In the time in which tests wait for something. Within Node's own 4 GB, pyright would forget what it
-# has found out, and find it out again.
+# In the time in which tests wait for something.
 types:
-	NODE_OPTIONS=--max-old-space-size=6144 nice $(BIN)/pyright --pythonpath $(BIN)/python
+	nice $(BIN)/pyrefly check --python-interpreter-path $(BIN)/python
 
 every-test:
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile \
