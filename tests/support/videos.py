@@ -79,16 +79,15 @@ def write_clip(
             video.height, video.width = pictures.shape[1:3]
             video.pix_fmt, video.bit_rate = pixels, 400_000
             video.codec_context.time_base = Fraction(1, 1000)
-            video.thread_count = 1  # the same bits again
-        if frequency:
-            audio = container.add_stream("aac" if mp4 else "libopus", rate=RATE, layout="mono")
-        if pictures is not None:
+            video.thread_count = 1  # the same bits again, and no thread that looks ahead
+            video.options = {"rc-lookahead": "0"}
             for picture, time in zip(pictures, moments, strict=True):
                 frame = av.VideoFrame.from_ndarray(picture, "rgb24").reformat(format=pixels)
                 frame.pts, frame.time_base = round(1000 * time), Fraction(1, 1000)
                 packets += video.encode(frame)
             packets += video.encode()
         if frequency:
+            audio = container.add_stream("aac" if mp4 else "libopus", rate=RATE, layout="mono")
             tone = 0.2 * np.sin(2 * np.pi * frequency * np.arange(round(seconds * RATE)) / RATE)
             samples = np.round(32767 * tone).astype(np.int16)[None]
             sound = av.AudioFrame.from_ndarray(samples, "s16", "mono")
