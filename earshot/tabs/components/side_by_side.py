@@ -68,7 +68,7 @@ class SideBySide(Section):
         self.on_model(
             self.start.click,
             self.run,
-            {self.systems, *inputs},  # type: ignore[arg-type]
+            {self.systems, *inputs},
             self.outputs,
             progress_on=self.lanes,
             start=self.start,

@@ -3,7 +3,7 @@ what stands in for a model.
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -53,7 +53,7 @@ class Section:
         self,
         trigger: Callable,
         handler: Callable,
-        inputs: Sequence[Component],
+        inputs: Sequence[Component] | Set[Component],
         outputs: Sequence[Component],
         **how: Any,
     ) -> Dependency:

@@ -1,5 +1,5 @@
 """The handlers of voice conversion: of the tab's events, and of the endpoints for programs, which
-take files and JSON: the same work twice, and so more than 400 lines.
+take files and JSON.
 """
 
 import json
@@ -15,7 +15,6 @@ from earshot.core.errors import InputError
 from earshot.provenance.detection import notices_of_mark
 from earshot.systems.voice_conversion import settings
 from earshot.systems.voice_conversion.units import Units
-from earshot.tabs.components.lanes import Lane, Spectrogram, UnitCells
 from earshot.tabs.components.timeline import File, SoundLanes, TimelineSpec, nothing, wav
 from earshot.tabs.shared.events import CONVERSION_QUEUE, Update, Values, answering, offer, say
 from earshot.tabs.shared.gradio_internals import event_data
@@ -24,12 +23,11 @@ from earshot.tabs.voice_conversion.view import (
     ConversionResult,
     apply_edit,
     numbers,
-    rate,
     read_finished,
 )
 
 if TYPE_CHECKING:
-    from earshot.systems.voice_conversion import Content, Conversion
+    from earshot.systems.voice_conversion import Conversion
     from earshot.systems.voice_conversion.converter import Converter
 
 FIRST: Final = (
@@ -52,8 +50,6 @@ class ConversionComponents:
     numbers: gr.HTML
     unit_sound: gr.HTML
     units_file: gr.UploadButton
-    rates_message: gr.HTML
-    rates: gr.HTML
 
 
 @dataclass(frozen=True)
@@ -248,36 +244,6 @@ class ConversionEvents:
         speech = pipeline.decode(units, *spoken.arguments(pipeline))
         return self._show(ConversionResult.loaded(units, speech, pipeline, spoken))
 
-    def compare_rates(
-        self,
-        values: Values,
-        progress: gr.Progress = gr.Progress(),  # noqa: B008
-        count: int = 99,
-    ) -> Iterator[Update]:
-        """Convert the source shown by every model, or count of them, the fewest bits first."""
-        result: ConversionResult | None = values[self.components.result]
-        if result is None or result.source is None:
-            raise InputError("This needs a recording. Convert one first.")
-        source, spoken = result.source, self.components.speaking.read(values)
-        lanes: list[Lane] = []
-        tracks = [source.file("Source", "source")]
-        every = [self.models.pipeline(name) for name in reversed(self.models.names)]
-        suited = [model for model in every if spoken.suits(model)]
-        chosen = np.linspace(0, len(suited) - 1, min(count, len(suited))).round().astype(int)
-        models = [suited[i] for i in chosen]
-        contents: dict[str, Content] = {}  # by encoder, which models of one checkpoint share
-        for i, pipeline in enumerate(models):
-            progress((i, len(models)), desc=f"Converting by {pipeline.name}", unit="rates")
-            if pipeline.encoder not in contents:
-                content = pipeline.encode_content(source.content)
-                contents[pipeline.encoder] = replace(content, ingredient=result.ingredient)
-            conversion = pipeline(contents[pipeline.encoder], *spoken.arguments(pipeline))
-            lanes += _rate_lanes(pipeline.name, conversion, pipeline.colors)
-            sound = wav(conversion.converted)
-            tracks.append(File(pipeline.name, f"{pipeline.name}.wav", sound, synthetic=True))
-            spec = TimelineSpec(f"The same speech as {spoken.label} at each rate", lanes, tracks)
-            yield {self.components.rates_message: "", self.components.rates: spec.value()}
-
     def _converted(
         self, values: Values, pipeline: "Converter", spoken: Speaking
     ) -> tuple[ConversionResult, "Conversion"]:
@@ -304,15 +270,6 @@ class ConversionEvents:
             self.components.lanes: result.timeline(answer).value(),
             self.components.numbers: result.line(),
         }
-
-
-def _rate_lanes(model: str, conversion: "Conversion", colors: Sequence[str]) -> list[Lane]:
-    units, speech = conversion.units, conversion.converted
-    label = f"{model} · {rate(conversion)}"
-    return [
-        UnitCells(label, tuple(units.codes.tolist()), units.step, colors),
-        Spectrogram.of(label, speech.log_mel, len(speech.waveform) / speech.sample_rate),
-    ]
 
 
 @dataclass(frozen=True)

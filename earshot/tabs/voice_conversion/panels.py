@@ -1,12 +1,15 @@
 """The panels under a conversion: the words that a recogniser finds in it, shown with --transcripts
-only; and a blind vote, in which one press says which of two systems is clearer.
+only; a blind vote, in which one press says which of two systems is clearer; and what bits cost.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import gradio as gr
+import numpy as np
 from gradio.events import Dependency
 from markupsafe import Markup
 
@@ -15,14 +18,19 @@ from earshot.media.audio.speech import LABEL
 from earshot.study.design import Item, Test
 from earshot.study.library import VOTE, TestLibrary
 from earshot.tabs.components.blind_vote import standing
-from earshot.tabs.shared.events import LAST, Update, queued, reporting, say, stoppable
+from earshot.tabs.components.lanes import Lane, Spectrogram, UnitCells
+from earshot.tabs.components.timeline import File, TimelineSpec, timeline, wav
+from earshot.tabs.shared.events import LAST, Update, Values, queued, reporting, say, stoppable
 from earshot.tabs.shared.gradio_internals import event_data
 from earshot.tabs.shared.html import icon, render
 from earshot.tabs.shared.parts import Section
-from earshot.tabs.voice_conversion.view import ConversionResult
+from earshot.tabs.voice_conversion.events import Models
+from earshot.tabs.voice_conversion.speaking import SpeakingInputs
+from earshot.tabs.voice_conversion.view import ConversionResult, rate
 
 if TYPE_CHECKING:
     from earshot.pretrained.recogniser import Transcriber, Transcript
+    from earshot.systems.voice_conversion import Content
 
 # A recording, and its words: recognised once, in however many voices it is converted.
 SourceWords = tuple[bytes, "Transcript"]
@@ -65,6 +73,8 @@ VOTE_LABELS: Final = {
     "vqvae-512": "512 units of the VQ-VAE",
 }
 NO_VOTE: Final = "Vote first: what you heard is told then."
+RATES: Final = "The speech above at four rates, from 150 bit/s up, in the voice that you chose."
+N_RATES: Final = 4  # at first
 
 
 class TranscriptPanel(Section):
@@ -152,6 +162,70 @@ class VotePanel(Section):
         data = event_data(event)
         item, test = _voted(self.tests, data.get("rater"), data.get("order"))
         return {self.score: _standing(self.tests, test, item)}
+
+
+class RatesPanel(Section):
+    """What bits cost: the source that is shown by several models. result: holds it."""
+
+    def __init__(self, models: Models, result: gr.State) -> None:
+        """Lay it out."""
+        self.models, self.result = models, result
+        with gr.Accordion("What bits cost", open=False):
+            with gr.Row(elem_classes="rates-button"):
+                small: dict[str, Any] = {"size": "sm", "scale": 0, "min_width": 160}
+                self.some = gr.Button("Run four rates", **small)
+                self.every = gr.Button("Run every rate", **small)
+                self.stop = gr.Button("Stop", visible=False, **small)
+            self.message = gr.HTML()
+            self.rates = timeline("rates", RATES)
+
+    def follow(self, speaking: SpeakingInputs) -> None:
+        """Connect the panel, which speaks as is chosen in these components."""
+        self.speaking = speaking
+        some = partial(self.compare, count=N_RATES)
+        for button, handler in ((self.some, some), (self.every, self.compare)):
+            self.on_model(
+                button.click,
+                handler,
+                {self.result, *speaking.components},
+                [self.message, self.rates],
+                progress_on=self.rates,
+                start=button,
+                stop=self.stop,
+            )
+
+    def compare(
+        self,
+        values: Values,
+        progress: gr.Progress = gr.Progress(),  # noqa: B008  (how Gradio asks for it)
+        count: int = 99,
+    ) -> Iterator[Update]:
+        """Convert the source shown by every model, or count of them, the fewest bits first."""
+        result: ConversionResult | None = values[self.result]
+        if result is None or result.source is None:
+            raise InputError("This needs a recording. Convert one first.")
+        source, spoken = result.source, self.speaking.read(values)
+        lanes: list[Lane] = []
+        tracks = [source.file("Source", "source")]
+        every = [self.models.pipeline(name) for name in reversed(self.models.names)]
+        suited = [model for model in every if spoken.suits(model)]
+        chosen = np.linspace(0, len(suited) - 1, min(count, len(suited))).round().astype(int)
+        contents: dict[str, Content] = {}  # by encoder, which models of one checkpoint share
+        for done, pipeline in enumerate(suited[i] for i in chosen):
+            name = pipeline.name
+            progress((done, len(chosen)), desc=f"Converting by {name}", unit="rates")
+            if pipeline.encoder not in contents:
+                content = pipeline.encode_content(source.content)
+                contents[pipeline.encoder] = replace(content, ingredient=result.ingredient)
+            conversion = pipeline(contents[pipeline.encoder], *spoken.arguments(pipeline))
+            units, speech = conversion.units, conversion.converted
+            label = f"{name} · {rate(conversion)}"
+            seconds = len(speech.waveform) / speech.sample_rate
+            lanes.append(UnitCells(label, tuple(units.codes.tolist()), units.step, pipeline.colors))
+            lanes.append(Spectrogram.of(label, speech.log_mel, seconds))
+            tracks.append(File(name, f"{name}.wav", wav(speech), synthetic=True))
+            spec = TimelineSpec(f"The same speech as {spoken.label} at each rate", lanes, tracks)
+            yield {self.message: "", self.rates: spec.value()}
 
 
 def _voted(tests: TestLibrary, rater: Any, order: Any) -> tuple[Item, Test]:

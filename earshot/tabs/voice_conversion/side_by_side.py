@@ -147,7 +147,7 @@ class ConversionSideBySide(SideBySide):
         self.on_model(
             self.lanes.submit,
             self.speak,
-            {self.result, *inputs},  # type: ignore[arg-type]
+            {self.result, *inputs},
             self.outputs,
             progress_on=self.lanes,
             start=self.start,

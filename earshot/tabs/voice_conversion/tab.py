@@ -35,7 +35,7 @@ from earshot.tabs.voice_conversion.events import (
 )
 from earshot.tabs.voice_conversion.live import LivePanel
 from earshot.tabs.voice_conversion.own_voice import OwnVoicePanel
-from earshot.tabs.voice_conversion.panels import TranscriptPanel, VotePanel
+from earshot.tabs.voice_conversion.panels import RatesPanel, TranscriptPanel, VotePanel
 from earshot.tabs.voice_conversion.side_by_side import ConversionSideBySide
 from earshot.tabs.voice_conversion.speaking import (
     ALONE,
@@ -85,8 +85,6 @@ guessing errs in five. Nothing promises that nobody finds you: your words, an ac
 you and who had the file remain, and programs that were trained on such voices know more. Live evens
 no tempo.</p>
 """
-RATES: Final = "The speech above at four rates, from 150 bit/s up, in the voice that you chose."
-N_RATES: Final = 4  # of "What bits cost", at first
 EXAMPLES: Final = {  # the beginning of what is said in a recording → its file in assets/examples
     "“The keeper of the old lighthouse …”": "woman-lighthouse.ogg",
     "“Can you tell me when the next train …”": "child-train.ogg",
@@ -157,13 +155,7 @@ def _layout(tab: gr.Blocks, offer: "Offer[Converter]", services: Services) -> No
             words = TranscriptPanel(services.transcriber) if services.transcriber else None
             if services.tests and VOTE.name in services.tests.files():
                 VotePanel(services.tests)
-            with gr.Accordion("What bits cost", open=False):
-                with gr.Row(elem_classes="rates-button"):
-                    some = gr.Button("Run four rates", size="sm", scale=0, min_width=160)
-                    every_rate = gr.Button("Run every rate", size="sm", scale=0, min_width=160)
-                    halt = gr.Button("Stop", size="sm", scale=0, min_width=160, visible=False)
-                rates_message = gr.HTML()
-                rates = timeline("rates", RATES)
+            rates = RatesPanel(models, result)
             systems = ConversionSideBySide(offer, services, audio, result)
     model, other, share, intonation, vocoder, notice = _options(models, own_card)
     how_it_works(__file__)
@@ -173,17 +165,9 @@ def _layout(tab: gr.Blocks, offer: "Offer[Converter]", services: Services) -> No
     ways = model, vocoder, intonation, own.visit, notice, strength, seed
     chosen = SpeakingInputs(voice, other, share, *ways)
     systems.follow(chosen)
+    rates.follow(chosen)
     to = ConversionComponents(
-        audio,
-        chosen,
-        message,
-        result,
-        lanes,
-        numbers,
-        unit_sound,
-        units_file,
-        rates_message,
-        rates,
+        audio, chosen, message, result, lanes, numbers, unit_sound, units_file
     )
     events = ConversionEvents(models, to)
     outputs = [message, result, lanes, numbers]
@@ -222,18 +206,6 @@ def _layout(tab: gr.Blocks, offer: "Offer[Converter]", services: Services) -> No
     if words:
         for job in jobs:
             words.follow(job, result)
-    some_rates = partial(events.compare_rates, count=N_RATES)
-    for button, handler in ((some, some_rates), (every_rate, events.compare_rates)):
-        on_model(
-            button.click,
-            handler,
-            inputs,
-            [rates_message, rates],
-            message=rates_message,
-            progress_on=rates,
-            start=button,
-            stop=halt,
-        )
     lanes.edit(reporting(events.edit, message), inputs=result, outputs=outputs, **HIDDEN)
     lanes.hear(
         stoppable(reporting(events.hear, message)),
