@@ -172,10 +172,9 @@ class RatesPanel(Section):
         self.models, self.result = models, result
         with gr.Accordion("What bits cost", open=False):
             with gr.Row(elem_classes="rates-button"):
-                small: dict[str, Any] = {"size": "sm", "scale": 0, "min_width": 160}
-                self.some = gr.Button("Run four rates", **small)
-                self.every = gr.Button("Run every rate", **small)
-                self.stop = gr.Button("Stop", visible=False, **small)
+                button = partial(gr.Button, size="sm", scale=0, min_width=160)
+                self.some, self.every = button("Run four rates"), button("Run every rate")
+                self.stop = button("Stop", visible=False)
             self.message = gr.HTML()
             self.rates = timeline("rates", RATES)
 
