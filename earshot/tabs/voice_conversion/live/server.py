@@ -63,7 +63,7 @@ class LiveQueue:
         self.most, self.seconds = most, seconds
         self._taken: list[float] = []  # when each place is free again, at the latest
         # The turn of each who waits, and what is set when their place has changed.
-        self._line: list[tuple[int, asyncio.Event]] = []
+        self._line: list[tuple[float, asyncio.Event]] = []
         self._turns = Turns()
 
     @property
@@ -86,7 +86,7 @@ class LiveQueue:
             self._taken.remove(until)
             self._move()
 
-    async def _wait(self, turn: int, on_wait: OnWait) -> int:
+    async def _wait(self, turn: float, on_wait: OnWait) -> float:
         if len(self._taken) < self.most and not self._line:
             return turn
         mine = (turn, changed := asyncio.Event())
