@@ -157,17 +157,12 @@ def _index(options: argparse.Namespace) -> None:
 
 
 def _watch(options: argparse.Namespace) -> None:
-    from earshot.sound_index.scan import watch  # late: loads torch
+    from earshot.sound_index.scan import scan, watch  # late: loads torch
 
     folder, out = _folders(options)
     print(f"Watching {folder.absolute()}. Ctrl+C ends it.", flush=True)
-    watch(
-        folder,
-        out,
-        _encoder(options),
-        partial(files.print_report, out),
-        backend=options.index_backend,
-    )
+    update = partial(scan, folder, out, _encoder(options), backend=options.index_backend)
+    watch(folder, out, update, partial(files.print_report, out))
 
 
 def _folders(options: argparse.Namespace) -> tuple[Path, Path]:

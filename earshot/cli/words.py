@@ -127,7 +127,7 @@ def _index(arguments: Sequence[str]) -> None:
     files.add_device(parser)
     options = parser.parse_args(arguments)
     with explained():
-        from earshot.sound_index.scan import watch_folder  # late, for they load torch
+        from earshot.sound_index.scan import watch  # late, for they load torch
         from earshot.systems.words import Words
         from earshot.systems.words.word_index import update
 
@@ -136,7 +136,7 @@ def _index(arguments: Sequence[str]) -> None:
         if options.watch:
             print(f"Watching {folder.absolute()}. Ctrl+C ends it.", flush=True)
             report = partial(files.print_report, out)
-            watch_folder(folder, out, lambda: update(folder, out, words), report)
+            watch(folder, out, lambda: update(folder, out, words), report)
         else:
             files.print_report(out, update(folder, out, words, files.Bar()))
 

@@ -288,31 +288,18 @@ def files_to_index(
 def watch(
     folder: Path,
     out: Path,
-    encoder: SoundEncoder,
-    on_report: Callable[[Report | str], object],
-    stop: threading.Event | None = None,
-    backend: str | None = None,
-) -> None:
-    """Scan a folder into the index ``out``, and again whenever something in it changes.
-
-    on_report: is given each report, or why there is none: a folder that is empty at first may be
-    filled later. Ends when ``stop`` is set. backend: see ``scan``. Raises InputError if there is no
-    such folder, and for a bucket.
-    """
-    if in_bucket(folder):
-        raise InputError(UNWATCHED)
-    watch_folder(folder, out, lambda: scan(folder, out, encoder, backend=backend), on_report, stop)
-
-
-def watch_folder(
-    folder: Path,
-    out: Path,
     update: Callable[[], Report],
     on_report: Callable[[Report | str], object],
     stop: threading.Event | None = None,
 ) -> None:
-    """Update the index ``out`` of a folder, and again whenever something in it changes: see
-    ``watch``."""
+    """Update the index ``out`` of a folder, and again whenever something in it changes.
+
+    on_report: is given each report, or why there is none: a folder that is empty at first may be
+    filled later. Ends when ``stop`` is set. Raises InputError if there is no such folder, and for a
+    bucket.
+    """
+    if in_bucket(folder):
+        raise InputError(UNWATCHED)
     folder, out = folder.absolute(), out.absolute()
     if not folder.is_dir():
         raise InputError(f"There is no folder {folder}.")

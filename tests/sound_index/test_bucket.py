@@ -171,7 +171,7 @@ def test_missing_pyarrow_says_how_to_install(
 
 def test_bucket_is_not_watched(buckets: FakeBuckets, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="index s3://"):
-        watch(folder_of(URI), tmp_path / "out", FakeEncoder(), print)
+        watch(folder_of(URI), tmp_path / "out", lambda: pytest.fail("it is scanned"), print)
 
 
 def test_bucket_index_lies_in_current_folder(

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -106,7 +107,8 @@ def test_watch_follows_changes_of_files(folder: Path) -> None:
     out = folder.with_name("sounds.index")
     reports: queue.Queue[Report | str] = queue.Queue()
     stop = threading.Event()
-    watcher = threading.Thread(target=watch, args=(folder, out, FakeEncoder(), reports.put, stop))
+    update = partial(scan, folder, out, FakeEncoder())
+    watcher = threading.Thread(target=watch, args=(folder, out, update, reports.put, stop))
     watcher.start()
     try:
         assert reports.get(timeout=60) == Report(len(WORDS), 0, 0, ())
