@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sqlalchemy import make_url
 
 from benchmarks.support.postgres import Postgres
 from earshot.study.storage.store import Store
@@ -23,9 +22,15 @@ def postgres() -> Iterator[Postgres]:
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+def kind(request: pytest.FixtureRequest) -> str:
+    """The kind of the database."""
+    return request.param
+
+
+@pytest.fixture
+def url(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The URL of an empty database, once of each kind."""
-    if request.param == "sqlite":
+    if kind == "sqlite":
         return f"sqlite:///{tmp_path / 'answers.db'}"
     return request.getfixturevalue("postgres").fresh("fresh")
 
@@ -46,12 +51,13 @@ def postgres_with_tables(postgres: Postgres) -> Postgres:
 
 
 @pytest.fixture
-def store(url: str, request: pytest.FixtureRequest) -> Iterator[Store]:
-    """A store at the URL, whose tables are made already."""
-    if file := make_url(url).database if url.startswith("sqlite") else None:
-        shutil.copyfile(request.getfixturevalue("tables"), file)
+def store(kind: str, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    """A store whose tables are made already, once in each kind of database."""
+    if kind == "sqlite":
+        file = shutil.copyfile(request.getfixturevalue("tables"), tmp_path / "answers.db")
+        store = Store(f"sqlite:///{file}")
     else:
-        request.getfixturevalue("postgres_with_tables").fresh("fresh", like="tables")
-    store = Store(url)
+        server = request.getfixturevalue("postgres_with_tables")
+        store = Store(server.fresh("fresh", like="tables"))
     yield store
     store.engine.dispose()
