@@ -152,13 +152,14 @@ class Source:
         return Batch(
             self._states(waveform),
             waveform,
-            self._mel(starts),
-            self._mel(windows.same_speaker(starts)),
+            self.mel(starts),
+            self.mel(windows.same_speaker(starts)),
             speech.pitch[windows.rows(starts)],
             speech.speaker[starts],
         )
 
-    def _mel(self, starts: Tensor) -> Tensor:
+    def mel(self, starts: Tensor) -> Tensor:
+        """Compute the log-mel spectrograms (B, S, M) of the windows that start there."""
         frames = self.windows.frames + 2 * EDGE
         return self.log_mel(self.windows.speech.samples(starts - EDGE, frames))[:, EDGE:-EDGE]
 
@@ -257,7 +258,7 @@ def new_system(data: Source) -> System:
     system = System(len(data.windows.speech.speakers))
     system.pitch_mean.copy_(data.pitch_mean)
     system.pitch_std.copy_(data.pitch_std)
-    mel = data.batch(NORMALIZED).mel
+    mel = data.mel(data.windows.draw(NORMALIZED))
     system.inverter.output_mean.copy_(mel.mean(dim=(0, 1)))
     system.inverter.output_std.copy_(mel.flatten(0, 1).std(dim=0))
     return system
