@@ -7,7 +7,7 @@ import pytest
 
 from earshot.models.lip_to_speech import VoiceEncoderConfig
 from tests.training.lip_to_speech.clips import write_clips
-from training.lip_to_speech import eigenlips, voices
+from training.lip_to_speech import eigenlips, readers, voices
 from training.lip_to_speech.voices import train_voices
 
 
@@ -24,7 +24,8 @@ def run(tmp_path: Path, tiny_checkpoints: Path, monkeypatch: pytest.MonkeyPatch)
         speaker=["a", "b", "c", "c", "d"],
         split=["train", "train", "val", "val", "val"],
     )
-    monkeypatch.setattr(voices, "BATCH", 4)
+    for module, size in ((voices, 4), (readers, 2), (eigenlips, 2)):
+        monkeypatch.setattr(module, "BATCH", size)
     monkeypatch.setattr(voices, "FACE_STEPS", 2)
     monkeypatch.setattr(eigenlips, "STEPS", 2)
     monkeypatch.setattr(voices, "VOCODER_START", tiny_checkpoints / "vocoder")
