@@ -32,6 +32,7 @@ from earshot.core.connections import (
 from earshot.core.console import explained
 from earshot.core.errors import InputError
 from earshot.core.http import (
+    AnswerHeads,
     CompressAnswers,
     CutStalledBodies,
     LimitBodies,
@@ -63,6 +64,7 @@ from earshot.tabs.shared.gradio_internals import (
     UPLOADS,
     Waiting,
     charge_results,
+    explain_unusable_inputs,
     fill_in_defaults,
     keep_no_statistics,
     limit_messages,
@@ -161,6 +163,7 @@ def launch(
     mend_gradio(address_of, sessions.used)
     shipped_examples()  # also for pages that were open before the app was started again
     fill_in_defaults(page)
+    explain_unusable_inputs(page)
     limit_queue(page, chosen.max_queue, chosen.allow_urls)
     offer_tools(page)
     routes: list[BaseRoute] = [manual_route(page)]
@@ -200,6 +203,7 @@ def launch(
                 Middleware(TakeTurns),
                 Middleware(FrontendFiles, FRONTEND),
                 Middleware(SafeHeaders, os.environ),
+                Middleware(AnswerHeads),
                 Middleware(ServeOnly, GRADIO, SERVED),
                 Middleware(FrontPage, opened, _first_card(site) if not chosen.kiosk else ""),
                 Middleware(PaceCalls, CALLS),

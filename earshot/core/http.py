@@ -101,6 +101,28 @@ class SafeHeaders:
         await self.app(scope, receive, answer)
 
 
+class AnswerHeads:
+    """ASGI middleware that answers HEAD as GET, without the body: monitors and previews of links
+    ask so whether a page is there.
+
+    prefix: of paths that have answers of their own, or none that end.
+    """
+
+    def __init__(self, app: ASGIApp, prefix: str = "/gradio_api/") -> None:
+        self.app, self._prefix = app, prefix
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve the request."""
+        if scope.get("method") != "HEAD" or scope["path"].startswith(self._prefix):
+            await self.app(scope, receive, send)
+            return
+
+        async def answer(message: Message) -> None:
+            await send(message | {"body": b""} if "body" in message else message)
+
+        await self.app({**scope, "method": "GET"}, receive, answer)
+
+
 class LocalOnly:
     """ASGI middleware of a server on this machine, for pages of this machine: another page, which
     gives its own name this machine's address or sends a form, may not use a visitor's Earshot."""

@@ -1,6 +1,7 @@
 """Headers that every answer has, and paths of a framework that are served."""
 
 import pytest
+from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -8,7 +9,15 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from earshot.core.http import FRAMES, CompressAnswers, LocalOnly, SafeHeaders, ServeOnly, local_only
+from earshot.core.http import (
+    FRAMES,
+    AnswerHeads,
+    CompressAnswers,
+    LocalOnly,
+    SafeHeaders,
+    ServeOnly,
+    local_only,
+)
 
 
 def _own(request: Request) -> PlainTextResponse:
@@ -34,6 +43,19 @@ def test_answer_with_own_policy_keeps_it() -> None:
     """Only who may frame it is added."""
     policy = client({}).get("/own").headers["Content-Security-Policy"]
     assert policy == f"default-src 'none'; frame-ancestors {FRAMES}"
+
+
+def test_head_is_answered_as_get_without_body() -> None:
+    """Of a router's paths, which refuse it; those of Gradio answer for themselves."""
+    served = FastAPI(middleware=[Middleware(AnswerHeads)])
+    for path in ("/listen/a", "/gradio_api/a"):
+        served.get(path)(lambda: {"there": True})
+    visitor = TestClient(served)
+    answer = visitor.head("/listen/a")
+    assert (answer.status_code, answer.content) == (200, b"")
+    assert answer.headers["content-length"] == str(len(visitor.get("/listen/a").content))
+    assert visitor.head("/listen/b").status_code == 404
+    assert visitor.head("/gradio_api/a").status_code == 405
 
 
 def test_long_answers_of_handlers_are_compressed() -> None:

@@ -20,7 +20,7 @@ from earshot.core.connections import (
     url_of,
 )
 from earshot.core.errors import InputError
-from earshot.core.http import CutStalledBodies, LimitBodies, SafeHeaders, local_only
+from earshot.core.http import AnswerHeads, CutStalledBodies, LimitBodies, SafeHeaders, local_only
 from earshot.core.limits import TakeTurns
 from earshot.study.design.document import SpecError
 from earshot.study.library import TestLibrary
@@ -48,6 +48,7 @@ def app(tests: TestLibrary, local: Sequence[Middleware] = ()) -> FastAPI:
         *local,
         Middleware(TakeTurns),
         Middleware(SafeHeaders, os.environ),
+        Middleware(AnswerHeads),
         Middleware(CutStalledBodies),
         Middleware(LimitBodies),
     ]
