@@ -50,11 +50,12 @@ def test_wrongly_typed_input_is_no_bug(
 ) -> None:
     """A call with an input of another type meets no error of ours."""
     endpoint = name.removeprefix(PREFIX)
-    for place, wrong in itertools.product(range(len(CALLS[name])), (None, [1], {})):
+    for place, wrong in itertools.product(range(len(CALLS[name])), (None, [1], {}, "x")):
         inputs = [wrong if i == place else value for i, value in enumerate(CALLS[name])]
         joined = client.post(f"/call/{endpoint}", json={"data": inputs})
         answer = client.get(f"/call/{endpoint}/{joined.json()['event_id']}")
         assert "event: " in answer.text and OUR_FAULT not in answer.text, inputs
+        assert '"error": null' not in answer.text, inputs
     assert [each for each in caplog.records if each.levelno >= logging.ERROR] == []
 
 

@@ -58,6 +58,7 @@ UPLOADS: Final = ("/gradio_api/upload",)  # where files are sent to
 # What Gradio's routes raise at a component, a function or a parameter that is not there.
 STRANGE_ERRORS: Final = (LookupError, TypeError, ValueError, AttributeError)
 STRANGE: Final = "This request names what is not there. See /agents.md for what is."
+UNUSABLE: Final = "An input of this call is not what it takes. See /agents.md for what each takes."
 NO_ROOM: Final = "This server has no room for results just now. Try again in an hour."
 SCARCE_BYTES: Final = 5 * MIN_FREE  # of the disk: with less, an address gets little more
 NOT_OWN: Final = "This file was not uploaded here, or is no longer there. Upload it again."
@@ -620,6 +621,24 @@ def fill_in_defaults(page: gr.Blocks) -> None:
         inputs.extend(getattr(component, "value", None) for component in left_out)
 
     page.validate_inputs = filled  # type: ignore[method-assign]
+
+
+def explain_unusable_inputs(page: gr.Blocks) -> None:
+    """Refuse an input of a program that is none of its component's with a sentence, where Gradio
+    says nothing and writes a traceback. Call it before page.launch."""
+    preprocess = page.preprocess_data
+
+    @functools.wraps(preprocess)
+    async def explained(*args: Any, **more: Any) -> list[Any]:
+        try:
+            return await preprocess(*args, **more)
+        except gr.Error:
+            raise
+        except Exception as error:
+            logger.warning("an input that is none: %.500r", error)
+            raise gr.Error(UNUSABLE, print_exception=False) from error
+
+    page.preprocess_data = explained  # type: ignore[method-assign]
 
 
 async def refuse_strange(request: Request, error: Exception) -> JSONResponse:
