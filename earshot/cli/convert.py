@@ -193,8 +193,11 @@ def _convert(
         write(job.out, units.to_json().encode())
     else:
         _write(job, speech, notice)
-    words = [transcriber(each).text for each in (source, speech) if transcriber and each]
-    return "\t".join([str(job.out), f"{len(units.codes)} units", *words]), notices
+    transcripts = [transcriber(each) for each in (source, speech) if transcriber and each]
+    if source and transcripts and transcripts[0].doubt:
+        notices = (*notices, transcripts[0].doubt)
+    line = [str(job.out), f"{len(units.codes)} units", *(each.text for each in transcripts)]
+    return "\t".join(line), notices
 
 
 def _is_units(path: Path) -> bool:

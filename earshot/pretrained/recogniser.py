@@ -59,6 +59,11 @@ MAX_TOKENS_PER_SECOND: Final = 6.5  # at most, as the paper limits them; else it
 PIECE_SECONDS: Final = (8.0, 16.0)
 POWER_BLOCK: Final = 1600  # samples of a block, whose power is compared
 MIN_CONFIDENCE: Final = 0.6  # of a transcript; below it, the words are guesses
+NO_WORDS: Final = "No words were understood in the source, so none can be compared."
+A_GUESS: Final = (
+    "The recogniser is guessing at the source already, so what is kept of it cannot be told. It "
+    "knows English only, and is misled by noise and music."
+)
 DIGIT_NAMES: Final = tuple(DIGITS)  # from zero on
 SPACE: Final = "\u2581".encode()  # begins a word
 
@@ -208,9 +213,11 @@ class Transcript:
         return float(np.mean([word.confidence for word in self.words])) if self.words else 0.0
 
     @property
-    def is_guess(self) -> bool:
-        """Whether the words are guesses, as where noise covers them."""
-        return self.confidence < MIN_CONFIDENCE
+    def doubt(self) -> str:
+        """Write why nothing can be told of what a conversion keeps of these words: there are none,
+        or they are guesses, as where noise covers them; empty where it can.
+        """
+        return "" if self.confidence >= MIN_CONFIDENCE else A_GUESS if self.words else NO_WORDS
 
     def compare(self, other: "Transcript") -> tuple[tuple[bool, ...], tuple[bool, ...]]:
         """Return which words of this one are in the other, in the same order, and which of the

@@ -18,6 +18,7 @@ from earshot.cli.files import Job, Outcome, for_each, jobs_of
 from earshot.core.errors import InputError
 from earshot.core.paths import ASSETS
 from earshot.media.audio.load import load, wav_bytes
+from earshot.pretrained.recogniser import A_GUESS
 from earshot.systems.sound_search import SoundSearch
 from tests.support.sounds import samples_of, write_library, write_sound
 
@@ -113,16 +114,21 @@ def test_voice_conversion_refuses_false_units_file(
 def test_voice_conversion_takes_voice_of_clip(
     tiny_checkpoints: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It prints transcripts; a model of fixed voices takes no clip."""
+    """It prints transcripts, and says of another language that they are guesses; a model of fixed
+    voices takes no clip."""
     again = np.tile(load(SPEECH, 16_000).waveform, 4)
     clip, model = tmp_path / "clip.wav", ["--device", "cpu", "--model"]
     clip.write_bytes(wav_bytes(again, 16_000))
     options = ["--reference", str(clip), *model, str(tiny_checkpoints / "any-voice")]
-    out = tmp_path / "out.wav"
-    voice_conversion.main([str(SPEECH), "-o", str(out), "--transcripts", *options])
-    name, units, source, _ = capsys.readouterr().out.rstrip("\n").split("\t")
-    assert (name, units) == (str(out), "167 units")
+    mandarin = ASSETS / "words" / "zhong1_guo2-espeak-woman.ogg"
+    inputs, out = [str(SPEECH), str(mandarin)], tmp_path / "out"
+    voice_conversion.main([*inputs, "-o", str(out), "--transcripts", *options])
+    printed = capsys.readouterr()
+    name, units, source, _ = printed.out.splitlines()[0].split("\t")
+    assert (name, units) == (str(out / f"{SPEECH.stem}.wav"), "167 units")
     assert "keeper of the old" in source
+    assert f"{mandarin}: {A_GUESS}" in printed.err
+    assert f"{SPEECH}: " not in printed.err
     options[-1] = str(tiny_checkpoints / "vqvae-64")
     with pytest.raises(SystemExit, match="SF1, TF2, SM1, TM3, S1 only"):
         voice_conversion.main([str(SPEECH), "-o", str(tmp_path / "o.wav"), *options])

@@ -43,11 +43,6 @@ NO_WORDS_YET: Final = (
     '<p class="hint">The words that a recogniser hears in your speech and in its conversion stand '
     "here, once you have converted something.</p>"
 )
-NO_WORDS: Final = "No words were understood in the source, so none can be compared."
-A_GUESS: Final = (
-    "The recogniser is guessing at the source already, so what is kept of it cannot be told. It "
-    "knows English only, and is misled by noise and music."
-)
 PUNCTUATION: Final = ' .,;:!?…"“”()[]¿¡'
 VOTE_HTML: Final = f"""
 <section class="vote" aria-label="A blind vote">
@@ -124,9 +119,8 @@ def words_html(source: "Transcript | None", converted: "Transcript") -> Markup:
     Of a source whose words the recogniser did not find, or guesses, nothing is said to be lost.
     """
     rows = {"source": source and source.words, "converted": converted.words}
-    if source is None or source.is_guess:
-        note = "" if source is None else A_GUESS if source.words else NO_WORDS
-        return render(TRANSCRIPTS, **rows, note=note)
+    if source is None or source.doubt:
+        return render(TRANSCRIPTS, **rows, note=source.doubt if source else "")
     remain, recognised = source.compare(converted)
     lost: dict[str, str] = {}  # each word once, however it is written
     for word, remains in zip(source.words, remain, strict=True):
