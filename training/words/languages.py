@@ -26,6 +26,7 @@ from earshot.media.audio.pitch import track_pitch
 from earshot.media.text.phonemes import ARPABET, PHONEMES, TONES, numbers
 from earshot.systems.words import Words
 from earshot.systems.words.phoneme_lattice import NUMBERS, is_foreign, likelihoods
+from training.common.checkpoints import update_metrics
 from training.common.report import markdown, publish_text
 from training.common.zero_shot import is_zero_shot
 from training.words.calibration import in_sentences
@@ -304,8 +305,8 @@ def encode(words: Words, recordings: Sequence[RecordedWord]) -> Encoded:
 
 
 def evaluate_languages(data: Path, publish: bool) -> None:
-    """Print the table of what each attempt gives; publish: write it into the page, and the weight
-    of the one that is shipped into the config."""
+    """Print the table of what each attempt gives; publish: write it into the page, the weight of
+    the one that is shipped into the config, and what it recognises into the metrics."""
     items = word_items(data)
     words = Words.from_pretrained(CHECKPOINTS / "words", "cpu")
     recorded = sorted({phonemes_of(item) for item in items})
@@ -339,6 +340,8 @@ def evaluate_languages(data: Path, publish: bool) -> None:
         row = next(row for row in rows if row["shipped"])
         config["foreign_phonemes"] = {"weight": row["weight"], "usual": row["usual"]}
         path.write_text(json.dumps(config, indent=2) + "\n", encoding="utf-8")
+        unseen = {code: row[f"zero-shot {code} P@1"] for code in LANGUAGE_NAMES}
+        update_metrics(path.parent, {"unseen_p_at_1": unseen})
         publish_text(table, CHECKPOINTS.parent / "docs" / "words.md", "languages")
 
 

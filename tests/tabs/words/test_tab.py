@@ -17,7 +17,7 @@ from gradio_client.exceptions import AppError
 
 from earshot.app import launch
 from earshot.core.errors import InputError
-from earshot.core.paths import ASSETS
+from earshot.core.paths import ASSETS, CHECKPOINTS, ROOT
 from earshot.media.audio.load import wav_bytes
 from earshot.media.text.phonemes import PHONEMES
 from earshot.systems.registry import Offer
@@ -275,16 +275,26 @@ def test_found_escapes_what_a_visitor_types() -> None:
     assert "<b>" not in heading(Query("“<b>cat</b>”", np.zeros(2), ("k",), ""))
 
 
-def test_hint_has_what_the_card_says_of_each_language(tmp_path: Path) -> None:
+def test_hint_has_what_was_measured_of_each_language(tmp_path: Path) -> None:
+    """The shipped figures are those of the shipped row of docs/words.md."""
     checkpoint = tmp_path / "words"
     checkpoint.mkdir()
     assert unrecorded(checkpoint) == ""
-    card, row = checkpoint / "metrics.json", {"system": "words", "unseen_p_at_1_en": 0.93}
-    card.write_text(json.dumps({"results": [row]}))
+    metrics, unseen = checkpoint / "metrics.json", {"en": 0.93}
+    metrics.write_text(json.dumps({"unseen_p_at_1": unseen}))
     assert unrecorded(checkpoint) == ""
-    row |= {"unseen_p_at_1_ar": 0.386, "unseen_p_at_1_zh": 0.86}
-    card.write_text(json.dumps({"results": [{"system": "words-lstm"}, row]}))
-    assert "93% in English, 86% in Mandarin and 39% in Arabic." in unrecorded(checkpoint)
+    unseen |= {"ar": 0.386, "zh": 0.86}
+    metrics.write_text(json.dumps({"unseen_p_at_1": unseen}))
+    assert "93% in English, 86% in Mandarin and 39% in Arabic (among 96)." in unrecorded(checkpoint)
+
+    lines = (ROOT / "docs" / "words.md").read_text("utf-8").splitlines()
+    heads = next(line for line in lines if "zero-shot, English, P@1" in line).split("|")
+    row = next(line for line in lines if line.startswith("| phonemes, words-bottleneck (default)"))
+    cells = dict(zip(map(str.strip, heads), map(str.strip, row.split("|")), strict=True))
+    for name in ("English", "Mandarin", "Arabic"):
+        assert f"{float(cells[f'zero-shot, {name}, P@1']):.0%} in {name}" in unrecorded(
+            CHECKPOINTS / "words"
+        )
 
 
 def test_bar_shows_its_number() -> None:
