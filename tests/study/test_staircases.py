@@ -1,6 +1,7 @@
 """Staircases: the next level by the answers so far, drawn again from the log; refused where they
 cannot be; and a threshold that was put in, found again."""
 
+import re
 import shutil
 import zipfile
 from collections import Counter
@@ -107,6 +108,10 @@ def test_next_trial_is_known_after_the_answer_only(tmp_path: Path) -> None:
         # One of them was sent, and changes nothing.
         codes = {rater.answer(trials[0], each, version=1).status_code for each in "ab"}
         assert codes == {200, 409}, "others hang on it"
+        late = Rater(client, "steps")
+        first = late.session()["trials"][0]
+        assert late.post("missing", rater=late.token, order=0, place=0).status_code == 200
+        assert late.answer(first, "a").status_code == 409, "the next level was chosen without it"
     assert levels == ["far", "far", "near", "near", "close", "near", "near", "close"]
     assert sides.count((0, "reference")) == 2 and len({*sides}) > 3, "sides and X are balanced"
     assert reply.json()["outcome"] == "complete"
@@ -150,7 +155,8 @@ def test_report_has_a_threshold_and_tests_no_level(taken: tuple[Test, Store]) ->
     assert row["low"] < row["value"] < row["high"] and 0 < row["value"] < 8
     assert not {"p", "p_holm", "low"} & {*results.included.pairs}
     text = page(results)
-    assert "half of the differences are heard, lies at" in text and "binomial" not in text
+    assert re.search(r"half of the differences are heard, lies at \d\.\d dB \[\d\.\d, ", text)
+    assert "binomial" not in text
     assert "harder below" in text and "more raters" in text and document(results)[:4] == b"%PDF"
     assert "in which raters have thresholds" in paper.paragraph(results)
     assert "psychometric" in " ".join(method(results))
@@ -185,6 +191,16 @@ def test_threshold_is_the_same_in_another_unit(factor: float) -> None:
     for name in ("value", "low", "high"):
         number = factor * getattr(one.threshold, name)
         assert getattr(other.threshold, name) == pytest.approx(number, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("levels", "decimals"),
+    [((9, 6, 3), 1), ((0.05, 0.02, 0), 3), ((24000, 16000, 8000), 0), ((1.5, 1, 0.5), 2)],
+)
+def test_threshold_has_one_decimal_more_than_levels(
+    levels: tuple[float, ...], decimals: int
+) -> None:
+    assert Staircase(dict(zip("abc", levels, strict=True))).decimals == decimals
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,10 @@ def describe_rules(rules: Rules, test: Test) -> str:
     parts = [f"Raters with all their answers for: {raters}."] if raters else []
     if single := " and ".join(filter(None, (in_time(rules), undisturbed(rules)))):
         parts.append(f"Of others, {single}.")
+    checks = {"the headphone check": not (rules.headphones or test.source)}
+    checks["the test of the room"] = bool(test.environment) and not rules.environment
+    if lenient := " or ".join(name for name, stays in checks.items() if stays):
+        parts.append(f"Who fails {lenient} stays.")
     return " ".join(parts) or "Nobody."
 
 

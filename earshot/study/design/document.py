@@ -31,6 +31,7 @@ MAX_FILE_BYTES: Final = 200_000  # of a test's YAML; one of 5,000 trials takes l
 MAX_VALUES: Final = 20_000  # and names
 MAX_DEPTH: Final = 20
 MAX_NUMBER: Final = 1e100  # whose square is a number too
+MAX_WHOLE: Final = 2**32 - 1  # what a generator takes as its seed
 MAX_PROBLEMS: Final = 50  # that are reported at once
 MORE: Final = "and more: mend these first."
 # A text of webMUSHRA's that is not in quotes and holds ": ", which its parser takes and YAML does
@@ -163,6 +164,8 @@ class Value:
         if kind is float and type(content) is int:
             content = float(content)
         if type(content) is kind:
+            if kind is int and content > MAX_WHOLE:
+                self.problem(f'"{name}" must be {MAX_WHOLE:,} at most.')
             return str(content).strip() if kind is str else content
         names = {type(None): "nothing", dict: "names", list: "a list"}
         text = names.get(type(content), content)

@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Final, Literal, get_args
@@ -70,6 +71,12 @@ class Staircase:
     levels: Mapping[str, float]
     unit: str = ""
     down: int = 2
+
+    @property
+    def decimals(self) -> int:
+        """Return the decimals of what lies between levels: one more than they have themselves."""
+        levels = [Decimal(f"{level:.6g}").normalize() for level in self.levels.values() if level]
+        return max(0, 1 - min(int(level.as_tuple().exponent) for level in levels))
 
     @property
     def sign(self) -> int:

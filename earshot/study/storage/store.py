@@ -239,8 +239,9 @@ class Store:
 
         Raises InputError for an unknown rater or place, an answer that is not on the scale, one
         that comes too soon, or more than MAX_ANSWERS; StaleAnswerError for one that did not know
-        the last, for another answer after the completion code, and for another vote in an adaptive
-        test, by which others' trials were chosen; NoPlaceError once the test is closed.
+        the last, for another answer after the completion code, for one on a staircase to a trial
+        that was skipped, and for another vote in an adaptive test, by which others' trials were
+        chosen; NoPlaceError once the test is closed.
         """
         with self._writing.begin() as session:
             opened = raters.check_open(session, test)
@@ -253,6 +254,9 @@ class Store:
                 raise InputError(NO_ROOM)
             if row.version and (row.answer, row.plays) == (answer, [*plays]):
                 return rater.code
+            skipped = row.milliseconds is not None and not row.version
+            if skipped and test.staircase:  # without it the next level was chosen
+                raise StaleAnswerError(STALE)
             if version != row.version or rater.code is not None or row.voted is not None:
                 raise StaleAnswerError(STALE)
             if row.version >= MAX_ANSWERS:
@@ -465,13 +469,15 @@ class Store:
         with Session(self.engine) as session:
             return raters.count_conduct(session, test)
 
-    def among_others(self, test: Test, token: str) -> dict[str, Any] | None:
-        """Find how the answers of the rater with this token lie among others', once they have
-        finished a test whose raters may see it: see answers.among_others."""
+    def among_others(self, test: Test, token: str) -> dict[str, Any]:
+        """Find how the answers of the rater with this token lie among others', by scale, once they
+        have finished a test whose raters may see it: see answers.among_others."""
         rater = self.resume(test, token)
         if not test.show_others or rater is None or rater.outcome != "complete":
-            return None
-        return answers.among_others(self.ratings(test), rater.id, test.checked)
+            return {}
+        ratings = self.ratings(test)
+        each = {scale.name: answers.among_others(ratings, rater.id, scale) for scale in test.rated}
+        return {name: lines for name, lines in each.items() if lines}
 
     def ratings(self, test: Test) -> pd.DataFrame:
         """Make the tidy table so far: see earshot.study.storage.answers."""

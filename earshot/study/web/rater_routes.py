@@ -324,10 +324,10 @@ def router(library: TestLibrary) -> APIRouter:
     @routes.get("/listen/{test}/others")
     @partial(drawing, of_all=True)
     def others(rater: str, response: Response, opened: Opened = named) -> dict[str, Any]:
-        """Describe how the answers of a rater who has finished lie among others'."""
+        """Describe how the answers of a rater who has finished lie among others', by scale."""
         response.headers.update(rater_page.HEADERS)
         own_store, test = raters.store_for(opened, rater)
-        return own_store.among_others(test, check_token(rater)) or {}
+        return own_store.among_others(test, check_token(rater))
 
     @routes.post("/listen/{test}/withdraw")
     def withdraw(body: Leaving, opened: Opened = named) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from earshot.study.analysis import Results, Rules, analyse, write
+from earshot.study.analysis.exclusions import describe_rules
 from earshot.study.analysis.report.page import page
 from earshot.study.analysis.report.pdf import document
 from earshot.study.analysis.report.prose import number, p_value, verdict
@@ -166,6 +167,8 @@ def test_analyse_states_exclusions() -> None:
     assert html.count("<svg") == 3
     lax = Rules(failed_checks=None, too_fast=None, headphones=False)
     assert analyse(test, ratings, lax).exclusions == ()
+    assert describe_rules(lax, test) == "Who fails the headphone check stays."
+    assert "stays" not in describe_rules(test.rules, test)
 
 
 def test_report_of_nobody_kept_contradicts_itself_nowhere() -> None:

@@ -9,7 +9,16 @@ import yaml
 from jsonschema import Draft7Validator
 
 from earshot.core.paths import ASSETS
-from earshot.study.design import DESIGNS, designs, model, raters, scales, spec, statements
+from earshot.study.design import (
+    DESIGNS,
+    designs,
+    document,
+    model,
+    raters,
+    scales,
+    spec,
+    statements,
+)
 from earshot.study.design.form import SCHEMA, template
 from tests.support.stimuli import make_folder
 
@@ -59,6 +68,8 @@ def test_schema_has_every_choice_and_limit() -> None:
     assert (loudness["minimum"], loudness["maximum"]) == spec.LOUDNESS
     pairs = properties["environment"]["oneOf"][1]["properties"]["pairs"]
     assert (pairs["minimum"], pairs["maximum"]) == (raters.MIN_PAIRS, raters.MAX_PAIRS)
+    for number in ("seed", "raters", "break_every"):
+        assert properties[number]["maximum"] == document.MAX_WHOLE
     assert DEFINITIONS["time"]["oneOf"][1]["maximum"] == raters.MAX_TIME
 
 

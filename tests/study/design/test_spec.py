@@ -165,6 +165,10 @@ trials: yes
             ("acr", {key: 10**400}, "no number, or too large")
             for key in ("loudness", "seed", "trials", "raters", "break_every")
         ],
+        *[
+            ("acr", {key: document.MAX_WHOLE + 1}, f'"{key}" must be 4,294,967,295 at most')
+            for key in ("seed", "practice", "raters", "break_every")
+        ],
         ("acr", {"gold": [{"sounds": "ours/one.wav", "expected": 10**400}]}, "no number"),
     ],
 )  # fmt: skip

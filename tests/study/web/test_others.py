@@ -1,5 +1,5 @@
-"""How a rater's answers lie among others': shown to those who have finished, where the author says
-so, and nobody else's single answers."""
+"""How a rater's answers to each scale lie among others': shown to those who have
+finished, where the author says so, and nobody else's single answers."""
 
 from pathlib import Path
 from typing import Any
@@ -15,19 +15,22 @@ from earshot.study.storage.answers import MIN_OTHERS, among_others
 from earshot.study.web.server import app, library
 
 SCALE = ACR.scale
+SCALES = ("naturalness", "quality")
 
 
 @pytest.fixture
 def tests(tmp_path: Path) -> TestLibrary:
-    write_test(tmp_path / "seen", "acr", practice=0, show_others=True)
+    scales = dict.fromkeys(SCALES)
+    write_test(tmp_path / "seen", "acr", practice=0, show_others=True, scales=scales)
     write_test(tmp_path / "unseen", "acr", practice=0)
     return library(tmp_path, min_time=0)
 
 
 def take(client: TestClient, name: str, value: int, trials: int = 8) -> Rater:
-    rater = Rater(client, name)
+    """Answer by the value; on the second scale, by its opposite."""
+    rater, answer = Rater(client, name), dict(zip(SCALES, (value, 6 - value), strict=True))
     for trial in rater.session()["trials"][:trials]:
-        assert rater.answer(trial, value).status_code == 200
+        assert rater.answer(trial, answer if trial["scales"] else value).status_code == 200
     return rater
 
 
@@ -41,13 +44,15 @@ def test_only_who_has_finished_sees_the_others(tests: TestLibrary) -> None:
             take(client, "seen", 4)
         assert first.get("others").json() == {}, "few others could be known by their answers"
         take(client, "seen", 4)
-        lines = first.get("others").json()
-        assert lines["apart"]["own"] == 3 and len(lines["apart"]["others"]) == MIN_OTHERS
-        assert lines["higher"]["own"] == -3 and lines["higher"]["others"] == [0.6] * MIN_OTHERS
+        by_scale = first.get("others").json()
+        natural, quality = (by_scale[name] for name in SCALES)
+        assert natural["apart"]["own"] == 3 and len(natural["apart"]["others"]) == MIN_OTHERS
+        assert natural["higher"]["own"] == -3 and natural["higher"]["others"] == [0.6] * MIN_OTHERS
+        assert quality["apart"] == natural["apart"] and quality["higher"]["own"] == 3
         assert first.get("others").headers["cache-control"] == "private, no-store"
         unfinished = take(client, "seen", 5, trials=3)
         assert unfinished.get("others").json() == {}, "not before the last answer"
-        assert first.get("others").json() == lines, "nor are the unfinished counted"
+        assert first.get("others").json() == by_scale, "nor are the unfinished counted"
         for stranger in ("x" * 20, "", "🦻", "a" * 500):
             reply = client.get("/listen/seen/others", params={"rater": stranger})
             assert reply.status_code in (200, 403, 404, 422) and "apart" not in reply.text

@@ -157,7 +157,7 @@ def _findings(test: Test, analysis: Analysis, name: str) -> Findings | None:
         return None
     draw, label = partial(figures.figure, test, analysis), verdict(test, analysis)
     figure = figures.inline(draw, f"{test.name}-{analysis.scale.name}-{name}", label)
-    return Findings(figure, sheets.of_analysis(analysis), list(overall(analysis)))
+    return Findings(figure, sheets.of_analysis(test, analysis), list(overall(analysis)))
 
 
 def _stimuli(test: Test, analysis: Analysis) -> Markup:

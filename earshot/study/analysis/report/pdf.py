@@ -123,7 +123,7 @@ def _of_scale(results: Results) -> Iterator[Any]:
     if included.answers.empty:
         return
     yield _image(partial(figures.figure, test, included))
-    for sheet in sheets.of_analysis(included):
+    for sheet in sheets.of_analysis(test, included):
         yield _table(sheet)
     yield from _list(overall(included))
     yield _text("Which sounds decide?", HEAD)

@@ -1,6 +1,7 @@
 """Results in words: numbers as a paper prints them, the verdict, and how many more raters."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -164,7 +165,8 @@ def _of_staircase(staircase: Staircase, row: Table) -> str:
         return f"Even at the easiest level, {easiest.strip()}, fewer than half were heard."
     if row["beyond"] == "hardest":
         return f"Even at the hardest level, {hardest.strip()}, more than half were heard."
-    value, within = number(CCR.scale, row["value"]), interval(CCR.scale, row["low"], row["high"])
+    scale = replace(CCR.scale, decimals=staircase.decimals)
+    value, within = number(scale, row["value"]), interval(scale, row["low"], row["high"])
     place = f"{value} {staircase.unit}".strip() + f" {within}".removesuffix(" –")
     return f"The threshold, where half of the differences are heard, lies at {place}."
 

@@ -1,12 +1,12 @@
 """The tables of the report, for its pages of HTML and of PDF."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from earshot.study.analysis.report.prose import interval, number, p_value
 from earshot.study.analysis.results import Analysis, Results
-from earshot.study.design import Scale
+from earshot.study.design import Scale, Test
 from earshot.study.design.designs import AB, CCR
 from earshot.study.storage.raters import SIMULATED
 
@@ -76,11 +76,13 @@ def pairs(scale: Scale, analysis: Analysis) -> Sheet:
     return Sheet("Pairs", head, rows, text=2, names=2)
 
 
-def staircase(analysis: Analysis) -> list[Sheet]:
-    """Make the tables of a threshold and of the levels that were asked for."""
+def staircase(analysis: Analysis, decimals: int) -> list[Sheet]:
+    """Make the tables of a threshold, with so many decimals, and of the levels that were asked
+    for."""
+    scale = replace(PLAIN, decimals=decimals)
     rows = [
-        [row["system"].capitalize(), *_estimate(PLAIN, row)]
-        + [number(PLAIN, row[name]) for name in ("spread", "width")]
+        [row["system"].capitalize(), *_estimate(scale, row)]
+        + [number(scale, row[name]) for name in ("spread", "width")]
         for row in _rows(analysis.threshold)
     ]
     head = ["", "Level", "95 % interval", "Spread of raters (SD)", "Width of the function"]
@@ -94,11 +96,11 @@ def staircase(analysis: Analysis) -> list[Sheet]:
     return [Sheet("Threshold", head, rows, names=0), of_levels]
 
 
-def of_analysis(analysis: Analysis) -> list[Sheet]:
+def of_analysis(test: Test, analysis: Analysis) -> list[Sheet]:
     """Make the tables of systems and of pairs, where there are any."""
     scale = analysis.scale
-    if len(analysis.threshold):
-        return staircase(analysis)
+    if test.staircase and len(analysis.threshold):
+        return staircase(analysis, test.staircase.decimals)
     sheets = [systems(scale, analysis)] if len(analysis.systems) else []
     return sheets + ([pairs(scale, analysis)] if len(analysis.pairs) else [])
 
@@ -161,7 +163,8 @@ def both_ways(results: Results) -> Sheet:
     both = (results.included, results.everyone)
     tables = [a.pairs if scale.of_pairs else a.systems for a in both]
     if results.test.staircase:
-        scale, tables = PLAIN, [a.threshold for a in both]
+        scale = replace(PLAIN, decimals=results.test.staircase.decimals)
+        tables = [a.threshold for a in both]
     # A pair may be named the other way round, when another system leads.
     keys = [{_key(row): row for row in _rows(table)} for table in tables]
     rows = []

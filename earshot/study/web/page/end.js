@@ -37,9 +37,9 @@ export function end({ outcome, code, back, preview, visitors, voices, show_other
   );
 }
 
-// How the rater's answers lie among others': a line each of { own, others }, whose ends are the same
-// for all of a name.
-export function among(lines) {
+// How the rater's answers to each scale lie among others': what it asks, where there are several, and
+// a line each of { own, others }, whose ends are the same for all of a name.
+export function among(scales) {
   const line = ([name, { own, others }]) => {
     const all = [own, ...others];
     const [low, high] = name === "apart" ? [0, Math.max(...all)]
@@ -59,8 +59,8 @@ export function among(lines) {
         h("span", {}, t(`others.${name}.low`)), h("span", {}, t(`others.${name}.high`))));
   };
   return h("section", { class: "prose" }, h("h2", {}, t("others.title")),
-    h("p", {}, t("others.text", { n: number(Object.values(lines)[0].others.length) })),
-    Object.entries(lines).map(line));
+    h("p", {}, t("others.text", { n: number(scales[0].lines.apart.others.length) })),
+    scales.flatMap(({ question, lines }) => [question && h("h3", {}, question), ...Object.entries(lines).map(line)]));
 }
 
 function copier(code) {

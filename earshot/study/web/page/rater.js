@@ -297,7 +297,11 @@ function bid_farewell() {
   show(element);
   if (!test.show_others || test.outcome !== "complete") return;
   // Nothing where too few have finished; and without it the end is as good.
-  ask(of_rater("others")).then((lines) => lines.apart && element.append(among(lines)), () => null);
+  const question_of = (name) => test.trials[0].scales.find((scale) => scale.name === name)?.question;
+  ask(of_rater("others")).then((by_scale) => {
+    const scales = Object.entries(by_scale).map(([name, lines]) => ({ question: question_of(name), lines }));
+    if (scales.length) element.append(among(scales));
+  }, () => null);
 }
 
 function leave() {
