@@ -18,7 +18,16 @@ CLIPPED = """words => words
   .filter((word) => word.offsetWidth > word.parentElement.clientWidth
     || getComputedStyle(word).writingMode !== "horizontal-tb")
   .map((word) => word.textContent)"""
-SPEECH = "() => document.querySelector('#lips .tl-players video, #lips video').src"
+# Notes what the box of the camera plays, and the addresses that stand for files.
+OBSERVE = """() => {
+  window.sources = new Set();
+  window.urls = new Set();
+  const { createObjectURL: create, revokeObjectURL: revoke } = URL;
+  URL.createObjectURL = (file) => (urls.add(file = create(file)), file);
+  URL.revokeObjectURL = (address) => (urls.delete(address), revoke(address));
+  document.addEventListener("loadstart", ({ target }) =>
+    target.closest("#lip-camera") && sources.add(target.src), true);
+}"""
 
 
 @pytest.fixture(scope="module")
@@ -62,16 +71,21 @@ def test_original_audio_is_shown_on_request(visit: Visit, page: Page) -> None:
 
 @pytest.mark.stays
 def test_file_without_video_shows_only_error(visit: Visit, page: Page, tmp_path: Path) -> None:
-    """Nothing else on the page changes."""
+    """Nothing else on the page changes, and it is in sight on a phone, where the result was shown
+    while it was awaited; its box takes the next file."""
     read(visit, "Ada")
+    visit.resize("phone")
     words = page.locator(".room-result:visible h3").inner_text()
     text = tmp_path / "video.txt"
     text.write_text("This is no video.")
     page.locator("#lip-camera").get_by_role("button", name="Upload file").click()
     page.locator('#lip-camera input[type="file"]').set_input_files(text)
+    expect(page.locator(".room-input:visible .message.error")).to_be_in_viewport()
     expect(page.locator(".room-input:visible")).to_contain_text("cannot be read as video")
+    expect(page.locator("#lip-camera")).to_contain_text("Drop Video Here")
     expect(page.locator(".room-result:visible h3")).to_have_text(words)
     expect(page.locator(".toast-body")).to_have_count(0)  # Gradio says nothing of its own
+    visit.look("refused")
 
 
 @pytest.mark.stays
@@ -102,7 +116,9 @@ def test_example_is_read_in_one_click(visit: Visit, page: Page) -> None:
 
 
 def test_upload_is_read_at_once_in_place_of_what_was(visit: Visit, page: Page) -> None:
-    """A word of it is as large as its place, and the video stays to be seen."""
+    """A word of it is as large as its place, and the video stays to be seen until the camera
+    records another, which begins at once where Record is pressed in the countdown."""
+    page.evaluate(OBSERVE)
     result = page.locator(".room-result:visible")
     expect(result).to_contain_text("This example is Noor")
     page.locator("#lip-camera").get_by_role("button", name="Upload file").click()
@@ -119,6 +135,22 @@ def test_upload_is_read_at_once_in_place_of_what_was(visit: Visit, page: Page) -
         expect(result.locator(".found p")).to_contain_text(f"{certainties.count(name)} {name}")
     visit.resize("phone")
     assert page.locator("#lips .tl-caption b").evaluate_all(CLIPPED) == []
+    [upload] = page.evaluate("() => [...sources].filter((src) => src.startsWith('blob:'))")
+    assert page.evaluate("(src) => urls.has(src)", upload)
+
+    page.locator("#lip-camera").get_by_role("button", name="Capture from camera").click()
+    page.get_by_text("Click to Access Webcam").click()
+    record = page.locator("#lip-camera .capture-button")
+    record.click()
+    expect(page.locator(".coach-hint")).to_contain_text("Get ready: 2")
+    page.evaluate("() => sources.clear()")
+    record.click()
+    assert "Speak now" in page.locator(".coach-hint").inner_text()
+    page.wait_for_timeout(1500)
+    record.click()
+    done(visit)
+    assert any("/gradio_api/file=" in src for src in page.evaluate("() => [...sources]"))
+    assert not page.evaluate("(src) => sources.has(src) || urls.has(src)", upload)
 
 
 @pytest.mark.parametrize("visit", [("phone", "dark")], indirect=True)
@@ -143,15 +175,3 @@ def test_camera_recording_is_read_after_countdown(visit: Visit, page: Page) -> N
     expect(page.locator(".block.numbers:visible")).to_contain_text("frames")
     expect(page.get_by_role("button", name="Compare with the original audio")).to_be_hidden()
     visit.look("spoken")
-
-
-def test_record_in_countdown_begins_at_once(visit: Visit, page: Page) -> None:
-    page.get_by_text("Click to Access Webcam").click()
-    record = page.locator("#lip-camera .capture-button")
-    record.click()
-    expect(page.locator(".coach-hint")).to_contain_text("Get ready: 2")
-    record.click()
-    assert "Speak now" in page.locator(".coach-hint").inner_text()
-    page.wait_for_timeout(1500)
-    record.click()
-    done(visit)

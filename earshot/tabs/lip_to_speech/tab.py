@@ -55,11 +55,12 @@ MAX_SECONDS: Final = 5  # of a recording
 TAKE_PROMPT: Final = """(...inputs) =>
   [...inputs.slice(0, -1), document.querySelector(".coach")?.dataset.asked ?? ""]"""
 # In the page: the file was deleted. The camera is ready for the next video; an upload stays to be
-# seen, from the visitor's own file.
+# seen, from the visitor's own file, where the browser can play it.
 AFTER_READING: Final = """() => {
-  const upload = document.querySelector("#lip-camera [aria-label='Upload file'].selected");
+  const box = "#lip-camera:has([aria-label='Upload file'].selected)";
+  const upload = document.querySelector(`${box} video`);
   return [
-    { __type__: "update", ...(upload ? {} : { value: null }) },
+    { __type__: "update", ...(upload?.readyState ? {} : { value: null }) },
     { __type__: "update", interactive: false },
   ];
 }"""

@@ -57,11 +57,17 @@ SHOW: Final = """() => {
   document.getElementById("%s").scrollIntoView({ block: "nearest", behavior });
   return [];
 }"""
-# What came above it meanwhile may have pushed a result out of sight, or behind the bar of a phone.
-SHOW_AGAIN: Final = """() => requestAnimationFrame(() => {
-  const result = document.getElementById("%s"), { top, bottom } = result.getBoundingClientRect();
+# What came above it meanwhile may have pushed a result out of sight, or behind the bar of a phone;
+# an error stands above it, beside its input.
+SHOW_AGAIN: Final = """(message) => requestAnimationFrame(() => {
+  const result = document.getElementById("%s");
+  const room = /message error/.test(message) && result.closest(".gr-accordion, .room");
+  const error = room && room.querySelector(".message.error");
+  const { top, bottom } = (error || result).getBoundingClientRect();
   const bar = parseFloat(getComputedStyle(result).scrollMarginBottom);
-  if (bottom < 0 || top > innerHeight - bar - 40) (%s)();
+  if (bottom >= 0 && top <= innerHeight - bar - 40) return;
+  if (error) error.scrollIntoView({ block: "center" });
+  else (%s)();
 })"""
 # A result that stays where the next input was refused says that it is the one before (style.css).
 MARK_OLD: Final = """(message) => {
@@ -243,7 +249,7 @@ def on_model(
     show = SHOW % place
     begin = f"() => {{ ({show})(); return ({TURN % 'stop'})(); }}"
     end = (
-        f"(message) => {{ ({SHOW_AGAIN % (place, show)})(); ({MARK_OLD % place})(message); "
+        f"(message) => {{ ({SHOW_AGAIN % (place, show)})(message); ({MARK_OLD % place})(message); "
         f"return ({TURN % 'start'})(); }}"
     )
     job = trigger(None, None, buttons, js=begin, **HIDDEN).then(

@@ -131,9 +131,12 @@
     return files.filter((file) => !large.includes(file)).map((file) =>
       !kind || file.type.startsWith(`${kind}/`) ? file : new File([file], file.name, { type: `${kind}/any` }));
   };
-  // Box of a video → the visitor's file, which the server deletes after use, and where that had it.
+  // Box of a video → the visitor's file, which the server deletes after use; where that had it, and where it is played.
   const own = new WeakMap();
-  const keep = (input, files) => own.set(input.closest(".block") ?? input, { file: files[0], place: "" });
+  const keep = (box, file) => {
+    URL.revokeObjectURL(own.get(box)?.played);
+    own.set(box, { file, place: "", played: "" });
+  };
   addEventListener("change", (event) => {
     const input = event.target;
     if (input.type !== "file") return;
@@ -145,22 +148,23 @@
       those.forEach((file) => transfer.items.add(file));
       input.files = transfer.files;
     }
-    keep(input, those);
+    keep(input.closest(".block") ?? input, those[0]);
   }, true);
   addEventListener("drop", (event) => {
     const input = event.target.closest?.("button, .upload-container")?.querySelector('input[type="file"]');
     if (!input || !event.dataTransfer) return;
     const files = sent(input, [...event.dataTransfer.files]).slice(0, input.multiple ? undefined : 1);
     Object.defineProperty(event, "dataTransfer", { value: { files } });
-    keep(input, files);
+    keep(input.closest(".block") ?? input, files[0]);
   }, true);
   // An uploaded video is played from the visitor's own file. One that the browser cannot play may be
   // read all the same, and where it cannot, the server says so.
   addEventListener("loadstart", ({ target }) => {
-    const upload = own.get(target.closest?.(".block"));
+    const box = target.closest?.(".block"), upload = own.get(box);
     if (!upload?.file || target.tagName !== "VIDEO" || !target.src.includes("/gradio_api/file=")) return;
     upload.place ||= target.src;
-    if (target.src === upload.place) target.src = URL.createObjectURL(upload.file); // not a later recording
+    if (target.src !== upload.place) return keep(box); // a later recording
+    target.src = upload.played ||= URL.createObjectURL(upload.file);
   }, true);
   addEventListener("error", (event) => {
     if (event.target.tagName === "VIDEO") event.stopImmediatePropagation();
