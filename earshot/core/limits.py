@@ -219,7 +219,8 @@ class PaceCalls:
 class ShareHandlers:
     """ASGI middleware that lets few handlers compute at a time, of one address and of all, and for
     so many seconds a minute of an address, of those that wait in no queue: they share Python's one
-    lock with whatever serves others.
+    lock with whatever serves others. On this machine seconds are its owner's: a busy one would keep
+    its own page waiting for minutes, for they are counted while models load.
 
     prefix: of their paths. To stand behind what reads bodies, so that a slow one holds nothing.
     """
@@ -245,7 +246,7 @@ class ShareHandlers:
         all_places = self._addresses.setdefault("", asyncio.Semaphore(self._at_once))
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(places)
-            while wait := self._seconds.take(address, amount=0.0):
+            while address not in LOCAL and (wait := self._seconds.take(address, amount=0.0)):
                 await asyncio.sleep(wait)
             await stack.enter_async_context(all_places)
             began = time.monotonic()
