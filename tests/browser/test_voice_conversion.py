@@ -333,6 +333,8 @@ def test_visitor_converts_and_speaks_again(visit: Visit) -> None:
     page = visit.page
     expect(visit.button("Convert")).to_be_disabled()
     visit.button("Record").click()
+    expect(page.locator(".recording-now")).to_be_visible()
+    visit.click_again()
     level = page.get_by_role("meter", name="Level of the microphone").last
     clock = page.locator(".recording-now time")
     page.wait_for_function(CLOCK_SHOWS, arg="0:01")

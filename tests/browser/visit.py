@@ -139,6 +139,12 @@ class Visit:
     def button(self, name: str) -> Locator:
         return self.page.get_by_role("button", name=name, exact=True)
 
+    def click_again(self) -> None:
+        """Makes a double click of the click before, as those do who always click twice: the second
+        is where Stop stands by then."""
+        self.page.mouse.down(click_count=2)
+        self.page.mouse.up(click_count=2)
+
     def upload(self, path: Path) -> None:
         """Uploads a recording, in place of what is in the recorder."""
         clear = self.page.get_by_role("button", name="Clear", exact=True)

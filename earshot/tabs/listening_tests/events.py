@@ -43,7 +43,7 @@ test</a>
 """
 REHEARSED: Final = "What simulated raters said, in a rehearsal"
 READY: Final = "This test can be opened."
-NO_TEST: Final = "Upload your sounds first: this YAML is the example’s."
+NO_TEST: Final = "Upload your sounds first: what stands here is the example’s."
 PAGE: Final = "samples.zip"
 MAX_PAGE_SOUNDS: Final = 120
 MAX_ADDRESS: Final = 300  # characters of a page's: a QR code holds more, which no camera reads

@@ -71,7 +71,7 @@ class ImportSection(Section):
         self.workspaces, self.workspace = workspaces, workspace
         with gr.Accordion("Ratings from webMUSHRA or P.808", open=False):
             gr.HTML(IMPORT_HINT)
-            file = gr.File(file_types=[".csv"], label="Ratings", show_label=False, height=110)
+            file = gr.File(label="Ratings", show_label=False, height=110)
             clips = gr.Textbox(CLIPS, label="How clips of P.808 are called")
             scale = gr.Radio(SCALES, value=SCALES[0][1], label="Scale of P.835")
             analyse = gr.Button("Analyse them", size="sm")
@@ -158,7 +158,6 @@ def _layout(tests: TestLibrary, drafts: Drafts, publishing: bool, host: str | No
             sounds = gr.HTML()
             files = gr.File(
                 file_count="multiple",
-                file_types=[".zip", ".yaml", "audio", "video"],
                 label="Sounds of your systems",
                 show_label=False,
                 height=132,

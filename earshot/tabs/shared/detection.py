@@ -33,7 +33,7 @@ class DetectionSection(Section):
         """Lay it out, and connect it."""
         with gr.Accordion("Was this made here?", open=False, elem_id="made-here"):
             gr.HTML(INTRO)
-            file = gr.File(file_types=["audio", "video"], label="A sound or a video", height=110)
+            file = gr.File(label="A sound or a video", height=110)
             self.message = gr.HTML()
             self.result = gr.HTML(elem_classes="made-here")
         results = [self.message, self.result]

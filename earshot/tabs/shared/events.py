@@ -73,7 +73,7 @@ SHOW_AGAIN: Final = """(message) => requestAnimationFrame(() => {
 MARK_OLD: Final = """(message) => {
   const result = document.getElementById("%s");
   const room = result.closest(".room-result, .gr-accordion");
-  if (result.closest(".room-input")) return;
+  if (result.closest(".room-input, .organiser")) return;
   const part = room?.matches(".room-result") ? room : result;
   const failed = /message error/.test(message);
   part.toggleAttribute("data-old", failed);

@@ -25,6 +25,19 @@
   }, true);
 })();
 
+// Who clicks twice means once: where a job or a recording began with the first click, Stop stands there by
+// the second, or what the page was scrolled to.
+(() => {
+  let began = null;
+  addEventListener("click", (event) => {
+    const button = event.target.closest?.("button");
+    if (event.detail > 1 && began && button !== began) {
+      event.stopImmediatePropagation();
+      event.preventDefault();
+    } else began = button?.closest(".main-button, .chips, .record-button, .record-again") ? button : null;
+  }, true);
+})();
+
 // An address shows a tab, /?tab=words, and asks what stands after #. What a visitor opens, and asks
 // for, becomes the address; Back and Forward walk through the tabs that they opened.
 (() => {
@@ -91,6 +104,7 @@
 (() => {
   const ask = window.fetch;
   const LOST = "The server did not answer. Check the network, and try again.";
+  const OUR_FAULT = "Something went wrong on our side. Please try again, or try another input.";
   const say = (sentence) => {
     document.querySelectorAll(".toast-body .toast-close").forEach((close) => close.click());
     document.querySelector(".refused")?.remove();
@@ -107,7 +121,7 @@
       const reply = await ask(...request);
       if (ours && reply.status >= 400) {
         const { detail } = await reply.clone().json().catch(() => ({}));
-        const sentence = typeof detail === "string" ? detail : LOST;
+        const sentence = typeof detail === "string" ? detail : reply.status === 500 ? OUR_FAULT : LOST;
         setTimeout(say, 300, sentence); // Gradio has said by then what it says
       }
       return reply;
@@ -131,7 +145,8 @@
     return files.filter((file) => !large.includes(file)).map((file) =>
       !kind || file.type.startsWith(`${kind}/`) ? file : new File([file], file.name, { type: `${kind}/any` }));
   };
-  // Box of a video → the visitor's file, which the server deletes after use; where that had it, and where it is played.
+  // Box of a video → the visitor's file, which the server deletes after use, where that had it, and where
+  // it is played.
   const own = new WeakMap();
   const keep = (box, file) => {
     URL.revokeObjectURL(own.get(box)?.played);

@@ -151,7 +151,7 @@ def _layout(tab: gr.Blocks, offer: "Offer[Converter]", services: Services) -> No
                 numbers = gr.HTML(elem_classes="numbers")
                 if services.drafts:
                     services.drafts.button(result, draft_item)
-                units_file = gr.UploadButton("Load units", file_types=[".json"], size="sm", scale=0)
+                units_file = gr.UploadButton("Load units", size="sm", scale=0)
             words = TranscriptPanel(services.transcriber) if services.transcriber else None
             if services.tests and VOTE.name in services.tests.files():
                 VotePanel(services.tests)

@@ -42,6 +42,8 @@ def bring(visit: Visit, folder: Path) -> None:
     expect(visit.button("Make a test")).to_be_enabled()
     visit.page.get_by_label("Consent: who asks").fill("We ask. Write to us@example.org.")
     visit.button("Make a test").click()
+    expect(visit.button("Stop")).to_be_visible()
+    visit.click_again()
 
 
 @pytest.mark.stays
@@ -70,7 +72,8 @@ def test_scale_of_p835_is_analysed(visit: Visit, tmp_path: Path) -> None:
     (tmp_path / "votes.csv").write_text("\n".join(rows))
     visit.enter("Listening tests")
     visit.page.get_by_role("button", name="Ratings from webMUSHRA or P.808").click()
-    upload = visit.page.locator('input[type="file"][accept*="csv"]')
+    part = visit.page.locator(".gr-accordion", has_text="Ratings from webMUSHRA")
+    upload = part.locator('input[type="file"]')
     upload.set_input_files(tmp_path / "votes.csv")
     expect(visit.page.get_by_text("votes.csv")).to_be_visible()
     visit.page.get_by_label("Background noise").check()
@@ -145,7 +148,8 @@ def test_uploaded_sounds_become_test_with_link(visit: Visit, tmp_path: Path) -> 
     visit.shoot("opened")
 
 
-def test_steps_go_from_top_to_bottom_without_zeros(visit: Visit) -> None:
+def test_steps_go_from_top_to_bottom_without_zeros(visit: Visit, tmp_path: Path) -> None:
+    """What is wrong stands beside the button, and nothing says that the form is an old one."""
     visit.enter("Listening tests")
     steps = visit.page.locator(".step:visible", has_text="·")
     expect(steps).to_have_count(4)
@@ -156,6 +160,15 @@ def test_steps_go_from_top_to_bottom_without_zeros(visit: Visit) -> None:
         field = visit.page.get_by_label(label)
         expect(field).to_have_value("")
         expect(field).to_have_attribute("placeholder", empty)
+    (tmp_path / "notes.txt").write_text("No sound.")
+    visit.page.locator('#study-files input[type="file"]').set_input_files(tmp_path / "notes.txt")
+    visit.button("Make a test").click()
+    error = visit.page.locator(".message.error:visible")
+    expect(error).to_contain_text("notes.txt")
+    expect(error).to_be_in_viewport()
+    above, below = error.bounding_box() or {}, visit.button("Make a test").bounding_box() or {}
+    assert 0 < below["y"] - above["y"] < 200
+    expect(visit.page.locator("[data-old]")).to_have_count(0)
 
 
 def test_times_of_results_are_those_of_their_reader(browser: Browser) -> None:
