@@ -15,7 +15,7 @@ from earshot.study.storage import tables
 from earshot.study.web.organiser_routes import LOCAL_TIMES
 from earshot.tabs import listening_tests
 from earshot.tabs.shared.services import Services
-from tests.browser.visit import Visit
+from tests.browser.visit import PATIENCE, Visit
 from tests.support.serving import close
 
 
@@ -126,6 +126,7 @@ def test_uploaded_sounds_become_test_with_link(visit: Visit, tmp_path: Path) -> 
     link = visit.page.locator("#study-links a")
     expect(link).to_have_count(1)
     page = visit.page.context.new_page()
+    page.set_default_timeout(PATIENCE)  # a report is made beside other work
     preview = link.inner_text()
     page.goto(preview)
     expect(page.get_by_text("Preview: nothing of this is stored.")).to_be_visible()
