@@ -118,7 +118,7 @@ class AnswerHeads:
             return
 
         async def answer(message: Message) -> None:
-            await send(message | {"body": b""} if "body" in message else message)
+            await send({**message, "body": b""} if "body" in message else message)
 
         await self.app({**scope, "method": "GET"}, receive, answer)
 
