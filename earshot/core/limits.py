@@ -24,6 +24,7 @@ LOCAL: Final = ("127.0.0.1", "localhost", "::1")  # this machine
 MAX_WAIT: Final = 30.0  # seconds until a call of an address that makes too many at once is refused
 MAX_AT_ONCE: Final = 6  # requests of one address: what a browser sends at once
 MAX_TURN: Final = 0.1  # seconds
+MAX_COMPUTING: Final = 1.0  # seconds of a handler; then it waits for something, such as a model
 MAX_HANDLERS: Final = 2  # that compute at a time in no queue, of one address and of all
 RESULTS_ASKED: Final = (
     "Results were asked for many times from your network just now. Try again in a minute."
@@ -219,8 +220,9 @@ class PaceCalls:
 class ShareHandlers:
     """ASGI middleware that lets few handlers compute at a time, of one address and of all, and for
     so many seconds a minute of an address, of those that wait in no queue: they share Python's one
-    lock with whatever serves others. On this machine seconds are its owner's: a busy one would keep
-    its own page waiting for minutes, for they are counted while models load.
+    lock with whatever serves others. One that takes longer than MAX_COMPUTING waits for something
+    meanwhile: no other waits for it, and the rest is not counted. On this machine seconds are its
+    owner's: a busy one would keep its own page waiting for minutes.
 
     prefix: of their paths. To stand behind what reads bodies, so that a slow one holds nothing.
     """
@@ -248,11 +250,20 @@ class ShareHandlers:
             await stack.enter_async_context(places)
             while address not in LOCAL and (wait := self._seconds.take(address, amount=0.0)):
                 await asyncio.sleep(wait)
-            await stack.enter_async_context(all_places)
-            began = time.monotonic()
-            stack.callback(
-                lambda: self._seconds.give_back(address, began - time.monotonic())  # owed
-            )
+            await all_places.acquire()
+            began, computes = time.monotonic(), True
+
+            def stop_computing() -> None:
+                nonlocal computes
+                if computes:
+                    computes = False
+                    all_places.release()
+                    owed = time.monotonic() - began
+                    self._seconds.give_back(address, -owed)
+
+            timer = asyncio.get_running_loop().call_later(MAX_COMPUTING, stop_computing)
+            stack.callback(timer.cancel)
+            stack.callback(stop_computing)
 
             async def answer(message: Message) -> None:
                 await stack.aclose()  # what is left is to send

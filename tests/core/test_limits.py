@@ -225,6 +225,31 @@ async def test_few_handlers_of_address_compute() -> None:
 
 
 @in_a_thread
+async def test_waiting_handlers_hold_up_no_other_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As while models load: two that hang would keep all others from computing."""
+    monkeypatch.setattr(limits, "MAX_COMPUTING", 0.1)
+    may_answer = asyncio.Event()
+
+    async def handler(_: Request) -> PlainTextResponse:
+        await may_answer.wait()
+        return PlainTextResponse("")
+
+    routes = [Route("/run/a", handler), Route("/run/b", lambda _: PlainTextResponse(""))]
+    app = Starlette(routes=routes, middleware=[Middleware(ShareHandlers, "/run/")])
+
+    async def ask(path: str, address: str) -> int:
+        transport = httpx.ASGITransport(app, client=(address, 1))
+        async with httpx.AsyncClient(transport=transport, base_url="http://earshot") as client:
+            return (await client.get(path)).status_code
+
+    hang = [asyncio.create_task(ask("/run/a", MANY_ASK)) for _ in range(2)]
+    await asyncio.sleep(0.01)
+    assert await asyncio.wait_for(ask("/run/b", ONE_ASKS), 5) == 200
+    may_answer.set()
+    assert await asyncio.gather(*hang) == [200, 200]
+
+
+@in_a_thread
 async def test_handlers_of_address_compute_for_seconds_of_a_minute() -> None:
     """Two at a time, without an end, took a quarter of a core; this machine's own page waits for
     nothing."""
