@@ -38,7 +38,7 @@ test: $(VENV)/dev $(VENV)/packages
 		echo "Without Chromium's shell the tests in browsers take a third longer."
 	@{ command -v postgres || ls /usr/lib/postgresql/*/bin/postgres; } >/dev/null 2>&1 || \
 		{ $(call apt,postgresql); }
-	@command -v pulseaudio >/dev/null || \
+	@{ command -v pulseaudio && ldconfig -p | grep libportaudio; } >/dev/null || \
 		{ $(call apt,pulseaudio pulseaudio-utils libportaudio2 libasound2-plugins); }
 	@PATH=$$PATH:/usr/sbin command -v haproxy >/dev/null || { $(call apt,haproxy); }
 	$(BIN)/ruff check .
