@@ -319,38 +319,55 @@ def test_waiting_jobs_are_limited() -> None:
         close(page)
 
 
+class Line:
+    """A line of jobs that wait until they are released, on a page of its own."""
+
+    def __init__(self, places: int) -> None:
+        """Serve it. places: for jobs that run at once."""
+        self.begun: list[str] = []
+        self.release = threading.Event()
+        with gr.Blocks() as self.page:
+            job = gr.Button().click
+            job(self._work, gr.Textbox(), concurrency_id="model", concurrency_limit=places)
+        launch.limit_queue(self.page, 20)
+        _, self.address, _ = self.page.launch(prevent_thread_lock=True)
+        limit_connections(self.page.server, ["127.0.0.1"])
+
+    def _work(self, name: str) -> None:
+        self.begun.append(name)
+        self.release.wait(60)
+
+    def join(self, name: str, place: str) -> None:
+        body = {"data": [name], "fn_index": 0, "session_hash": name}
+        headers = {"X-Forwarded-For": place}
+        joined = httpx.post(f"{self.address}gradio_api/queue/join", json=body, headers=headers)
+        joined.raise_for_status()
+
+    def wait_for(self, count: int) -> None:
+        end = time.monotonic() + 60
+        while len(self.begun) < count and time.monotonic() < end:
+            time.sleep(0.05)
+
+    def end(self) -> None:
+        self.release.set()
+        close(self.page)
+
+
 def test_address_has_one_job_at_a_time() -> None:
     """A long job of one address, and those behind it, leave the other place of a line to others."""
-    begun: list[str] = []
-    release = threading.Event()
-
-    def work(name: str) -> None:
-        begun.append(name)
-        release.wait(60)
-
-    with gr.Blocks() as page:
-        gr.Button().click(work, gr.Textbox(), concurrency_id="model", concurrency_limit=2)
-    launch.limit_queue(page, 20)
-    _, address, _ = page.launch(prevent_thread_lock=True)
-    limit_connections(page.server, ["127.0.0.1"])
+    line = Line(places=2)
     try:
-        for name, place in (("many 0", "1"), ("many 1", "1"), ("many 2", "1"), ("one", "2")):
-            body = {"data": [name], "fn_index": 0, "session_hash": name}
-            headers = {"X-Forwarded-For": f"192.0.2.{place}"}
-            joined = httpx.post(f"{address}gradio_api/queue/join", json=body, headers=headers)
-            joined.raise_for_status()
-        end = time.monotonic() + 60
-        while len(begun) < 2 and time.monotonic() < end:
-            time.sleep(0.05)
+        for number in range(3):
+            line.join(f"many {number}", "192.0.2.1")
+        line.join("one", "192.0.2.2")
+        line.wait_for(2)
         time.sleep(0.5)
-        assert begun == ["many 0", "one"]
-        release.set()
-        while len(begun) < 4 and time.monotonic() < end:
-            time.sleep(0.05)
-        assert begun[2:] == ["many 1", "many 2"]
+        assert line.begun == ["many 0", "one"]
+        line.release.set()
+        line.wait_for(4)
+        assert line.begun[2:] == ["many 1", "many 2"]
     finally:
-        release.set()
-        close(page)
+        line.end()
 
 
 def test_session_has_no_page_copy() -> None:
@@ -412,40 +429,19 @@ def test_omitted_parameters_have_first_values() -> None:
 
 def test_addresses_take_turns() -> None:
     """Addresses take turns however many jobs one has waiting, and by the time that theirs took."""
-    order: list[str] = []
-    begins, release = threading.Event(), threading.Event()
-
-    def work(name: str) -> None:
-        order.append(name)
-        begins.set()
-        release.wait(60)
-
-    with gr.Blocks() as page:
-        gr.Button().click(work, gr.Textbox(), concurrency_id="model", concurrency_limit=1)
-    launch.limit_queue(page, 20)
-    _, address, _ = page.launch(prevent_thread_lock=True)
-    limit_connections(page.server, ["127.0.0.1"])
-
-    def join(name: str, place: str) -> None:
-        body = {"data": [name], "fn_index": 0, "session_hash": name}
-        headers = {"X-Forwarded-For": place}
-        httpx.post(f"{address}gradio_api/queue/join", json=body, headers=headers).raise_for_status()
-
+    line = Line(places=1)
     try:
-        join("many 0", "192.0.2.1")
-        assert begins.wait(60)
+        line.join("many 0", "192.0.2.1")
+        line.wait_for(1)
         for number in range(1, 5):
-            join(f"many {number}", "192.0.2.1")
-        join("one", "192.0.2.2")
-        join("another", "192.0.2.3")
-        join("one again", "192.0.2.2")
-        release.set()
-        end = time.monotonic() + 60
-        while len(order) < 8 and time.monotonic() < end:
-            time.sleep(0.05)
-        assert order == [
+            line.join(f"many {number}", "192.0.2.1")
+        line.join("one", "192.0.2.2")
+        line.join("another", "192.0.2.3")
+        line.join("one again", "192.0.2.2")
+        line.release.set()
+        line.wait_for(8)
+        assert line.begun == [
             "many 0", "one", "another", "one again", "many 1", "many 2", "many 3", "many 4",
         ]  # fmt: skip
     finally:
-        release.set()
-        close(page)
+        line.end()

@@ -203,7 +203,7 @@ def launch(
                 Middleware(TakeTurns),
                 Middleware(FrontendFiles, FRONTEND),
                 Middleware(SafeHeaders, os.environ),
-                Middleware(AnswerHeads),
+                Middleware(AnswerHeads, (GRADIO,)),
                 Middleware(ServeOnly, GRADIO, SERVED),
                 Middleware(FrontPage, opened, _first_card(site) if not chosen.kiosk else ""),
                 Middleware(PaceCalls, CALLS),

@@ -105,15 +105,15 @@ class AnswerHeads:
     """ASGI middleware that answers HEAD as GET, without the body: monitors and previews of links
     ask so whether a page is there.
 
-    prefix: of paths that have answers of their own, or none that end.
+    others: how the paths begin that have answers of their own, or none that end.
     """
 
-    def __init__(self, app: ASGIApp, prefix: str = "/gradio_api/") -> None:
-        self.app, self._prefix = app, prefix
+    def __init__(self, app: ASGIApp, others: tuple[str, ...] = ()) -> None:
+        self.app, self._others = app, others
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve the request."""
-        if scope.get("method") != "HEAD" or scope["path"].startswith(self._prefix):
+        if scope.get("method") != "HEAD" or scope["path"].startswith(self._others):
             await self.app(scope, receive, send)
             return
 

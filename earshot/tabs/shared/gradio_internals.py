@@ -533,7 +533,7 @@ def limit_waiting(page: gr.Blocks, limits: Waiting, addresses: Addresses) -> Non
                     return [event], False, line
         return None
 
-    async def charged(events: list[Event], *rest: Any) -> None:
+    async def timed(events: list[Event], *rest: Any) -> None:
         line, whose = events[0].concurrency_id, address_of_event(events[0])
         turn, began = lines[line].of(whose), time.monotonic()
         lines[line].serve(turn)
@@ -580,7 +580,7 @@ def limit_waiting(page: gr.Blocks, limits: Waiting, addresses: Addresses) -> Non
 
     queue.push = limited  # type: ignore[method-assign]
     queue.get_events = in_turn  # type: ignore[method-assign]
-    queue.process_events = charged  # type: ignore[method-assign]
+    queue.process_events = timed  # type: ignore[method-assign]
 
 
 def _is_name(session: str | None) -> bool:
