@@ -42,9 +42,8 @@ def address(tiny_checkpoints: Path, tmp_path_factory: pytest.TempPathFactory) ->
     model = str(tiny_checkpoints / "sound-cnn")
     index = write_library(folder, SoundSearch.from_pretrained(model, "cpu"))
     tests = listening_tests.opened(folder / "studies", None)
-    page = site.build(
-        Services(device="cpu", tests=tests), tiny_checkpoints, sound_model=[model], index=index
-    )
+    services = Services(device="cpu", tests=tests, transcriber=site.transcriber("", "cpu"))
+    page = site.build(services, tiny_checkpoints, sound_model=[model], index=index)
     yield launch.launch(page, launch.options([], {}), block=False)
     close(page)
 

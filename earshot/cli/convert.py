@@ -87,7 +87,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--transcripts",
         action="store_true",
-        help="print the transcripts of the source and of its conversion by a recogniser, too",
+        help="print the transcripts of the source and of its conversion by a recogniser, too, and "
+        "say where it guesses, as at other languages than English: about as long again",
     )
     files.add_no_mark(parser)
     options = parser.parse_args(arguments)

@@ -183,6 +183,7 @@ CALLS: Final[dict[str, list[Any]]] = {
     "api/draft_listening_test": [NOWHERE, "ab", "", "", "", "", "", "20"],
     "api/detect": [NOWHERE],
     "api/encode": [NOWHERE, "vqvae-64"],
+    "api/transcribe": [NOWHERE],
     "api/embed_audio": [NOWHERE],
     "api/embed_words": [[NOWHERE]],
     "api/compare_words": [[NOWHERE, NOWHERE], "butterfly"],

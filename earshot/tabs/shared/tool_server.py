@@ -48,6 +48,7 @@ TOOLS: Final = (
     "convert",
     "encode",
     "decode",
+    "transcribe",
     "embed_audio",
     "embed_text",
     "nearest",

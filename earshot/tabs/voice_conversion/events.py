@@ -298,7 +298,8 @@ class ConversionAPI:
             units: the units, as /decode takes them: {"model": name, "fingerprint": of
                 its codebook, "step": seconds a unit, "codes": list of int, -1 for silence; where
                 the model has them "vectors", one a unit, and "intonation"; "edited": indices of
-                the units that an edit put in; "notices": sentences about the recording}.
+                the units that an edit put in; "notices": sentences about the recording. Of clean
+                speech none says that it is not English: /transcribe does, where it is offered}.
             numbers: units, bit/s, compression and computing time, in words.
         """
         return self._converted(

@@ -3,7 +3,7 @@ only; a blind vote, in which one press says which of two systems is clearer; and
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -15,12 +15,23 @@ from markupsafe import Markup
 
 from earshot.core.errors import InputError
 from earshot.media.audio.speech import LABEL
+from earshot.media.constants import SAMPLE_RATE
 from earshot.study.design import Item, Test
 from earshot.study.library import VOTE, TestLibrary
 from earshot.tabs.components.blind_vote import standing
 from earshot.tabs.components.lanes import Lane, Spectrogram, UnitCells
 from earshot.tabs.components.timeline import File, TimelineSpec, timeline, wav
-from earshot.tabs.shared.events import LAST, Update, Values, queued, reporting, say, stoppable
+from earshot.tabs.shared.events import (
+    LAST,
+    Update,
+    Values,
+    answering,
+    offer,
+    queued,
+    reporting,
+    say,
+    stoppable,
+)
 from earshot.tabs.shared.gradio_internals import event_data
 from earshot.tabs.shared.html import icon, render
 from earshot.tabs.shared.parts import Section
@@ -110,6 +121,46 @@ class TranscriptPanel(Section):
         content = result.source.content
         source = past[1] if past and past[0] == content else transcriber(content)
         return {self.words: words_html(source, converted), self.source: (content, source)}
+
+
+@dataclass(frozen=True)
+class TranscriptAPI:
+    """The endpoint that transcribes. load: returns the recogniser."""
+
+    load: "Callable[[], Transcriber]"
+
+    @answering
+    def transcribe(self, audio: str) -> dict[str, Any]:
+        """Transcribe English speech by the recogniser that conversions stand on, and say where it
+        guesses, as at another language. It takes about as long as a conversion.
+
+        Args:
+            audio: a recording of speech, or a conversion, 0.1 to 60 s.
+
+        Returns:
+            transcript: {"text": the words, "confidence": the recogniser's in them, from 0 to 1,
+                "notices": why they tell nothing of what a conversion keeps: there are none, or they
+                are guesses}.
+        """
+        from earshot.media.audio.load import load  # late, for they load SciPy and torch
+        from earshot.pretrained.checkpoint import CheckpointError
+        from earshot.pretrained.recogniser import MAX_SECONDS, Transcript
+        from earshot.pretrained.speech_segments import has_speech
+
+        waveform = load(audio, SAMPLE_RATE, MAX_SECONDS).waveform
+        try:
+            transcriber = self.load()
+        except (FileNotFoundError, CheckpointError) as error:
+            raise InputError(str(error)) from error
+        words = transcriber((SAMPLE_RATE, waveform)) if has_speech(waveform) else Transcript(())
+        notices = [words.doubt] if words.doubt else []
+        return {"text": words.text, "confidence": words.confidence, "notices": notices}
+
+    def declare(self, audio: gr.Audio) -> None:
+        """Add the endpoint to the page. audio: a component of the type of its input."""
+        with gr.Row(visible=False):
+            transcript = gr.JSON(label="transcript")
+            offer(gr.Button(), self.transcribe, audio, transcript, TRANSCRIPTS_QUEUE)
 
 
 def words_html(source: "Transcript | None", converted: "Transcript") -> Markup:

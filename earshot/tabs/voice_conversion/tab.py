@@ -35,7 +35,12 @@ from earshot.tabs.voice_conversion.events import (
 )
 from earshot.tabs.voice_conversion.live import LivePanel
 from earshot.tabs.voice_conversion.own_voice import OwnVoicePanel
-from earshot.tabs.voice_conversion.panels import RatesPanel, TranscriptPanel, VotePanel
+from earshot.tabs.voice_conversion.panels import (
+    RatesPanel,
+    TranscriptAPI,
+    TranscriptPanel,
+    VotePanel,
+)
 from earshot.tabs.voice_conversion.side_by_side import ConversionSideBySide
 from earshot.tabs.voice_conversion.speaking import (
     ALONE,
@@ -204,6 +209,7 @@ def _layout(tab: gr.Blocks, offer: "Offer[Converter]", services: Services) -> No
     loaded = {units_file, *chosen.components}
     jobs.append(on_model(units_file.upload, events.load, loaded, **quick))
     if words:
+        TranscriptAPI(words.load).declare(audio)
         for job in jobs:
             words.follow(job, result)
     lanes.edit(reporting(events.edit, message), inputs=result, outputs=outputs, **HIDDEN)

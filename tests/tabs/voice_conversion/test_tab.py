@@ -12,7 +12,9 @@ from gradio_client import Client, handle_file
 from gradio_client.exceptions import AppError
 
 from earshot.app import launch, site
+from earshot.core.paths import ASSETS
 from earshot.media.audio.load import wav_bytes
+from earshot.pretrained.recogniser import A_GUESS, NO_WORDS
 from earshot.systems.voice_conversion import settings
 from earshot.systems.voice_conversion.units import Units
 from earshot.tabs.shared.services import Services
@@ -28,7 +30,9 @@ RATE = 16_000
 
 @pytest.fixture(scope="module")
 def client(tiny_checkpoints: Path) -> Iterator[Client]:
-    page = site.build(Services(device="cpu"), tiny_checkpoints)
+    page = site.build(
+        Services(device="cpu", transcriber=site.transcriber("", "cpu")), tiny_checkpoints
+    )
     address = launch.launch(page, launch.options([], {}), block=False)
     yield Client(address, verbose=False)
     close(page)
@@ -58,7 +62,7 @@ def test_tab_offers_choices_of_pipeline() -> None:
 def test_api_has_these_public_endpoints_only(client: Client) -> None:
     api = client.view_api(return_format="dict")
     assert isinstance(api, dict)
-    voices = {"/convert", "/speak_as_nobody", "/encode", "/decode"}
+    voices = {"/convert", "/speak_as_nobody", "/encode", "/decode", "/transcribe"}
     sounds = {"/search_sounds", "/similar_sounds"}
     words = {"/embed_audio", "/embed_text", "/nearest", "/compare_words"}
     words |= {"/find_word", "/embed_words", "/check_pronunciation"}
@@ -112,6 +116,18 @@ def test_decode_lasts_as_long_as_units(client: Client, speech: Any, model: str) 
     wav = client.predict(json.loads(shorter.to_json()), "TF2", "neural", "keep", api_name="/decode")
     assert seconds(wav) == pytest.approx(5 * units["step"])
     assert b"Converted by Earshot" in Path(wav).read_bytes()
+
+
+def test_transcribe_says_it_guesses_other_languages(client: Client, speech: Any) -> None:
+    """It hears English, and no words in noise."""
+    mandarin = ASSETS / "words" / "zhong1_guo2-espeak-woman.ogg"
+    recordings = [handle_file(ASSETS / "examples" / "woman-lighthouse.ogg"), handle_file(mandarin)]
+    english, guessed, noise = [
+        client.predict(each, api_name="/transcribe") for each in (*recordings, speech)
+    ]
+    assert "keeper of the old" in english["text"] and english["notices"] == []
+    assert guessed["notices"] == [A_GUESS] and guessed["confidence"] < english["confidence"]
+    assert noise == {"text": "", "confidence": 0, "notices": [NO_WORDS]}
 
 
 def test_endpoints_explain_invalid_input(client: Client, tmp_path: Path) -> None:
