@@ -18,6 +18,11 @@ CLIPPED = """words => words
   .filter((word) => word.offsetWidth > word.parentElement.clientWidth
     || getComputedStyle(word).writingMode !== "horizontal-tb")
   .map((word) => word.textContent)"""
+# Where sliders begin and end, of which each has a row for itself.
+PLACES = """sliders => sliders.map((slider) => {
+  const { left, right } = slider.getBoundingClientRect();
+  return [left, right];
+})"""
 # Notes what the box of the camera plays, and the addresses that stand for files.
 OBSERVE = """() => {
   window.sources = new Set();
@@ -90,10 +95,12 @@ def test_file_without_video_shows_only_error(visit: Visit, page: Page, tmp_path:
 
 @pytest.mark.stays
 def test_example_is_read_in_one_click(visit: Visit, page: Page) -> None:
-    """The example changes its voice afterwards."""
+    """Its sentence is in sight, and the example changes its voice afterwards."""
+    visit.resize("desktop")
     read(visit, "Kofi")
     result = page.locator(".room-result:visible")
     words = result.locator("h3").inner_text()
+    expect(result.locator("h3")).to_be_in_viewport(ratio=1)
     expect(result).to_contain_text("of 6 words of")
     hertz = int(re.findall(r"spoken at (\d+) Hz", result.inner_text())[0])
     pitch = page.get_by_role("slider", name=re.compile("Pitch"))
@@ -172,6 +179,9 @@ def test_camera_recording_is_read_after_countdown(visit: Visit, page: Page) -> N
     expect(page.locator(".room-result:visible .found")).to_contain_text(
         f"of 6 words of “{next_sentence}”"
     )
+    expect(page.locator(".room-result:visible h3")).to_be_in_viewport(ratio=1)
+    sliders = page.locator(".lip-voice input[type=range]").evaluate_all(PLACES)
+    assert sliders[0] == sliders[1]
     expect(page.locator(".block.numbers:visible")).to_contain_text("frames")
     expect(page.get_by_role("button", name="Compare with the original audio")).to_be_hidden()
     visit.look("spoken")

@@ -168,9 +168,12 @@ def _layout(offer: "Offer[LipToSpeech]", services: Services) -> None:
                 with gr.Column(min_width=220):
                     voice = gr.Dropdown(_voices(lent), value=FACE, label="Voice")
                     voice_message = gr.HTML()
-                pitch = gr.Slider(*PITCHES, value=120, step=1, label="Pitch", info="mean F0 in Hz")
+                wide: dict[str, Any] = {"min_width": 220}  # beside each other where both fit
+                pitch = gr.Slider(
+                    *PITCHES, value=120, step=1, label="Pitch", info="mean F0 in Hz", **wide
+                )
                 timbre = gr.Slider(
-                    0, 1, value=0.5, step=0.01, label="Timbre", info="from dark to bright"
+                    0, 1, value=0.5, step=0.01, label="Timbre", info="from dark to bright", **wide
                 )
             LipSideBySide(offer, services, visit, [voice, pitch, timbre, owner, vocoder])
     how_it_works(__file__)
