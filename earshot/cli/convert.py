@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from earshot.cli import files
 from earshot.cli.files import Job
@@ -22,7 +22,7 @@ from earshot.core.files import write
 from earshot.core.paths import CHECKPOINTS
 from earshot.media.audio.load import loudness, match_loudness
 from earshot.media.encode import FORMATS
-from earshot.pretrained.voice import STRENGTH, Nobody
+from earshot.pretrained.voice import STRENGTH, Nobody, voice_named
 from earshot.provenance.detection import notices_of_mark
 from earshot.provenance.manifest import write_speech
 from earshot.provenance.mark import marked
@@ -36,6 +36,13 @@ if TYPE_CHECKING:
     from earshot.systems.voice_conversion import Converter, Voice
 
 ENDINGS: Final = (*FORMATS, ".json")
+TO: Final[dict[str, Any]] = {  # the option: a shipped voice by either of its names, or nobody
+    "type": voice_named,
+    "choices": (*settings.VOICES, settings.NOBODY),
+    "default": settings.DEFAULT_VOICE,
+    "metavar": "VOICE",
+    "help": f"{files.NAMED}, or {settings.NOBODY} (default: %(default)s)",
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -43,9 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = files.parser_of("convert", "recordings or units files", __doc__)
     files.add_output(parser, f"a {', '.join(ENDINGS)}", required=True)
     target = parser.add_mutually_exclusive_group()
-    target.add_argument(
-        "--to", choices=(*settings.VOICES, settings.NOBODY), default=settings.DEFAULT_VOICE
-    )
+    target.add_argument("--to", **TO)
     target.add_argument(
         "--reference",
         type=typed_path,

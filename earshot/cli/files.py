@@ -18,6 +18,7 @@ from earshot.core.console import text_of, typed_name, typed_path
 from earshot.core.errors import InputError
 from earshot.core.files import check_new, files_below
 from earshot.core.paths import as_stored
+from earshot.pretrained.voice import NAMES
 from earshot.provenance.mark import NO_MARK
 from earshot.sound_index.address import name_of
 
@@ -32,6 +33,10 @@ ENDINGS: Final = frozenset(
     "3g2 3gp aac ac3 aif aifc aiff amr ape asf au avi caf csv dsf dts eac3 flac flv json m4a "
     "m4b m4v mka mkv mov mp2 mp3 mp4 mpeg mpg mts npy oga ogg ogv opus rf64 snd sph spx tta ts "
     "txt voc w64 wav wave weba webm wma wmv wv".split()
+)
+
+NAMED: Final = ", ".join(  # for help: of the shipped voices, what the page calls each
+    voice if voice == name else f"{voice} or {name}" for voice, name in NAMES.items()
 )
 
 # What a file gives: the line to print, if any, and notices about the file.

@@ -31,8 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--voice",
         default=FACE,
-        help="of the speech: one of any-voice's, such as Nell (default: that which the face "
-        "suggests)",
+        help=f"of the speech: {files.NAMED} (default: that which the face suggests)",
     )
     parser.add_argument("--vocoder", choices=["neural", "griffin-lim"], default="neural")
     parser.add_argument(

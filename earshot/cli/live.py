@@ -22,7 +22,7 @@ from typing import Any, Final
 import numpy as np
 
 from earshot.cli import files
-from earshot.cli.convert import target_of, voice_of_clip
+from earshot.cli.convert import TO, target_of, voice_of_clip
 from earshot.core.console import explained, typed_path
 from earshot.core.errors import InputError
 from earshot.core.paths import CHECKPOINTS
@@ -102,8 +102,7 @@ def _parser() -> argparse.ArgumentParser:
             f"--{kind}", metavar="DEVICE", help="its number, or a part of its name; the default's"
         )
     to = parser.add_mutually_exclusive_group()
-    voices = (*settings.VOICES, settings.NOBODY)
-    to.add_argument("--to", choices=voices, default=settings.DEFAULT_VOICE)
+    to.add_argument("--to", **TO)
     to.add_argument(
         "--reference",
         type=typed_path,

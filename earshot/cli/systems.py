@@ -8,6 +8,7 @@ import numpy as np
 
 from earshot.core.errors import InputError
 from earshot.core.paths import ASSETS
+from earshot.pretrained.voice import voice_named
 from earshot.study.design.folder import SOUNDS
 from earshot.systems.voice_conversion.settings import VOICES
 
@@ -29,7 +30,7 @@ def converter(system: Any) -> "Convert":
             if target not in voices:
                 voices[target] = system.voice_from(target)
             speech = system(file, voices[target]).converted
-        elif target in system.voices:
+        elif target and voice_named(target) in system.voices:
             speech = system(file, target).converted
         else:
             raise InputError(f"It has no voice {target}, only {', '.join(system.voices)}.")
@@ -51,6 +52,7 @@ class PluggedConvert:
     def __call__(self, file: Path, target: Path | str | None) -> tuple[np.ndarray, int]:
         system = self._system
         name = target.stem if isinstance(target, Path) else target or ""
+        name = name if name in system.voices else voice_named(name)
         sample = target if isinstance(target, Path) else ASSETS / "voices" / f"{name}.ogg"
         if name not in system.voices and system.any_voice and not sample.exists():
             raise InputError(f"It has no voice {name}: name a recording of it.")

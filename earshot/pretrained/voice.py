@@ -16,6 +16,24 @@ from earshot.media.constants import LOG_F0_BELIEF, LOG_F0_VARIANCE
 ONE_VOICE = 0.45
 STRENGTH = 0.8  # of Nobody, unless another is asked for
 SEED_BITS = 48  # that JavaScript has as whole numbers
+NAMES = {  # of the shipped voices: what networks and files call them, and what people do
+    "SF1": "Sophie",
+    "TF2": "Tessa",
+    "SM1": "Simon",
+    "TM3": "Theo",
+    "S1": "Stan",
+    "Nell": "Nell",
+    "Odile": "Odile",
+    "Vera": "Vera",
+    "Heart": "Heart",
+}
+
+
+def voice_named(name: str) -> str:
+    """Return what networks and files call a voice that is given as people call it, as TF2 is Tessa;
+    any other name stays as it is.
+    """
+    return {called.lower(): voice for voice, called in NAMES.items()}.get(name.lower(), name)
 
 
 @dataclass(frozen=True, eq=False)

@@ -39,7 +39,7 @@ from earshot.pretrained.checkpoint import (
     read_config,
     weights_hash,
 )
-from earshot.pretrained.voice import Voice
+from earshot.pretrained.voice import Voice, voice_named
 from earshot.pretrained.windows import in_windows
 from earshot.provenance import manifest
 from earshot.provenance.mark import marked
@@ -243,10 +243,11 @@ class LipToSpeech:
         if not isinstance(voice, FaceVoice) and not self.voices:
             raise InputError(f"{self.name} speaks in the voice of a face only.")
         if isinstance(voice, str):
-            if voice not in self.voices:
+            shipped = voice_named(voice)
+            if shipped not in self.voices:
                 names = ", ".join(self.voices)
                 raise InputError(f"There is no voice {voice}. Choose one of {names}.")
-            return self._any_voice.voices[voice]
+            return self._any_voice.voices[shipped]
         lowest, highest = self.PITCHES
         if isinstance(voice, FaceVoice) and not (
             lowest <= voice.pitch <= highest and 0 <= voice.timbre <= 1

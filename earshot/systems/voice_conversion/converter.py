@@ -22,7 +22,7 @@ from earshot.pretrained.checkpoint import CheckpointError
 from earshot.pretrained.nobody import even_tempo
 from earshot.pretrained.recogniser import Transcriber, Transcript
 from earshot.pretrained.speech_segments import has_speech
-from earshot.pretrained.voice import Nobody, Voice
+from earshot.pretrained.voice import Nobody, Voice, voice_named
 from earshot.provenance import manifest
 from earshot.provenance.mark import marked
 from earshot.systems.voice_conversion import settings
@@ -137,8 +137,8 @@ class Converter(ABC):
         intonation: str | None = None,
         loudness: str = settings.LOUDNESS[0],
     ) -> Conversion:
-        """Speak the words of ``audio`` in the voice ``target``: a name of ``voices``, a Voice, or
-        Nobody, who has another tempo as well.
+        """Speak the words of ``audio`` in the voice ``target``: a name of ``voices``, or its
+        other in NAMES; a Voice; or Nobody, who has another tempo as well.
 
         audio: a recording, or the content of one by this model or another with its encoder.
         vocoder, intonation: without them, the first of ``vocoders`` and ``intonations``. loudness:
@@ -233,6 +233,8 @@ class Converter(ABC):
         vocoder, intonation = vocoder or self.vocoders[0], intonation or self.intonations[0]
         if isinstance(target, Nobody):
             target = self.nobody(target)
+        elif isinstance(target, str):
+            target = voice_named(target)
         speech = self._speak(units, target, vocoder, intonation)
         voice = target.kind if isinstance(target, Voice) else SHIPPED
         preserved = ("words", "timing", *(["intonation"] if intonation == "keep" else []))

@@ -5,6 +5,7 @@ from typing import Final
 
 from earshot.media.constants import SAMPLE_RATE
 from earshot.models.any_voice import CONTINUOUS as CONTINUOUS
+from earshot.pretrained.voice import NAMES
 
 ANY_VOICE: Final = "any-voice"  # the checkpoint of all models but those called vqvae
 
@@ -25,7 +26,7 @@ MODELS: Final = {
 LIVE: Final = (ANY_VOICE, "vqvae-512")  # checkpoints that convert live: the first that is there
 # What configs name, for what needs them before a model is loaded (tests/test_checkpoints.py).
 VQVAE_VOICES: Final = ("SF1", "TF2", "SM1", "TM3", "S1")
-VOICES: Final = (*VQVAE_VOICES, "Nell", "Odile", "Vera", "Heart")
+VOICES: Final = tuple(NAMES)
 DEFAULT_VOICE: Final = "TF2"
 VOCODERS: Final = ("neural", "griffin-lim")  # the default first
 INTONATIONS: Final = ("keep", "predicted")  # the default first

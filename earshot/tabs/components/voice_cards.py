@@ -8,6 +8,7 @@ from urllib.parse import quote
 import gradio as gr
 
 from earshot.media.pictures import ink_on
+from earshot.pretrained.voice import NAMES
 from earshot.tabs.shared.html import render
 
 # A click on a card is told even where it is chosen already: a voice clicked is a voice heard. That
@@ -50,18 +51,20 @@ class Card(NamedTuple):
     color: str
 
 
-# By what pipelines, programs and files call them; the colours are Okabe and Ito's.
-VOICES: Final = {
-    "SF1": Card("Sophie", "woman, lighter", "#56b4e9"),
-    "TF2": Card("Tessa", "woman, fuller", "#e69f00"),
-    "SM1": Card("Simon", "man, lighter", "#009e73"),
-    "TM3": Card("Theo", "man, deeper", "#0072b2"),
-    "S1": Card("Stan", "man, clipped and quick", "#d55e00"),
-    "Nell": Card("Nell", "woman, clear and trained", "#cc79a7"),
-    "Odile": Card("Odile", "woman, warm, a French speaker", "#f0e442"),
-    "Vera": Card("Vera", "woman, bright, a Russian speaker", "#999999"),
-    "Heart": Card("Heart", "woman, synthetic: nobody's voice", "#8c6d31"),
+# The colours are Okabe and Ito's.
+LOOKS: Final = {
+    "SF1": ("woman, lighter", "#56b4e9"),
+    "TF2": ("woman, fuller", "#e69f00"),
+    "SM1": ("man, lighter", "#009e73"),
+    "TM3": ("man, deeper", "#0072b2"),
+    "S1": ("man, clipped and quick", "#d55e00"),
+    "Nell": ("woman, clear and trained", "#cc79a7"),
+    "Odile": ("woman, warm, a French speaker", "#f0e442"),
+    "Vera": ("woman, bright, a Russian speaker", "#999999"),
+    "Heart": ("woman, synthetic: nobody's voice", "#8c6d31"),
 }
+# By what pipelines, programs and files call them.
+VOICES: Final = {voice: Card(name, *LOOKS[voice]) for voice, name in NAMES.items()}
 
 
 def voice_cards(

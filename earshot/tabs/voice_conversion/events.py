@@ -286,8 +286,9 @@ class ConversionAPI:
 
         Args:
             audio: a recording of speech, 0.1 to 60 s.
-            target: the voice: SF1, TF2, SM1, TM3, S1, Nell, Odile, Vera or Heart. Or nobody, as
-                /speak_as_nobody draws it. vqvae models have the first five.
+            target: the voice: SF1, TF2, SM1, TM3, S1, Nell, Odile, Vera or Heart. The page calls
+                the first five Sophie, Tessa, Simon, Theo and Stan, which are understood, too; vqvae
+                models have these alone. Or nobody, as /speak_as_nobody draws it.
             model: continuous, units-512x3, units-512x2, units-512, units-256, units-128, units-64,
                 vqvae-512, vqvae-256, vqvae-128 or vqvae-64.
             vocoder: neural or griffin-lim.
@@ -355,8 +356,8 @@ class ConversionAPI:
 
         Args:
             units: as /convert returns them.
-            target: the voice: SF1, TF2, SM1, TM3, S1, Nell, Odile, Vera or Heart. Or nobody, who
-                has the tempo of the units. vqvae models have the first five.
+            target: the voice, as /convert takes it: SF1, TF2, SM1, TM3, S1, Nell, Odile, Vera or
+                Heart. Or nobody, who has the tempo of the units.
             vocoder: neural or griffin-lim.
             intonation: keep, the source's, or predicted. vqvae models predict it always.
 

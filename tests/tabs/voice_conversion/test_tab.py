@@ -113,7 +113,9 @@ def test_convert_keeps_intonation_where_possible(client: Client, speech: Any) ->
 def test_decode_lasts_as_long_as_units(client: Client, speech: Any, model: str) -> None:
     units = client.predict(speech, model, api_name="/encode")
     shorter = delete_units(Units.from_json(json.dumps(units)), range(5, len(units["codes"])))
-    wav = client.predict(json.loads(shorter.to_json()), "TF2", "neural", "keep", api_name="/decode")
+    wav = client.predict(
+        json.loads(shorter.to_json()), "Tessa", "neural", "keep", api_name="/decode"
+    )
     assert seconds(wav) == pytest.approx(5 * units["step"])
     assert b"Converted by Earshot" in Path(wav).read_bytes()
 
