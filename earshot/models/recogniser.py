@@ -9,6 +9,7 @@ Shapes: B batch, T samples, N = T / 384 states, U = T / 320 steps of 20 ms, D wi
 H heads, L layers taken.
 """
 
+import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -140,6 +141,32 @@ class FeedForward(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         """Transform x (B, N, D) → (B, N, D)."""
         return self.fc2(F.gelu(self.fc1(x)))
+
+
+class LowRank(nn.Module):
+    """A product of low rank for every matrix of the encoder's layers, to be added to it (LoRA: Hu
+    et al. 2022). It begins as zeros.
+    """
+
+    def __init__(self, config: EncoderConfig, rank: int) -> None:
+        super().__init__()
+        width, inner = config.width, config.inner
+        shapes = [*[(width, width)] * 4, (inner, width), (width, inner)] * config.layers
+        self.up = nn.ParameterList(torch.zeros(rows, rank) for rows, _ in shapes)
+        self.down = nn.ParameterList(torch.randn(rank, n) / n**0.5 for _, n in shapes)
+
+    def sums(self, encoder: Encoder) -> dict[str, Tensor]:
+        """Compute the matrices of an encoder's layers with the products, by their names in it."""
+        weights = encoder.layers.named_parameters(prefix="layers")
+        matrices = [(name, weight) for name, weight in weights if weight.ndim == 2]
+        products = zip(matrices, self.up, self.down, strict=True)
+        return {name: weight + up @ down for (name, weight), up, down in products}
+
+    def folded_into(self, recogniser: "RecogniserStates") -> "RecogniserStates":
+        """Copy a recogniser, of which others may have use, with the products added."""
+        folded = copy.deepcopy(recogniser)
+        folded.encoder.load_state_dict(self.sums(recogniser.encoder), strict=False)
+        return folded
 
 
 class RecogniserStates(nn.Module):

@@ -26,7 +26,7 @@ from earshot.models.any_voice.content import (
 )
 from earshot.models.any_voice.inverter import ContourPredictor, Inverter, InverterConfig
 from earshot.models.any_voice.voices import ReferenceConfig, ReferenceEncoder, Voices, VoiceTable
-from earshot.models.recogniser import STEP, RecogniserStates
+from earshot.models.recogniser import STEP, EncoderConfig, LowRank, RecogniserStates
 from earshot.models.vocoder import Vocoder, VocoderConfig
 from earshot.pretrained.checkpoint import companion, load_weights, read_config
 from earshot.pretrained.correction import missing
@@ -39,6 +39,7 @@ WINDOW: Final = 256  # frames in one pass of inverter or contour predictor
 OVERLAP: Final = 40  # frames
 ENCODER_WINDOW: Final = 512  # steps in one pass of recogniser and adapter
 ENCODER_OVERLAP: Final = 100  # steps
+LOW_RANK: Final = "low_rank"  # part of a checkpoint whose recogniser was taught, and its rank
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +89,10 @@ class Networks:
         assert isinstance(adapter, Adapter)
         layers = adapter.config.recogniser_layers
         recogniser = load_states(layers, config.get("recogniser"), device.type)
+        if LOW_RANK in parts:
+            low_rank = parts.pop(LOW_RANK)
+            assert isinstance(low_rank, LowRank)
+            recogniser = low_rank.folded_into(recogniser)
         return cls(
             **dict(parts.items()),  # type: ignore[arg-type]
             recogniser=recogniser,
@@ -178,7 +183,7 @@ def build(config: Mapping[str, Any]) -> nn.ModuleDict:
         for part in ("adapter", "bottleneck")
     )
     reference = ReferenceConfig(**config["reference"])
-    return nn.ModuleDict(
+    parts = nn.ModuleDict(
         {
             "adapter": Adapter(AdapterConfig(**adapter)),
             "bottleneck": Bottleneck(BottleneckConfig(**bottleneck)),
@@ -187,6 +192,9 @@ def build(config: Mapping[str, Any]) -> nn.ModuleDict:
             "voices": VoiceTable(len(config["voices"]), reference.voice_width),
         }
     )
+    if LOW_RANK in config:
+        parts[LOW_RANK] = LowRank(EncoderConfig(), config[LOW_RANK])
+    return parts
 
 
 def _tuple(value: Any) -> Any:

@@ -1,5 +1,6 @@
 """The training loop: budgets, averaged weights, and losses that are no numbers."""
 
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -102,3 +103,20 @@ def test_nan_gradient_leaves_state_whole(tmp_path: Path, monkeypatch: pytest.Mon
     saved = torch.load(tmp_path / "net.state", weights_only=True)
     assert saved["step"] == 3
     assert bool(saved["network"]["weight"].isfinite().all())
+
+
+def test_sigterm_ends_training_at_saved_step(tmp_path: Path) -> None:
+    """The step is finished, and the training goes on after it."""
+    network, before = nn.Linear(1, 1), signal.getsignal(signal.SIGTERM)
+
+    def loss(share: float) -> Tensor:
+        if share == 0.5:
+            signal.raise_signal(signal.SIGTERM)
+        return network.weight.sum()
+
+    with pytest.raises(SystemExit, match="step 3"):
+        train(network, tmp_path, Budget(steps=4), loss)
+    assert torch.load(tmp_path / "net.state", weights_only=True)["step"] == 3
+    assert signal.getsignal(signal.SIGTERM) == before
+    train(network, tmp_path, Budget(steps=4), loss)
+    assert torch.load(tmp_path / "net.state", weights_only=True)["step"] == 4

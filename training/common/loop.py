@@ -3,10 +3,13 @@
 import copy
 import json
 import math
+import signal
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -215,7 +218,7 @@ def fit(
     training; schedule_of makes the schedule of the learning rate, by default WarmupCosine;
     max_norm: of the gradient, which is clipped. Returns the hours spent, over all runs, and the
     last score. Raises FloatingPointError where a loss or its gradient is no number: the last state
-    on disk is whole.
+    on disk is whole; SystemExit after SIGTERM, when the state is written.
     """
     optimizer = torch.optim.AdamW(
         network.parameters(), learning_rate, betas=betas, weight_decay=weight_decay
@@ -252,36 +255,51 @@ def fit(
     began = saved_at = time.monotonic()
     first = step
     running: dict[str, float] = {}
-    while not schedule.finished and (steps is None or step < steps):
-        with half_precision():
-            losses = step_loss(generator)
-        terms = losses if isinstance(losses, Mapping) else {"loss": losses}
-        values = torch.stack([term.float() for term in terms.values()])
-        optimizer.zero_grad()
-        values.sum().backward()
-        norm = nn.utils.clip_grad_norm_(network.parameters(), max_norm)
-        step += 1
-        if not (norm.isfinite() and values.isfinite().all()):
-            raise FloatingPointError(f"A loss or its gradient is no number at step {step}.")
-        optimizer.step()
-        schedule.step()
-        for name, value in zip(terms, values.tolist(), strict=True):
-            running[name] = 0.98 * running.setdefault(name, value) + 0.02 * value
-        now = time.monotonic()
-        if step % REPORT_EVERY == 0:
-            means = "  ".join(f"{name} {mean:.4f}" for name, mean in running.items())
-            if steps:
-                left = (now - began) / (step - first) * (steps - step) / 60
-                print(f"{step}/{steps}  {means}  {left:.1f} min left", flush=True)
-            else:
-                print(f"{step}  {means}", flush=True)
-        if now - saved_at > SAVE_EVERY or step == steps or schedule.finished:
-            hours += (now - saved_at) / 3600
-            saved_at = now
-            save()
+    with _ending_by_signal() as ending:
+        while not schedule.finished and (steps is None or step < steps):
+            with half_precision():
+                losses = step_loss(generator)
+            terms = losses if isinstance(losses, Mapping) else {"loss": losses}
+            values = torch.stack([term.float() for term in terms.values()])
+            optimizer.zero_grad()
+            values.sum().backward()
+            norm = nn.utils.clip_grad_norm_(network.parameters(), max_norm)
+            step += 1
+            if not (norm.isfinite() and values.isfinite().all()):
+                raise FloatingPointError(f"A loss or its gradient is no number at step {step}.")
+            optimizer.step()
+            schedule.step()
+            for name, value in zip(terms, values.tolist(), strict=True):
+                running[name] = 0.98 * running.setdefault(name, value) + 0.02 * value
+            now = time.monotonic()
+            if step % REPORT_EVERY == 0:
+                means = "  ".join(f"{name} {mean:.4f}" for name, mean in running.items())
+                if steps:
+                    left = (now - began) / (step - first) * (steps - step) / 60
+                    print(f"{step}/{steps}  {means}  {left:.1f} min left", flush=True)
+                else:
+                    print(f"{step}  {means}", flush=True)
+            last = ending.is_set() or step == steps or schedule.finished
+            if now - saved_at > SAVE_EVERY or last:
+                hours += (now - saved_at) / 3600
+                saved_at = now
+                save()
+            if ending.is_set():
+                raise SystemExit(f"Ended at step {step}, which is saved.")
     schedule.restore()
     network.eval()
     return {"hours": hours, "score": validate()}
+
+
+@contextmanager
+def _ending_by_signal() -> Iterator[Event]:
+    """Let SIGTERM set an event within the context, and end nothing."""
+    ending = Event()
+    before = signal.signal(signal.SIGTERM, lambda *_: ending.set())
+    try:
+        yield ending
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def save(

@@ -42,11 +42,11 @@ class VoiceConversionTraining(System):
         """Add the part to measure, further checkpoints, which of all, and judges of the hub."""
         evaluate.add_argument(
             "--part",
-            choices=["table", "noise", "unseen", "nobody"],
+            choices=["table", "noise", "unseen", "nobody", "hall"],
             default="table",
             help="noise: the default and the original, in babble at 20, 10, 5 and 0 dB; unseen: "
             "the default, to people whom no training knew; nobody: how far nobody's voice hides "
-            "speakers",
+            "speakers; hall: any-voice, and --compared's, in babble on validation",
         )
         evaluate.add_argument("--compared", type=Path, help="a folder of further checkpoints")
         evaluate.add_argument(
@@ -65,6 +65,12 @@ class VoiceConversionTraining(System):
         drawn = stages.add_parser("strangers", help="the data folder → what nobody is drawn from")
         drawn.add_argument("--data", help="the data folder; $EARSHOT_DATA unless named")
         drawn.set_defaults(run=_fit_strangers)
+        teaching = stages.add_parser(
+            "hall", help="arrays in OUT → a content encoder taught in noise"
+        )
+        teaching.add_argument("--out", type=Path, required=True)
+        teaching.add_argument("--steps", type=int, default=3_000, help="in all; resumes")
+        teaching.set_defaults(run=_teach)
         packing = stages.add_parser("pack", help="arrays in OUT → a small folder to carry")
         packing.add_argument("--to", type=Path, required=True)
         training = stages.add_parser("train-remote", help="a packed folder → OUT/checkpoints")
@@ -107,10 +113,12 @@ class VoiceConversionTraining(System):
         """Write the checkpoints of what was trained. Models over a front end stay with the person
         who trains them."""
         from training.voice_conversion.export import export, export_baselines
+        from training.voice_conversion.hall import export_taught
 
         own = arguments.out / "checkpoints" if front_end_of(arguments.out) else CHECKPOINTS
         export_baselines(arguments.out, own)
         export(arguments.out, own)
+        export_taught(arguments.out, own)
 
     def evaluate(self, data: Path, arguments: Arguments) -> None:
         """Measure the shipped checkpoints, those to compare them with, and the baselines."""
@@ -137,6 +145,12 @@ class VoiceConversionTraining(System):
             rows = nobody_rows(data, arguments.json, arguments.quick, arguments.only or ())
             if arguments.publish:
                 publish_table(rows, page, "nobody-results")
+            return
+        if arguments.part == "hall":
+            from training.voice_conversion.hall import SHIPPED, hall_rows
+
+            others = [arguments.compared / SHIPPED.name] if arguments.compared else []
+            hall_rows(data, [SHIPPED, *others], arguments.json)
             return
         if arguments.part == "unseen":
             rows = evaluate_unseen(data, CHECKPOINTS, arguments.json, arguments.quick)
@@ -169,6 +183,13 @@ def _fit_strangers(arguments: Arguments) -> None:
     from training.voice_conversion.nobody import fit_strangers
 
     fit_strangers(data_root(arguments.data))
+
+
+def _teach(arguments: Arguments) -> None:
+    from training.common.loop import Budget
+    from training.voice_conversion.hall import teach
+
+    teach(arguments.out, Budget(steps=arguments.steps))
 
 
 def _pack(arguments: Arguments) -> None:

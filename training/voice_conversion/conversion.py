@@ -59,40 +59,50 @@ RATES: Final = (0.82, 0.88, 0.94, 1.0, 1.06, 1.12, 1.18)
 SIZES_OF_HEART: Final = (0.82, 0.9, 1.1, 1.22)  # the synthetic voice is there in further sizes
 KNOTS: Final = 6
 EQUALISER_STD: Final = 0.5  # nepers at each knot
-SNR: Final = (0.0, 22.0)  # dB, lowest and highest
 N_TALKERS: Final = 6  # voices of the babble
-BABBLE, SOUND, COLOURED = 0.5, 0.2, 0.15  # shares of windows with each noise; the rest have none
 ROOM: Final = 0.3  # share of windows in a room
 DECAY: Final = (0.1, 0.6)  # seconds in which a room fades by 60 dB
 DIRECT: Final = (0.0, 12.0)  # dB of the direct sound to the room's
 LEVEL_STD: Final = 3.0  # dB
 
 
+@dataclass(frozen=True)
+class Noises:
+    """How noisy halls are: shares of windows with each noise, the rest have none; snr: dB, lowest
+    and highest."""
+
+    babble: float = 0.5
+    sound: float = 0.2
+    coloured: float = 0.15
+    snr: tuple[float, float] = (0.0, 22.0)
+
+
 class Halls:
     """A source of noise for waveforms, from other speech and from sounds."""
 
-    def __init__(self, speech: Speech, sounds: Tensor) -> None:
+    def __init__(self, speech: Speech, sounds: Tensor, noises: Noises = Noises()) -> None:
         """Keep speech and sounds: (N,) at 16 kHz in [-1, 1], no voices."""
-        self._speech, self._sounds = speech, sounds
+        self._speech, self._sounds, self._noises = speech, sounds, noises
 
     def augment(self, clean: Tensor) -> Tensor:
         """Put waveforms (B, T) into rooms and noise."""
         batch, length = clean.shape
         device = clean.device
         speech = equalise(self._in_rooms(clean))
-        kind = torch.rand(batch, 1, device=device)
+        kind, noises = torch.rand(batch, 1, device=device), self._noises
+        sounding = noises.babble + noises.sound
         noise = torch.where(
-            kind < BABBLE,
+            kind < noises.babble,
             unit_power(self._in_rooms(self._babble(batch, length))),
             torch.where(
-                kind < BABBLE + SOUND,
+                kind < sounding,
                 unit_power(self._sound(batch, length)),
                 unit_power(equalise(torch.randn(batch, length, device=device), 1.0)),
             ),
         )
-        snr = torch.empty(batch, 1, device=device).uniform_(*SNR)
+        snr = torch.empty(batch, 1, device=device).uniform_(*noises.snr)
         power = speech.square().mean(dim=1, keepdim=True).sqrt()
-        noisy = kind < BABBLE + SOUND + COLOURED
+        noisy = kind < sounding + noises.coloured
         mixed = speech + noisy * noise * power * 10 ** (-snr / 20)
         level = LEVEL_STD * torch.randn(batch, 1, device=device)
         return mixed * 10 ** (level / 20)

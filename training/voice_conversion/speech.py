@@ -125,11 +125,11 @@ class Speech:
 class Windows:
     """Random windows of speech, each within one speaker."""
 
-    def __init__(self, speech: Speech, frames: int) -> None:
-        """Index the windows. frames: the length of a window."""
+    def __init__(self, speech: Speech, frames: int, step: int = STEP) -> None:
+        """Index the windows. frames: the length of a window; step: between their beginnings."""
         device = speech.pitch.device
         self.speech, self.frames = speech, frames
-        starts = torch.arange(0, len(speech.pitch) - frames, STEP, device=device)
+        starts = torch.arange(0, len(speech.pitch) - frames, step, device=device)
         starts = starts[speech.speaker[starts] == speech.speaker[starts + frames - 1]]
         of = speech.speaker[starts]
         counts = torch.bincount(of, minlength=len(speech.speakers))
