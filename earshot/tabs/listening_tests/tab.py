@@ -24,6 +24,7 @@ from earshot.tabs.listening_tests.workspace import Workspace
 from earshot.tabs.shared.events import (
     HIDDEN,
     LONG_QUEUE,
+    SHOW,
     Update,
     on_model,
     queued,
@@ -186,6 +187,7 @@ def _layout(tests: TestLibrary, drafts: Drafts, publishing: bool, host: str | No
                     min_width=150,
                 )
                 zip_file = gr.DownloadButton(size="sm", scale=0, min_width=150, visible=False)
+            links = _panel(elem_id="study-links")
             with gr.Accordion("Advanced: the test as YAML", open=False):
                 yaml = gr.Code(
                     (EXAMPLE / "test.yaml").read_text(),
@@ -198,7 +200,6 @@ def _layout(tests: TestLibrary, drafts: Drafts, publishing: bool, host: str | No
                     elem_id="study-yaml",
                 )
                 check = gr.Button("Check it", size="sm", min_width=110)
-            links = _panel(elem_id="study-links")
             rehearsal = _panel(elem_id="study-rehearsal")
     how_it_works(__file__)
 
@@ -245,8 +246,9 @@ def _layout(tests: TestLibrary, drafts: Drafts, publishing: bool, host: str | No
     ).then(**rehearse)
     check.click(reporting(events.check, message), test, report, **work).then(**rehearse)
     if publishing:  # a hidden button alone could still be pressed by a program
-        publish.click(reporting(events.open, message), [*test, key], report, **work)
-        preview.click(reporting(events.preview, message), [*test, key], report, **work)
+        for button, handler in ((publish, events.open), (preview, events.preview)):
+            run = button.click(reporting(handler, message), [*test, key], report, **work)
+            run.then(js=SHOW % links.elem_id, **HIDDEN)
     # Queued, one at a time for all visitors: packing takes disk and time.
     pack.click(reporting(events.download, message), test, [message, zip_file], **work)
     make_page = reporting(stoppable(events.page), message)

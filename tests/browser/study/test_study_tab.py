@@ -132,9 +132,12 @@ def test_uploaded_sounds_become_test_with_link(visit: Visit, tmp_path: Path) -> 
     expect(page.get_by_text("Preview: nothing of this is stored.")).to_be_visible()
     page.goto(preview.partition("?")[0])
     expect(page.get_by_role("heading", level=1)).to_have_text("This test is closed")
+    visit.resize("phone")
     visit.button("Open it to raters").click()
     links = visit.page.locator("#study-links a")
     expect(links).to_have_count(2)
+    for link in links.all():
+        expect(link).to_be_in_viewport(ratio=1)
     # Of a server that others do not reach.
     expect(visit.page.locator("#study-links")).to_contain_text("Start it with --host 0.0.0.0")
     expect(visit.page.get_by_alt_text("QR code of the link for raters")).to_have_count(0)
