@@ -93,7 +93,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="earshot live",
-        description=__doc__,
+        description=(__doc__ or "").rstrip().rpartition("\n")[0],  # but for its own number of lines
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--list", action="store_true", help="list the devices")
@@ -160,9 +160,11 @@ def find(sound: Any, name: str | None, kind: str) -> int:
         matches = equal[:1] or part
     if len(matches) == 1:
         return matches[0]
+    if not every:
+        raise InputError(f"There is no {kind} device here.")
     how = "several" if matches else "no"
     what = f" {name}" if name is not None else ""
-    names = ", ".join(f"{number} {called}" for number, called in every) or "none"
+    names = ", ".join(f"{number} {called}" for number, called in every)
     raise InputError(f"There is {how} {kind} device{what}. Choose one of these: {names}.")
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from earshot.cli import files
-from earshot.core.console import count, explained, typed_path
+from earshot.core.console import count, existing_path, explained, typed_path
 from earshot.core.paths import ASSETS
 from earshot.sound_index import BACKENDS
 from earshot.sound_index.address import index_of, name_of
@@ -46,10 +46,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     command = commands.add_parser("search", help="find sounds by a text, a sound, or both")
     command.add_argument("text", nargs="?", default="", help="what you would like to hear")
     command.add_argument(
-        "--like", type=typed_path, metavar="FILE", help="a sound that they resemble"
+        "--like", type=existing_path, metavar="FILE", help="a sound that they resemble"
     )
     command.add_argument("--without", default="", metavar="TEXT", help="what they do not contain")
-    command.add_argument("--index", type=typed_path, default=LIBRARY, help="default: our sounds")
+    command.add_argument("--index", type=existing_path, default=LIBRARY, help="default: our sounds")
     _add_backend(command, "as it was made")
     command.add_argument("-n", type=count, default=10, help="how many sounds (default: 10)")
     command.add_argument("--json", action="store_true", help="print a JSON document a sound")

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final
 
 from earshot.cli import files
 from earshot.cli.files import Job
-from earshot.core.console import count, explained, text_of, typed_path
+from earshot.core.console import count, existing_path, explained, text_of, typed_path
 from earshot.core.errors import InputError
 from earshot.core.files import check_new, write
 from earshot.core.paths import ASSETS, CHECKPOINTS
@@ -145,7 +145,9 @@ def _find(arguments: Sequence[str]) -> None:
     """Find a word in an index."""
     parser = _parser_of("find", "find where a word is said in the recordings of an index")
     parser.add_argument("word", nargs="?", default="", help="as in the Words tab; or --said")
-    parser.add_argument("--said", type=typed_path, metavar="FILE", help="a recording of the word")
+    parser.add_argument(
+        "--said", type=existing_path, metavar="FILE", help="a recording of the word"
+    )
     parser.add_argument(
         "--index", type=typed_path, required=True, help="made by earshot words index"
     )

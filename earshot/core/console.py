@@ -43,6 +43,14 @@ def typed_path(text: str) -> Path:
     return Path(typed_name(text))
 
 
+def existing_path(text: str) -> Path:
+    """Read the path of a file or folder that was typed, and that is there."""
+    path = typed_path(text)
+    if not path.exists():
+        raise argparse.ArgumentTypeError(f"{path}: There is no such file or folder.")
+    return path
+
+
 def open_streams() -> None:
     """Send to nowhere what goes to a standard stream that is closed, as where cron or a service
     started the program: else ``print`` to no stderr goes to stdout, among the results, and the

@@ -217,6 +217,24 @@ def test_lip_to_speech_prints_and_writes(
 @pytest.mark.parametrize(
     "arguments",
     [
+        ["sounds", "search", "--like", "no.wav"],
+        ["sounds", "search", "dog", "--index", "no.wav"],
+        ["words", "find", "--index", "index", "--said", "no.wav"],
+    ],
+)
+def test_missing_file_of_option_is_named(
+    arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    command, *rest = arguments
+    with pytest.raises(SystemExit, match="2"):
+        import_module(COMMANDS[command]).main(rest)
+    printed = " ".join(capsys.readouterr().err.split())
+    assert printed.endswith("no.wav: There is no such file or folder.")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
         ["convert", ""],
         ["convert", "a.wav", "-o", ""],
         ["convert", "a.wav", "--reference", ""],

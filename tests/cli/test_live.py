@@ -75,7 +75,7 @@ def test_device_that_is_none(name: str, kind: str, says: str) -> None:
 
 def test_machine_without_devices() -> None:
     assert live.devices(sound()) == ["There is no sound device here."]
-    with pytest.raises(InputError, match="no input device"):
+    with pytest.raises(InputError, match="There is no input device here"):
         live.find(sound(), None, "input")
 
 

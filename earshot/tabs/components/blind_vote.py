@@ -88,12 +88,13 @@ def standing(votes: "pd.DataFrame", pair: Sequence[str], names: Sequence[str]) -
     better = names[0]
     if share < 0.5:
         share, low, high, better = 1 - share, 1 - high, 1 - low, names[1]
+    noun = "vote" if len(votes) == 1 else "votes"
     within = NO_INTERVAL
     if low == low:  # no NaN
         within = f"95 % interval {low:.0%} to {high:.0%}"
     return (
         f"A was <b>{names[0]}</b>, B was <b>{names[1]}</b>. So far <b>{better}</b> is preferred in "
-        f"<b>{share:.0%}</b> of <b>{len(votes)}</b> votes on this pair ({within})."
+        f"<b>{share:.0%}</b> of <b>{len(votes)}</b> {noun} on this pair ({within})."
     )
 
 
