@@ -15,7 +15,7 @@ from earshot.study.storage import tables
 from earshot.study.web.organiser_routes import LOCAL_TIMES
 from earshot.tabs import listening_tests
 from earshot.tabs.shared.services import Services
-from tests.browser.visit import PATIENCE, Visit
+from tests.browser.visit import FITS, PATIENCE, Visit
 from tests.support.serving import close
 
 
@@ -138,6 +138,8 @@ def test_uploaded_sounds_become_test_with_link(visit: Visit, tmp_path: Path) -> 
     expect(links).to_have_count(2)
     for link in links.all():
         expect(link).to_be_in_viewport(ratio=1)
+    expect(visit.page.locator("#study-rehearsal .rehearsal")).to_be_visible()
+    assert visit.page.evaluate(FITS), "the rehearsal scrolls by itself, and not the page"
     # Of a server that others do not reach.
     expect(visit.page.locator("#study-links")).to_contain_text("Start it with --host 0.0.0.0")
     expect(visit.page.get_by_alt_text("QR code of the link for raters")).to_have_count(0)
