@@ -491,6 +491,7 @@ def test_visitor_hears_speech_in_own_voice(
     visit.page.wait_for_timeout(2000)
     panel.locator(".stop-button").click()
     expect(panel).to_contain_text("10 s or more")  # it takes no voice from so little
+    expect(panel.locator(".error")).to_be_in_viewport(ratio=0.9)
 
     panel.get_by_role("button", name="Record again").click()
     visit.page.wait_for_function(CLOCK_SHOWS, arg="0:13")

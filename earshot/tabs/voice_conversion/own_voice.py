@@ -21,7 +21,15 @@ from earshot.core.limits import RateLimit
 from earshot.media.audio.speech import REFERENCE
 from earshot.media.constants import SAMPLE_RATE
 from earshot.systems.voice_conversion import settings
-from earshot.tabs.shared.events import CONVERSION_QUEUE, HIDDEN, Update, queued, say, stoppable
+from earshot.tabs.shared.events import (
+    CONVERSION_QUEUE,
+    HIDDEN,
+    SHOW,
+    Update,
+    queued,
+    say,
+    stoppable,
+)
 from earshot.tabs.shared.gradio_internals import address_of_event
 from earshot.tabs.shared.parts import Section, sound_input
 from earshot.tabs.shared.services import OWN
@@ -172,7 +180,8 @@ class OwnVoicePanel(Section):
             makers.append((part.recording.upload, self.uploaded, lent))
         for trigger, handler, inputs in makers:
             how = queued(self.message, CONVERSION_QUEUE)
-            self.on(trigger, stoppable(handler), inputs, [cards, *changing], **how)
+            made = self.on(trigger, stoppable(handler), inputs, [cards, *changing], **how)
+            made.then(js=SHOW % "own-voice", **HIDDEN)  # a recording pushes it down
         cards.change(self.chosen, [cards, self.visit], changing, **HIDDEN)
         self.on_model(
             self.fit.click,
