@@ -57,7 +57,8 @@ POLICY: Final = (
 )
 PRIVATE: Final = {
     "Cache-Control": "private, no-store",
-    "Referrer-Policy": "no-referrer",
+    # No other server is told the key; ours is told which page a form comes from (core.http).
+    "Referrer-Policy": "same-origin",
     "Content-Security-Policy": POLICY,
 }
 logger = logging.getLogger("earshot")

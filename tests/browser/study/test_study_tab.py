@@ -152,6 +152,8 @@ def test_uploaded_sounds_become_test_with_link(visit: Visit, tmp_path: Path) -> 
     page.goto(results.inner_text())
     expect(page.locator("h1")).to_have_text("My listening test")
     visit.shoot("opened")
+    page.get_by_role("button", name="Close the test").click()
+    expect(page.get_by_role("button", name="Reopen the test")).to_be_visible()
 
 
 def test_steps_go_from_top_to_bottom_without_zeros(visit: Visit, tmp_path: Path) -> None:
