@@ -96,7 +96,7 @@ def test_analyse_of_few_raters_says_so(design: str, raters: int) -> None:
         assert not re.search(r"\b0 (raters|ratings|stimuli|of 0)|<td[^>]*>0</td>", html)
         assert document(result).startswith(b"%PDF")
     if raters == 1:
-        assert "Only one person" in html
+        assert "Only one person" in html and " 1 rater gave " in html
     if raters == 1 and len(result.included.systems):
         assert result.included.systems["low"].isna().all()
 

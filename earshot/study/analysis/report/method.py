@@ -84,9 +84,9 @@ def method(results: Results) -> Iterator[str]:
     test, answers = results.test, results.included.answers
     drawn = f"order and position were drawn at random for each rater (seed {test.seed})"
     yield (
-        f"The design is {test.design.source}. {answers['rater'].nunique()} raters gave "
-        f"{len(results.included.single)} {results.scale.unit}s of "
-        f"{answers['stimulus'].nunique()} stimuli; "
+        f"The design is {test.design.source}. {counted(answers['rater'].nunique(), 'rater')} gave "
+        f"{counted(len(results.included.single), results.scale.unit)} of "
+        f"{counted(answers['stimulus'].nunique(), 'stimulus')}; "
         f"{f'they were collected with {test.source}' if test.source else drawn}."
     )
     if test.pairing == "adaptive":
