@@ -164,6 +164,11 @@ class TestLibrary:
         except spec.SpecError as error:
             raise InputError(CLOSED) from error
 
+    def in_memory(self, name: str) -> Opened | None:
+        """Look up the test of that name as it was read last; None where it was not."""
+        entry = self._entries.get(name)
+        return entry.opened if entry else None
+
     def open(self, name: str, max_samples: int | None = None) -> Opened:
         """Open the same test, but wait, and raise SpecError with all that is wrong, for organisers.
         max_samples: that all sounds together may hold.

@@ -32,7 +32,7 @@ from earshot.study.sounds.pictures import Picture, read_picture
 
 MARK: Final = "checked.json"
 OURS: Final = re.compile(r"[0-9a-f]{16}\.(flac|wav|mp4|webm)")  # what we write, or once wrote
-BLOCK: Final = 65_536  # frames that are sent at once
+BLOCK: Final = 2**18  # frames that are sent at once: mostly the whole sound
 DEPTH: Final = 24  # bits of a sample
 PCM: Final = 1  # the code of WAV
 TOLERANCE: Final = 0.001  # seconds
@@ -177,12 +177,13 @@ def as_wav(path: Path, seed: bytes) -> tuple[int, Iterator[bytes]]:
 
     def blocks() -> Iterator[bytes]:
         random = np.random.Generator(np.random.SFC64(np.frombuffer(seed, "<u4").tolist()))
-        yield header
+        head = header
         with file:
             for block in file.blocks(BLOCK, dtype="int32", always_2d=True):
                 steps = np.right_shift(block, 32 - DEPTH, dtype=np.int32)
                 steps += random.integers(-1, 2, block.shape, dtype=np.int32)
-                yield _packed(np.clip(steps, -(2**23), 2**23 - 1))
+                yield head + _packed(np.clip(steps, -(2**23), 2**23 - 1))
+                head = b""
 
     return HEADER.size + size, blocks()
 

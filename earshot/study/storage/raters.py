@@ -63,6 +63,14 @@ class Rater:
         return bool(self.items) and self.next is None
 
 
+@dataclass(frozen=True)
+class End:
+    """The end of a rater, as of Rater: how it ended, and the completion code."""
+
+    outcome: Outcome | None
+    code: str | None
+
+
 def rater_id(test: Test, token: str) -> str:
     """Hash a token as it is stored: nobody gets from this to the link, nor from test to test.
     Raters who are made up (earshot.study.simulation) are called so.

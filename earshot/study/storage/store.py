@@ -9,7 +9,7 @@ import threading
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, cast
 
 import pandas as pd
 from sqlalchemy import delete, func, select, update
@@ -19,11 +19,12 @@ from earshot.core.errors import InputError
 from earshot.study.assignment import assign
 from earshot.study.design import Answer, Item, Test
 from earshot.study.design.model import UNDRAWN
+from earshot.study.design.raters import Outcome
 from earshot.study.sounds import copies
 from earshot.study.storage import answers, queries, raters, tables
 from earshot.study.storage.answers import ratings_table
 from earshot.study.storage.database import back_up, connect, dispose
-from earshot.study.storage.raters import SIMULATED, Conduct, Finish, Places, Rater, rater_id
+from earshot.study.storage.raters import SIMULATED, Conduct, End, Finish, Places, Rater, rater_id
 from earshot.study.storage.tables import ChangeRow, ItemRow, RaterRow, TestRow
 
 TOO_SOON: Final = (
@@ -158,6 +159,13 @@ class Store:
         with Session(self.engine) as session:
             row = session.get(RaterRow, rater_id(test, token))
             return raters.read_rater(session, row, token) if row else None
+
+    def end(self, test: Test, token: str) -> End | None:
+        """Read how it ended for the rater with this token, without their sequence; None if nobody
+        has it."""
+        with Session(self.engine) as session:
+            row = session.get(RaterRow, rater_id(test, token))
+            return End(cast(Outcome | None, row.outcome), row.code) if row else None
 
     def item(self, test: Test, token: str, order: int) -> Item | None:
         """Read what the rater with this token is asked at that place, None where that is nothing.

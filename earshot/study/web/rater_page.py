@@ -23,7 +23,7 @@ from earshot.study.design.raters import Outcome, Question
 from earshot.study.design.scales import ASKED_BY, STANDARD, TRIAL, Texts
 from earshot.study.library import Opened
 from earshot.study.sounds import checks
-from earshot.study.storage.raters import Rater
+from earshot.study.storage.raters import End, Rater
 
 PAGE: Final = Path(__file__).parent / "page"
 TEXTS: Final = Path(__file__).parent / "languages"  # en.json is the one to translate
@@ -165,7 +165,7 @@ def message(
     return HTMLResponse(page, status, HEADERS | dict(headers))
 
 
-def ended(test: Test, rater: Rater | None, outcome: Outcome | None = None) -> dict[str, Any]:
+def ended(test: Test, rater: Rater | End | None, outcome: Outcome | None = None) -> dict[str, Any]:
     """Describe how it ended, None while it goes on; the completion code; and back: the panel's
     address or code for it, which no rater gets before. outcome: where it is not the rater's own.
     """

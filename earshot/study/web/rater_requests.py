@@ -20,7 +20,6 @@ from earshot.core.errors import InputError
 from earshot.core.http import SmallRequest
 from earshot.study import rater_links
 from earshot.study.design import Item, Test
-from earshot.study.design.model import UNDRAWN
 from earshot.study.library import BusyError, Opened
 from earshot.study.rater_links import is_gap
 from earshot.study.storage.database import MEMORY, UNAVAILABLE
@@ -153,16 +152,6 @@ def check_invitation(opened: Opened, token: str | None) -> None:
     welcome = rater_links.is_preview(opened.key, token) or rater_links.is_invited(opened.key, token)
     if opened.test.invited and not welcome:
         raise HTTPException(403, rater_links.INVITED_ONLY)
-
-
-def item_at(rater: Rater, order: int) -> Item:
-    """Find what the rater is asked at that place. Raises HTTPException (404) where that is
-    nothing.
-    """
-    item = next((item for item in rater.items if item.order == order), None)
-    if item is None or item.trial == UNDRAWN:
-        raise HTTPException(404, NO_SOUND)
-    return item
 
 
 def min_seconds(opened: Opened, item: Item) -> float:

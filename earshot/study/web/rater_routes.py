@@ -10,19 +10,20 @@ import secrets
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, partial, wraps
+from inspect import Parameter, signature
 from os import fstat
 from typing import Annotated, Any, BinaryIO, Final, TypeVar
 from weakref import WeakValueDictionary
 
 from anyio import CapacityLimiter, to_thread
-from fastapi import APIRouter, Depends, HTTPException, Request, Response
+from fastapi import APIRouter, HTTPException, Request, Response
 from fastapi.responses import FileResponse, HTMLResponse, StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from earshot.core.errors import InputError
 from earshot.core.limits import RateLimit, address_of
 from earshot.study import rater_links
-from earshot.study.design import Test
+from earshot.study.design import Item, Test
 from earshot.study.design.designs import MAX_CONDITIONS
 from earshot.study.design.raters import MAX_CHARACTERS, MAX_NAMES, MAX_PAIRS
 from earshot.study.design.scales import MAX_COMMENT, MAX_SCALES, MAX_SENTENCE
@@ -45,7 +46,6 @@ from earshot.study.web.rater_requests import (
     check_token,
     claimed,
     explain_errors,
-    item_at,
     min_seconds,
 )
 
@@ -73,6 +73,8 @@ ScaleAnswer = (  # to one of several scales, or what was written
 )
 Claim = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{16,64}$")]  # of a browser, random
 LinkValue = Annotated[str, Field(max_length=200)]  # by a panel's link
+# By the name of a test and the arguments of a handler: the line in which the request waits.
+Line = Callable[[str, Mapping[str, Any]], CapacityLimiter | None]
 
 
 def router(library: TestLibrary) -> APIRouter:
@@ -84,24 +86,43 @@ def router(library: TestLibrary) -> APIRouter:
     listening: WeakValueDictionary[str, CapacityLimiter] = WeakValueDictionary()  # by address
     lines: WeakValueDictionary[str, CapacityLimiter] = WeakValueDictionary()  # by test
 
-    def find(test: str) -> Opened:
-        with explain_errors(404):
-            return library.get(test)
+    def on_test(handle: Callable[..., Any], line: Line = lambda *_: None) -> Callable[..., Any]:
+        """Give a handler the test that a request names, in the one thread where all of it is done:
+        on a busy server a request waits anew for each thread that it goes through.
 
-    named = Depends(find)
+        line: the line in which the request waits, if not with all others, by the test's name and
+        the other arguments.
+        """
 
-    def drawing(handle: Callable[..., Any], of_all: bool = False) -> Callable[..., Any]:
-        """Let requests that draw trials, of all tests or of adaptive ones, wait in a line of their
-        test: in the threads they would hold up the raters of other tests."""
+        def run(test: str, arguments: Mapping[str, Any]) -> Any:
+            with explain_errors(404):
+                opened = library.get(test)
+            return handle(opened=opened, **arguments)
 
         @wraps(handle)
-        async def waiting(opened: Opened, **arguments: Any) -> Any:
-            line = lines.setdefault(opened.test.name, CapacityLimiter(MAX_DRAWING))
-            draws = of_all or opened.test.draws_late
-            what = partial(handle, opened=opened, **arguments)
-            return await to_thread.run_sync(what, limiter=line if draws else None)
+        async def handled(test: str, **arguments: Any) -> Any:
+            return await to_thread.run_sync(run, test, arguments, limiter=line(test, arguments))
 
-        return waiting
+        name = Parameter("test", Parameter.KEYWORD_ONLY, annotation=str)
+        taken = signature(handle)
+        others = [each for each in taken.parameters.values() if each.name != "opened"]
+        handled.__signature__ = taken.replace(parameters=[*others, name])  # type: ignore[attr-defined]
+        return handled
+
+    def of_test(test: str, _: Mapping[str, Any]) -> CapacityLimiter:
+        """Requests that draw trials wait in a line of their test: in the threads of all they would
+        hold up the raters of other tests."""
+        return lines.setdefault(test, CapacityLimiter(MAX_DRAWING))
+
+    def of_draws(test: str, arguments: Mapping[str, Any]) -> CapacityLimiter | None:
+        """These draw trials where the test is an adaptive one, or not known yet."""
+        opened = library.in_memory(test)
+        return None if opened and not opened.test.draws_late else of_test(test, arguments)
+
+    def of_address(_: str, arguments: Mapping[str, Any]) -> CapacityLimiter:
+        """What is heard or seen is made in a line of the address that asks for it."""
+        address = address_of(arguments["request"])
+        return listening.setdefault(address, CapacityLimiter(MAX_SENDING))
 
     @routes.get("/study-page/{name}")
     def part(name: str) -> FileResponse:
@@ -124,15 +145,15 @@ def router(library: TestLibrary) -> APIRouter:
         return rater_page.page(opened.test, raters.language(request, opened, rater, lang))
 
     @routes.get("/listen/{test}/session")
-    @drawing
+    @partial(on_test, line=of_draws)
     def session(
+        opened: Opened,
         request: Request,
         response: Response,
         rater: str | None = None,
         lang: str | None = None,
         claim: str | None = None,
         first: bool = False,
-        opened: Opened = named,
     ) -> dict[str, Any]:
         check_invitation(opened, rater)
         response.headers.update(rater_page.HEADERS)
@@ -171,8 +192,8 @@ def router(library: TestLibrary) -> APIRouter:
         return about | {"rater": known_rater and rater}
 
     @routes.post("/listen/{test}/consent")
-    @partial(drawing, of_all=True)
-    def consent(request: Request, body: Consent, opened: Opened = named) -> dict[str, str]:
+    @partial(on_test, line=of_test)
+    def consent(opened: Opened, request: Request, body: Consent) -> dict[str, str]:
         token, address = body.rater and check_token(body.rater), address_of(request)
         check_invitation(opened, token)
         own_store, test = raters.store_for(opened, token)
@@ -197,11 +218,18 @@ def router(library: TestLibrary) -> APIRouter:
                 raise InputError(BEGUN)  # by another browser, in the same moment
             return {"rater": new.token}
 
+    def item_at(opened: Opened, token: str, order: int) -> Item:
+        """Find what the rater is asked at that place. Raises HTTPException (404) where that is
+        nothing."""
+        item = raters.item(opened, token, order)
+        if item is None:
+            raise HTTPException(404, NO_SOUND)
+        return item
+
     @routes.get("/listen/{test}/sound/{order}/{place}")
-    def sound(
-        request: Request, order: int, place: int, rater: str, opened: Opened = named
-    ) -> Response:
-        copy = _at(place, opened.sounds(item_at(raters.rater(opened, rater), order)))
+    @partial(on_test, line=of_address)
+    def sound(opened: Opened, request: Request, order: int, place: int, rater: str) -> Response:
+        copy = _at(place, opened.sounds(item_at(opened, rater, order)))
         try:
             size, blocks = as_wav(copy.path, opened.noise(rater, order, place))
         except UNREADABLE as error:  # the test is being deleted, or its copies are
@@ -210,10 +238,9 @@ def router(library: TestLibrary) -> APIRouter:
         return send(request, size, blocks, "application/octet-stream")
 
     @routes.get("/listen/{test}/picture/{order}/{place}")
-    def picture(
-        request: Request, order: int, place: int, rater: str, opened: Opened = named
-    ) -> Response:
-        path = _at(place, opened.pictures(item_at(raters.rater(opened, rater), order)))
+    @partial(on_test, line=of_address)
+    def picture(opened: Opened, request: Request, order: int, place: int, rater: str) -> Response:
+        path = _at(place, opened.pictures(item_at(opened, rater, order)))
         try:
             file = path.open("rb")
         except OSError as error:  # as of a sound
@@ -222,17 +249,19 @@ def router(library: TestLibrary) -> APIRouter:
         return send(request, fstat(file.fileno()).st_size, _blocks(file), kind)
 
     def send(request: Request, size: int, blocks: Iterator[bytes], kind: str) -> Response:
-        """Send what one hears or sees in blocks, which are made in the line of an address."""
+        """Send what one hears or sees in blocks: the first, mostly the only one, is made now."""
+        first = next(blocks, b"")
+        if len(first) == size:
+            return Response(first, 200, KEEP_FOREVER, kind)
+        line = of_address("", {"request": request})
         headers = KEEP_FOREVER | {"Content-Length": str(size)}
-        line = listening.setdefault(address_of(request), CapacityLimiter(MAX_SENDING))
-        return StreamingResponse(_in_line(blocks, line), 200, headers, kind)
+        return StreamingResponse(_in_line(first, blocks, line), 200, headers, kind)
 
     @routes.post("/listen/{test}/missing")
-    @drawing
-    def missing(body: MissingSound, opened: Opened = named) -> dict[str, Any]:
+    @partial(on_test, line=of_draws)
+    def missing(opened: Opened, body: MissingSound) -> dict[str, Any]:
         """Let a rater go on to whom a sound does not come."""
-        item = item_at(raters.rater(opened, body.rater), body.order)
-        copy = _at(body.place, opened.sounds(item))
+        copy = _at(body.place, opened.sounds(item_at(opened, body.rater, body.order)))
         own_store, test = raters.store_for(opened, body.rater)
         with explain_errors(422):
             own_store.skip(test, body.rater, body.order, body.place, copy.whole())
@@ -241,14 +270,17 @@ def router(library: TestLibrary) -> APIRouter:
     def after(opened: Opened, token: str) -> dict[str, Any]:
         """Return how it stands after an item: the end, or what comes next in an adaptive test."""
         own_store, test = raters.store_for(opened, token)
+        if not test.draws_late:
+            return rater_page.ended(opened.test, own_store.end(test, token)) | {"coming": []}
         own_store.draw(test, token)
         rater = raters.rater(opened, token)
         coming = rater_page.coming(opened, rater, rater.language or opened.test.language)
         return rater_page.ended(opened.test, rater) | {"coming": coming}
 
     @routes.get("/listen/{test}/check/{trial}")
+    @on_test
     def headphone_sound(
-        trial: int, rater: str, kind: checks.HeadphoneKind = "huggins", opened: Opened = named
+        opened: Opened, trial: int, rater: str, kind: checks.HeadphoneKind = "huggins"
     ) -> Response:
         raters.rater(opened, rater)
         most = checks.trials_of(opened.test.headphones) * checks.MAX_ATTEMPTS
@@ -258,7 +290,8 @@ def router(library: TestLibrary) -> APIRouter:
         return Response(sounds[kind](opened.key, rater, trial), 200, KEEP_FOREVER, "audio/wav")
 
     @routes.post("/listen/{test}/headphones")
-    def check_headphones(body: HeadphoneCheck, opened: Opened = named) -> dict[str, Any]:
+    @on_test
+    def check_headphones(opened: Opened, body: HeadphoneCheck) -> dict[str, Any]:
         raters.rater(opened, body.rater)
         own_store, test = raters.store_for(opened, body.rater)
         attempt, result = (body.rater, body.attempt, body.answers), None
@@ -276,7 +309,8 @@ def router(library: TestLibrary) -> APIRouter:
         return reply | step | rater_page.ended(opened.test, rater)
 
     @routes.get("/listen/{test}/room/{trial}")
-    def room_sound(trial: int, rater: str, opened: Opened = named) -> Response:
+    @on_test
+    def room_sound(opened: Opened, trial: int, rater: str) -> Response:
         raters.rater(opened, rater)
         room = opened.test.environment
         if room is None or not 0 <= trial < room.pairs * checks.MAX_ATTEMPTS:
@@ -284,7 +318,8 @@ def router(library: TestLibrary) -> APIRouter:
         return Response(checks.room_sound(opened.key, rater, trial), 200, KEEP_FOREVER, "audio/wav")
 
     @routes.post("/listen/{test}/environment")
-    def check_room(body: RoomCheck, opened: Opened = named) -> dict[str, Any]:
+    @on_test
+    def check_room(opened: Opened, body: RoomCheck) -> dict[str, Any]:
         raters.rater(opened, body.rater)
         own_store, test = raters.store_for(opened, body.rater)
         room = test.environment
@@ -298,8 +333,8 @@ def router(library: TestLibrary) -> APIRouter:
         return {"passed": result is True, "again": result is None} | ended
 
     @routes.post("/listen/{test}/answer")
-    @drawing
-    def answer(body: AnswerBody, opened: Opened = named) -> dict[str, Any]:
+    @partial(on_test, line=of_draws)
+    def answer(opened: Opened, body: AnswerBody) -> dict[str, Any]:
         """Store an answer; the reply comes only when the answer is on the disk."""
         item = raters.item(opened, body.rater, body.order)
         own_store, test = raters.store_for(opened, body.rater)
@@ -314,7 +349,8 @@ def router(library: TestLibrary) -> APIRouter:
         return after(opened, body.rater) | {"lesson": learnt and vars(learnt)}
 
     @routes.post("/listen/{test}/reply")
-    def reply(body: Reply, opened: Opened = named) -> dict[str, bool]:
+    @on_test
+    def reply(opened: Opened, body: Reply) -> dict[str, bool]:
         own_store, test = raters.store_for(opened, body.rater)
         answered = (body.question, body.trials, body.reply)
         with explain_errors(422):
@@ -322,15 +358,16 @@ def router(library: TestLibrary) -> APIRouter:
         return {"stored": True}
 
     @routes.get("/listen/{test}/others")
-    @partial(drawing, of_all=True)
-    def others(rater: str, response: Response, opened: Opened = named) -> dict[str, Any]:
+    @partial(on_test, line=of_test)
+    def others(opened: Opened, rater: str, response: Response) -> dict[str, Any]:
         """Describe how the answers of a rater who has finished lie among others', by scale."""
         response.headers.update(rater_page.HEADERS)
         own_store, test = raters.store_for(opened, rater)
         return own_store.among_others(test, check_token(rater))
 
     @routes.post("/listen/{test}/withdraw")
-    def withdraw(body: Leaving, opened: Opened = named) -> dict[str, Any]:
+    @on_test
+    def withdraw(opened: Opened, body: Leaving) -> dict[str, Any]:
         own_store, test = raters.store_for(opened, body.rater)
         with explain_errors(404):
             own_store.withdraw(test, check_token(body.rater))
@@ -368,9 +405,12 @@ def _blocks(file: BinaryIO) -> Iterator[bytes]:
             yield block
 
 
-async def _in_line(blocks: Iterator[bytes], line: CapacityLimiter) -> AsyncIterator[bytes]:
-    """Make one block after the other in threads of the line."""
-    while block := await to_thread.run_sync(next, blocks, b"", limiter=line):
+async def _in_line(
+    first: bytes, others: Iterator[bytes], line: CapacityLimiter
+) -> AsyncIterator[bytes]:
+    """Give the first block, and make one after the other in threads of the line."""
+    yield first
+    while block := await to_thread.run_sync(next, others, b"", limiter=line):
         yield block
 
 

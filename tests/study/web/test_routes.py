@@ -2,16 +2,18 @@
 
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import soundfile
+from anyio import to_thread
 from fastapi.testclient import TestClient
 
 from benchmarks.support.listening import RATE, STIMULI, SYSTEMS, Rater, write_test
-from earshot.study.design import DESIGNS, Test
+from earshot.study.design import DESIGNS
 from earshot.study.library import TestLibrary
 from earshot.study.web.server import app, library
 
@@ -76,22 +78,24 @@ def test_sound_reveals_nothing_but_samples(client: TestClient, tmp_path: Path) -
     assert rater.get("sound/99/0").status_code == 404
 
 
-def test_answer_resumes_rater_once(
+def test_trial_takes_one_thread_a_request(
     client: TestClient, tests: TestLibrary, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What comes before the answer is stored needs one item of their sequence."""
+    """On a busy server each further one waits anew. Nothing needs the rest of their sequence."""
     rater = Rater(client, "ab")
     rater.check(tests.open("ab").key)
-    trial, tokens = rater.session()["trials"][0], []
-    resume = tests.store.resume
+    trial, calls = rater.session()["trials"][0], []
+    in_thread = to_thread.run_sync
 
-    def counted(test: Test, token: str) -> object:
-        tokens.append(token)
-        return resume(test, token)
+    async def counted(call: Callable[..., object], *args: object, **how: Any) -> object:
+        calls.append(call)
+        return await in_thread(call, *args, **how)
 
-    monkeypatch.setattr(tests.store, "resume", counted)
+    monkeypatch.setattr(to_thread, "run_sync", counted)
+    monkeypatch.setattr(tests.store, "resume", None)
+    assert rater.get(f"sound/{trial['order']}/0").status_code == 200
     assert rater.answer(trial, trial["words"][0]["value"]).status_code == 200
-    assert tokens == [rater.token]
+    assert len(calls) == 2
 
 
 def test_session_resumes_after_restart(client: TestClient, tmp_path: Path) -> None:
