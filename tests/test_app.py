@@ -20,7 +20,7 @@ from benchmarks.support.served import free_port
 from earshot.app import launch, site
 from earshot.app.health import Health
 from earshot.core.connections import limit_connections
-from earshot.core.limits import address_of
+from earshot.core.limits import BUDGETS, Budget, address_of
 from earshot.core.paths import CHECKPOINTS
 from earshot.systems.registry import TASKS
 from earshot.tabs.shared.addresses import Addresses
@@ -366,6 +366,33 @@ def test_address_has_one_job_at_a_time() -> None:
         line.release.set()
         line.wait_for(4)
         assert line.begun[2:] == ["many 1", "many 2"]
+    finally:
+        line.end()
+
+
+def test_last_place_is_for_who_had_little(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two addresses whose jobs took long share one of two places; a third waits for neither."""
+    monkeypatch.setitem(BUDGETS, "jobs, s", Budget(0.1, 0.1))  # type: ignore[arg-type]
+    line = Line(places=2)
+    try:
+        line.join("many 0", "192.0.2.1")
+        line.join("more 0", "192.0.2.2")
+        line.wait_for(2)
+        time.sleep(0.5)
+        line.release.set()
+        time.sleep(0.5)
+        line.release.clear()
+        for number in (1, 2):
+            line.join(f"many {number}", "192.0.2.1")
+            line.join(f"more {number}", "192.0.2.2")
+        time.sleep(0.5)
+        line.join("one", "192.0.2.3")
+        line.wait_for(4)
+        time.sleep(0.5)
+        assert line.begun[2:] == ["many 1", "one"]
+        line.release.set()
+        line.wait_for(7)
+        assert {*line.begun[4:]} == {"many 2", "more 1", "more 2"}
     finally:
         line.end()
 

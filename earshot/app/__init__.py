@@ -21,10 +21,18 @@ def main() -> None:
     os.environ |= {"TQDM_DISABLE": "1", "HF_HUB_DISABLE_PROGRESS_BARS": "1"}
     # torch's threads would wait for each other by spinning, also for one that has no core just now.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    # Half of the cores for each of the jobs that run at a time: more threads take more memory, and
+    # on two cores they make nothing quicker.
+    os.environ.setdefault("OMP_NUM_THREADS", str(max(1, cores() // 2)))
     import_gradio()
     from earshot.app import launch
 
     launch.main()
+
+
+def cores() -> int:
+    """Count the cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def share_heaps() -> None:

@@ -1,10 +1,10 @@
 """The command line's options."""
 
 import argparse
-import os
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from earshot.app import cores
 from earshot.core.connections import network
 from earshot.core.console import typed_path
 from earshot.sound_index import BACKENDS
@@ -178,8 +178,3 @@ def duration(text: str) -> int:
     if seconds > DELETE_AFTER:
         raise argparse.ArgumentTypeError("the page promises that files are deleted within 1h")
     return seconds
-
-
-def cores() -> int:
-    """Count the cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

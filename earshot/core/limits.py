@@ -55,6 +55,7 @@ BUDGETS: Final[Mapping[str, Budget]] = {
         60, 10, "Your network asks for too many pages just now. Try again in a minute."
     ),
     "handlers, s": Budget(30, 6),  # that compute in no queue; a visit takes some .3 s
+    "jobs, s": Budget(20, 10),  # in queues: who had more waits where others would for them
     "live conversions": Budget(
         30, 30, "Too many live conversions come from your network. Try again in a minute."
     ),

@@ -48,8 +48,8 @@ QUICK_QUEUE: Final = "quick"  # less than a second: search, words, speaking agai
 CONVERSION_QUEUE: Final = "conversion"  # a second or a few: conversion to one voice
 LONG_QUEUE: Final = "long"  # reading lips, adding sounds, fitting a voice
 SYSTEMS_QUEUE: Final = "systems"  # systems side by side: one that hangs holds up no other work
-# Two conversions at a time: a minute of speech of one visitor holds up no other's seconds.
-PLACES: Final = {CONVERSION_QUEUE: 2}
+# Two at a time: a minute of speech, or a program that asks without end, holds up no other visitor.
+PLACES: Final = {CONVERSION_QUEUE: 2, LONG_QUEUE: 2}
 OUR_FAULT: Final = "Something went wrong on our side. Please try again, or try another input."
 # On a phone a result lies below what was pressed.
 SHOW: Final = """() => {

@@ -500,11 +500,13 @@ class Waiting:
 def limit_waiting(page: gr.Blocks, limits: Waiting, addresses: Addresses) -> None:
     """Refuse the events of a visitor, or of an address, of whom too many wait already, let
     addresses take turns in each line, by the seconds that their events take, with one at a time,
-    and fetch what they name by http addresses before they wait. Call it between page.queue and
+    and fetch what they name by http addresses before they wait. The last of several places of a
+    line is for addresses of which little was computed lately. Call it between page.queue and
     page.launch."""
     queue = page._queue
     push, process_events = queue.push, queue.process_events
     lines: defaultdict[str, Turns] = defaultdict(Turns)
+    seconds = RateLimit.of("jobs, s")
     running: set[tuple[str, str]] = set()  # lines and addresses of which an event runs there
     addresses.install(page.upload_file_set)
 
@@ -523,11 +525,12 @@ def limit_waiting(page: gr.Blocks, limits: Waiting, addresses: Addresses) -> Non
 
     def in_turn() -> tuple[list[Event], bool, str] | None:
         for line, lane in queue.event_queue_per_concurrency_id.items():
-            if lane.current_concurrency >= (lane.concurrency_limit or math.inf):
-                continue
-            for event in lane.queue:
+            places = lane.concurrency_limit or math.inf
+            free = places - lane.current_concurrency
+            for event in lane.queue if free > 0 else ():
                 whose = address_of_event(event)
-                if (line, whose) not in running or not whose:
+                reserved = free == 1 < places and seconds.take(whose, amount=0.0)
+                if not whose or not (reserved or (line, whose) in running):
                     lane.queue.remove(event)
                     running.add((line, whose))
                     return [event], False, line
@@ -540,7 +543,9 @@ def limit_waiting(page: gr.Blocks, limits: Waiting, addresses: Addresses) -> Non
         try:
             await process_events(events, *rest)
         finally:
-            lines[line].charge(whose, turn, time.monotonic() - began)
+            took = time.monotonic() - began
+            lines[line].charge(whose, turn, took)
+            seconds.give_back(whose, -took)
             running.discard((line, whose))
             arrange(line)
 
