@@ -180,8 +180,8 @@ class OwnVoicePanel(Section):
             makers.append((part.recording.upload, self.uploaded, lent))
         for trigger, handler, inputs in makers:
             how = queued(self.message, CONVERSION_QUEUE)
-            made = self.on(trigger, stoppable(handler), inputs, [cards, *changing], **how)
-            made.then(js=SHOW % "own-voice", **HIDDEN)  # a recording pushes it down
+            making = self.on(trigger, stoppable(handler), inputs, [cards, *changing], **how)
+            making.then(js=SHOW % "own-voice", **HIDDEN)  # a recording pushes it down
         cards.change(self.chosen, [cards, self.visit], changing, **HIDDEN)
         self.on_model(
             self.fit.click,
