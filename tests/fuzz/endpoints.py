@@ -45,7 +45,8 @@ def served() -> httpx.Client:
     # Deleted with the object, at the end of the process.
     folder = tempfile.TemporaryDirectory(prefix="fuzz-")
     tests = listening_tests.opened(Path(folder.name), None)
-    page = site.build(Services(device="cpu", tests=tests))
+    services = Services(device="cpu", tests=tests, transcriber=site.transcriber("", "cpu"))
+    page = site.build(services)
     address = launch.launch(page, launch.options(["--max-queue", "100"], {}), block=False)
     page.fuzz_folder = folder  # type: ignore[attr-defined]
     return httpx.Client(base_url=f"{address}gradio_api", timeout=SECONDS)

@@ -32,7 +32,8 @@ def client(
     folder = tmp_path_factory.mktemp("calls")
     index = write_library(folder, SoundSearch.from_pretrained(models, "cpu"))
     tests = listening_tests.opened(folder / "studies", None)
-    page = site.build(Services(device="cpu", tests=tests), tiny_checkpoints, index=index)
+    services = Services(device="cpu", tests=tests, transcriber=site.transcriber("", "cpu"))
+    page = site.build(services, tiny_checkpoints, index=index)
     address = launch.launch(page, launch.options([], {}), block=False)
     with httpx.Client(base_url=f"{address}gradio_api", timeout=PATIENCE) as client:
         yield client
