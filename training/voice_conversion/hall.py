@@ -53,7 +53,7 @@ JUDGED_SECONDS: Final = 8
 
 
 class Student(nn.Module):
-    """What is trained of a content encoder."""
+    """The trained parts of a content encoder: its adapter, and products of low rank."""
 
     def __init__(self, networks: Networks) -> None:
         super().__init__()
