@@ -1,11 +1,15 @@
 """Windows give what the whole would, without seams."""
 
+import itertools
+
 import pytest
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from earshot.pretrained.windows import in_windows
+from earshot.core.cancellation import Job, running
+from earshot.core.errors import StoppedError
+from earshot.pretrained.windows import AT_ONCE, in_windows
 
 
 @pytest.mark.parametrize("steps", [1, 19, 20, 21, 35, 36, 100, 103])
@@ -26,11 +30,30 @@ def test_in_windows_supports_other_output_rates(steps: int) -> None:
 def test_in_windows_crossfades_between_windows() -> None:
     """A network that disagrees with itself from window to window must not jump."""
 
+    moods = itertools.count()
+
     def moody(windows: Tensor) -> Tensor:
-        return torch.arange(len(windows)).float()[:, None, None].expand(-1, windows.shape[1], 1)
+        each = torch.tensor([float(next(moods)) for _ in windows])
+        return each[:, None, None].expand(-1, windows.shape[1], 1)
 
     output = in_windows(moody, torch.zeros(200, 1), 50, 20).flatten()
+    assert next(moods) == 6
     assert output.diff().abs().max() < 1.5 / 20
+
+
+def test_few_windows_are_computed_at_once() -> None:
+    """A minute takes hardly more memory than a few seconds, and is stopped on the way."""
+    job, sizes = Job(60), []
+
+    def network(windows: Tensor) -> Tensor:
+        sizes.append(len(windows))
+        if len(sizes) == 2:
+            job.stop()
+        return windows
+
+    with running(job), pytest.raises(StoppedError):
+        in_windows(network, torch.zeros(1000, 1), 50, 20)
+    assert sizes == [AT_ONCE, AT_ONCE]
 
 
 def test_windowed_local_network_is_exact_inside() -> None:

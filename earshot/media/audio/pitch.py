@@ -20,6 +20,7 @@ MIN_PITCH, MAX_PITCH = 60.0, 500.0  # Hz
 MAX_VOICE: Final = 480.0  # Hz; from here to MAX_PITCH the best path is that of hum and noise
 CANDIDATES: Final = 128  # a third of a semitone apart
 RATE: Final = SAMPLE_RATE // 2  # Hz at which periods are looked for
+AT_ONCE: Final = 500  # frames that are looked at: all of a minute take 100 MB
 WINDOW: Final = 320  # samples at RATE that are held against their like a period later: 40 ms
 LAGS: Final = int(RATE / MIN_PITCH) + 2
 NOISE: Final = 1e-3  # of the power of loud frames: what is quieter than this has no pitch
@@ -64,17 +65,20 @@ def _correlation(waveform: np.ndarray, frames: int) -> np.ndarray:
     half = _halved(waveform)
     hop, span = HOP_LENGTH // 2, WINDOW + LAGS
     padded = np.pad(half, (span // 2, span + hop))
-    starts = hop * np.arange(frames)[:, None]
-    pieces = padded[starts + np.arange(span + 1)]
-    pieces = pieces - pieces.mean(axis=1, keepdims=True)
     size = scipy.fft.next_fast_len(span + 1, real=True)  # what wraps around is not looked at
-    single = pieces.astype(np.float32)
-    first, whole = (np.asarray(scipy.fft.rfft(x, size)) for x in (single[:, :WINDOW], single))
-    product = np.asarray(scipy.fft.irfft(np.conj(first) * whole, size))
-    energy = np.cumsum(np.pad(pieces**2, ((0, 0), (1, 0))), axis=1)
-    later = energy[:, WINDOW:] - energy[:, :-WINDOW]  # energy of the window at each lag
+    product = np.zeros((frames, LAGS + 1), np.float32)
+    later = np.zeros((frames, LAGS + 1))  # energy of the window at each lag
+    for start in range(0, frames, AT_ONCE):
+        some = slice(start, min(start + AT_ONCE, frames))
+        pieces = padded[hop * np.arange(some.start, some.stop)[:, None] + np.arange(span + 1)]
+        pieces = pieces - pieces.mean(axis=1, keepdims=True)
+        single = pieces.astype(np.float32)
+        first, whole = (np.asarray(scipy.fft.rfft(x, size)) for x in (single[:, :WINDOW], single))
+        product[some] = scipy.fft.irfft(np.conj(first) * whole, size)[:, : LAGS + 1]
+        energy = np.cumsum(np.pad(pieces**2, ((0, 0), (1, 0))), axis=1)
+        later[some] = (energy[:, WINDOW:] - energy[:, :-WINDOW])[:, : LAGS + 1]
     floor = NOISE * np.quantile(later[:, 0], 0.95) + SILENCE
-    return product[:, : LAGS + 1] / np.sqrt((later[:, :1] + floor) * (later[:, : LAGS + 1] + floor))
+    return product / np.sqrt((later[:, :1] + floor) * (later + floor))
 
 
 @njit(cache=True)

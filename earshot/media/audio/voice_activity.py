@@ -23,6 +23,7 @@ MAX_REACH: Final = 0.35  # seconds from the nearest voiced frame: [s], [sts]
 PITCHES: Final = (65.0, 400.0)  # Hz
 PITCH_WINDOW: Final = 640  # samples
 PITCH_N_FFT: Final = 2048
+PITCH_FRAMES: Final = 500  # that are looked at at once: all of a minute take 300 MB
 MIN_AUTOCORRELATION: Final = 0.5  # of the normalised autocorrelation
 
 # Speech is harmonic, its pitch glides, and its spectrum changes; notes, bells and machines lack one
@@ -110,13 +111,18 @@ def _harmonicity(waveform: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """
     padded = np.pad(waveform, PITCH_WINDOW // 2)
     frames = np.lib.stride_tricks.sliding_window_view(padded, PITCH_WINDOW)[::HOP_LENGTH]
+    frames = frames[: len(waveform) // HOP_LENGTH]
     window = np.hanning(PITCH_WINDOW)
-    wave = _autocorrelation(frames[: len(waveform) // HOP_LENGTH] * window)
     lowest, highest = (round(SAMPLE_RATE / hz) for hz in PITCHES[::-1])
-    lags = slice(lowest, highest)
-    relative = wave[:, lags] / np.maximum(wave[:, :1], 1e-9) / _autocorrelation(window)[lags]
-    best = relative.argmax(axis=1)
-    return relative[np.arange(len(best)), best], SAMPLE_RATE / (best + lowest)
+    lags, of_window = slice(lowest, highest), _autocorrelation(window)
+    peaks, periods = np.zeros(len(frames)), np.zeros(len(frames), int)
+    for start in range(0, len(frames), PITCH_FRAMES):
+        some = slice(start, start + PITCH_FRAMES)
+        wave = _autocorrelation(frames[some] * window)
+        relative = wave[:, lags] / np.maximum(wave[:, :1], 1e-9) / of_window[lags]
+        periods[some] = lowest + relative.argmax(axis=1)
+        peaks[some] = relative.max(axis=1)
+    return peaks, SAMPLE_RATE / periods
 
 
 def _autocorrelation(frames: np.ndarray) -> np.ndarray:
