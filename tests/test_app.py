@@ -1,6 +1,7 @@
 """Options, import, and what the page does where models are missing."""
 
 import gc
+import os
 import re
 import subprocess
 import sys
@@ -19,11 +20,13 @@ from gradio.state_holder import SessionState
 from benchmarks.support.served import free_port
 from earshot.app import launch, site
 from earshot.app.health import Health
+from earshot.core.computing import NICE, NICE_OF_LAST
 from earshot.core.connections import limit_connections
 from earshot.core.limits import BUDGETS, Budget, address_of
 from earshot.core.paths import CHECKPOINTS
 from earshot.systems.registry import TASKS
 from earshot.tabs.shared.addresses import Addresses
+from earshot.tabs.shared.events import stoppable
 from earshot.tabs.shared.gradio_internals import MAX_SESSIONS, Waiting, limit_waiting
 from earshot.tabs.shared.page import model_cards
 from earshot.tabs.shared.services import Services
@@ -325,16 +328,19 @@ class Line:
     def __init__(self, places: int) -> None:
         """Serve it. places: for jobs that run at once."""
         self.begun: list[str] = []
+        self.nice: dict[str, int] = {}  # of the threads in which they run
         self.release = threading.Event()
         with gr.Blocks() as self.page:
             job = gr.Button().click
-            job(self._work, gr.Textbox(), concurrency_id="model", concurrency_limit=places)
+            run = stoppable(self._work)
+            job(run, gr.Textbox(), concurrency_id="model", concurrency_limit=places)
         launch.limit_queue(self.page, 20)
         _, self.address, _ = self.page.launch(prevent_thread_lock=True)
         limit_connections(self.page.server, ["127.0.0.1"])
 
     def _work(self, name: str) -> None:
         self.begun.append(name)
+        self.nice[name] = os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
         self.release.wait(60)
 
     def join(self, name: str, place: str) -> None:
@@ -393,6 +399,10 @@ def test_last_place_is_for_who_had_little(monkeypatch: pytest.MonkeyPatch) -> No
         line.release.set()
         line.wait_for(7)
         assert {*line.begun[4:]} == {"many 2", "more 1", "more 2"}
+        if sys.platform == "linux":
+            nice = {name: max(NICE, os.nice(0)) for name in ("many 0", "more 0", "one")}
+            last = max(NICE_OF_LAST, os.nice(0))
+            assert line.nice == dict.fromkeys(line.begun, last) | nice
     finally:
         line.end()
 

@@ -18,6 +18,7 @@ from multiprocessing.connection import wait
 from typing import Final, ParamSpec, TypeVar
 
 from earshot.core import cancellation
+from earshot.core.computing import start_process
 from earshot.core.errors import InputError, StoppedError
 from earshot.core.paths import ROOT
 
@@ -57,7 +58,7 @@ class ReportProcess:
             cancellation.check()
         try:
             if self._process is None:
-                self._process = _start()
+                self._process = start_process(_start)
             requests, answers = self._process.stdin, self._process.stdout
             assert requests and answers
             request = pickle.dumps((make, args, kwargs, self._seconds))

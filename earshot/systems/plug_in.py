@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from earshot.core import cancellation
+from earshot.core.computing import start_process
 from earshot.core.errors import InputError, PlugInError, StoppedError
 
 MAX_SECONDS: Final = 120.0  # of a call
@@ -287,7 +288,7 @@ class ProcessRunner(Runner):
             self._process = context.Process(
                 target=serve, args=(other, self._load, self._file)
             )  # no daemon, for it may start processes, too
-            self._process.start()
+            start_process(self._process.start)
             other.close()
         assert self._pipe
         with suppress(BrokenPipeError):

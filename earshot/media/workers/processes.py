@@ -20,6 +20,7 @@ from typing import BinaryIO, Final, Generic, TypeVar, cast
 import numpy as np
 
 from earshot.core import cancellation
+from earshot.core.computing import start_process
 from earshot.core.paths import ROOT
 
 LENGTH: Final = struct.Struct(">I")
@@ -213,6 +214,6 @@ class Pool(Generic[W]):
                 self._count -= 1
 
     def _start(self) -> W:
-        worker = self.start()
+        worker = start_process(self.start)
         self._count += 1
         return worker

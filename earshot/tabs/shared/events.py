@@ -21,6 +21,7 @@ from gradio.events import Dependency
 from markupsafe import Markup
 
 from earshot.core.cancellation import Job, running
+from earshot.core.computing import compute
 from earshot.core.errors import InputError
 from earshot.tabs.shared.gradio_internals import (
     cancelled_by_latest_event,
@@ -38,6 +39,7 @@ logger = logging.getLogger("earshot")
 MAX_JOB_SECONDS: Final = 120.0  # seconds that a job may run
 _jobs: defaultdict[str, set[Job]] = defaultdict(set)
 _lock = threading.Lock()
+_END: Final = object()  # of a generator
 # The events that a stop button cancels, by the button that it stands in for.
 _stopping: WeakKeyDictionary[gr.Button, dict[Component, list[int]]] = WeakKeyDictionary()
 
@@ -90,13 +92,13 @@ LAST: Final[dict[str, Any]] = {"trigger_mode": "always_last"}
 
 
 def stoppable(handler: Callable[P, T], seconds: float | None = None) -> Callable[P, T]:
-    """Run the handler, which may be a generator, as a job of the visitor whose event it is, and
-    for at most so many seconds (None: MAX_JOB_SECONDS)."""
+    """Run the handler, which may be a generator, as a job of the visitor whose event it is, in a
+    thread of jobs, and for at most so many seconds (None: MAX_JOB_SECONDS)."""
 
     @wraps(handler)
     def run(*args: P.args, **kwargs: P.kwargs) -> T:
         with _job(seconds) as job, running(job):
-            return handler(*args, **kwargs)
+            return compute(handler, *args, **kwargs)
 
     @wraps(handler)
     def stream(*args: P.args, **kwargs: P.kwargs) -> Iterator:
@@ -105,10 +107,9 @@ def stoppable(handler: Callable[P, T], seconds: float | None = None) -> Callable
             while True:
                 # Gradio may take every step in another thread.
                 with running(job):
-                    try:
-                        step = next(steps)
-                    except StopIteration:
-                        return
+                    step = compute(next, steps, _END)
+                if step is _END:
+                    return
                 yield step
 
     return stream if isgeneratorfunction(handler) else run  # type: ignore[return-value]

@@ -48,6 +48,7 @@ from starlette.formparsers import MultiPartException
 from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse
 
+from earshot.core.computing import coming_last
 from earshot.core.limits import RateLimit, Turns, address_of
 from earshot.core.paths import ASSETS
 from earshot.core.uploads import FILE_OVERHEAD, MB, MIN_FREE
@@ -501,8 +502,8 @@ def limit_waiting(page: gr.Blocks, limits: Waiting, addresses: Addresses) -> Non
     """Refuse the events of a visitor, or of an address, of whom too many wait already, let
     addresses take turns in each line, by the seconds that their events take, with one at a time,
     and fetch what they name by http addresses before they wait. The last of several places of a
-    line is for addresses of which little was computed lately. Call it between page.queue and
-    page.launch."""
+    line is for addresses of which little was computed lately; jobs of all others come last. Call it
+    between page.queue and page.launch."""
     queue = page._queue
     push, process_events = queue.push, queue.process_events
     lines: defaultdict[str, Turns] = defaultdict(Turns)
@@ -541,7 +542,8 @@ def limit_waiting(page: gr.Blocks, limits: Waiting, addresses: Addresses) -> Non
         turn, began = lines[line].of(whose), time.monotonic()
         lines[line].serve(turn)
         try:
-            await process_events(events, *rest)
+            with coming_last(bool(seconds.take(whose, amount=0.0))):
+                await process_events(events, *rest)
         finally:
             took = time.monotonic() - began
             lines[line].charge(whose, turn, took)
