@@ -8,7 +8,7 @@ import difflib
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
@@ -39,6 +39,7 @@ MORE: Final = "and more: mend these first."
 LAX_TEXT: Final = re.compile(r"(\s*(?:-\s+)*\w[\w ]*:\s+)([^\s'\"\[{|>&*!%@`#].*)")
 COLON: Final = re.compile(r":\s")
 COMMENT: Final = re.compile(r"\s#")
+DECIMAL: Final = re.compile(r"[-+]?\d+")  # to YAML 1.1, with a 0 before it, one to the base of 8
 CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x0c\x0e-\x1f\x7f]")
 WEBMUSHRA: Final = re.compile(r"^pages\s*:", re.MULTILINE)
 QUOTES: Final = 'put this text in quotes, for it holds ": ".'
@@ -77,11 +78,15 @@ class Problems:
 
 @dataclass(frozen=True)
 class Value:
-    """A value in the file: content is a scalar, a list of Values or a dict of them by name."""
+    """A value in the file: content is a scalar, a list of Values or a dict of them by name.
+
+    written: a scalar as the file has it, for 007 and 1_000 are numbers to YAML, and yes is true.
+    """
 
     content: Any
     line: int
     problems: Problems
+    written: str = ""
 
     def problem(self, problem: str) -> None:
         """Note that something is wrong at this line."""
@@ -168,13 +173,14 @@ class Value:
                 self.problem(f'"{name}" must be {MAX_WHOLE:,} at most.')
             return str(content).strip() if kind is str else content
         names = {type(None): "nothing", dict: "names", list: "a list"}
-        text = names.get(type(content), content)
-        self.problem(f'"{name}" must be {KINDS[kind]}, and is {text}.')
+        text = names.get(type(content), self.written)
+        quotes = f': put it in quotes, as "{text}"' if kind is str and self.written else ""
+        self.problem(f'"{name}" must be {KINDS[kind]}, and is {text}{quotes}.')
         return kind() if default is REQUIRED else default
 
     def text_or_number(self, name: str) -> str:
         """Return a text that may look like a number, as choices and codes may."""
-        return str(self.content) if type(self.content) is int else self.cast(str, name)
+        return self.written if type(self.content) is int else self.cast(str, name)
 
 
 def is_line(text: str) -> bool:
@@ -268,7 +274,7 @@ def _whole_text(text: str, line: int, problems: Problems) -> str:
 
 
 def _value(node: yaml.Node, problems: Problems) -> Value:
-    line = node.start_mark.line + 1
+    line, written = node.start_mark.line + 1, ""
     if isinstance(node, yaml.MappingNode):
         content: Any = {}
         for key, each in node.value:
@@ -281,16 +287,17 @@ def _value(node: yaml.Node, problems: Problems) -> Value:
             if name in content:
                 problems.add(at, f'"{name}" is there twice: keep one of them.')
             # A value is where its name is, for it may begin a line below.
-            content[name] = Value(_value(each, problems).content, at, problems)
+            content[name] = replace(_value(each, problems), line=at)
     elif isinstance(node, yaml.SequenceNode):
         content = [_value(each, problems) for each in node.value]
     else:
-        content = node.value
+        content = written = node.value
         # All else is text: dates, what names a type of Python's, and times such as 12:30, which
         # YAML 1.1 takes for numbers to the base of 60.
         if node.tag in SCALARS and ":" not in content:
             try:
-                content = yaml.SafeLoader("").construct_object(node)
+                decimal = DECIMAL.fullmatch(written)
+                content = int(written) if decimal else yaml.SafeLoader("").construct_object(node)
                 if isinstance(content, float | int) and not abs(content) <= MAX_NUMBER:
                     raise ValueError  # NaN and infinity too
             except ValueError:
@@ -298,7 +305,7 @@ def _value(node: yaml.Node, problems: Problems) -> Value:
                 problems.add(line, "this is no number, or too large.")
         else:
             content = _whole_text(content, line, problems)
-    return Value(content, line, problems)
+    return Value(content, line, problems, written)
 
 
 def inside(folder: Path, value: Value, name: str) -> Path:

@@ -118,7 +118,7 @@ trials: yes
         ("line 8: acr has no reference", ""),
         ('line 9: "loudness" must be -60 to -10', "-23"),
         ('line 10: "seed" must be a whole number, and is one', ""),
-        ('line 11: "trials" must be a whole number, and is True', ""),
+        ('line 11: "trials" must be a whole number, and is yes', ""),
     ]
     assert len(problems) == len(expected), problems
     for line, (start, rest) in zip(problems, expected, strict=True):
@@ -203,6 +203,21 @@ def test_load_names_mistake_in_setting(
 )
 def test_load_names_mistake_in_yaml(tmp_path: Path, text: str, sentence: str) -> None:
     assert any(sentence in line for line in wrong(tmp_path, text))
+
+
+def test_scalars_are_what_is_written(tmp_path: Path) -> None:
+    """YAML 1.1 takes 0123 for 83, 1_000 for 1000, and yes for true: codes and choices are text."""
+    file = tmp_path / "test.yaml"
+    file.write_text("seed: 012\ncode: 007\nanswer: 1_000\ntitle: 0123\nask: yes\n")
+    value = document.read(file)
+    assert value.take("seed", int) == 12
+    assert [value.at(key).text_or_number(key) for key in ("code", "answer")] == ["007", "1_000"]
+    for key in ("title", "ask"):
+        value.take(key, str)
+    with pytest.raises(document.SpecError) as error:
+        value.problems.raise_any()
+    assert 'line 4: "title" must be text, and is 0123: put it in quotes, as "0123".' in str(error)
+    assert 'line 5: "ask" must be text, and is yes: put it in quotes, as "yes".' in str(error)
 
 
 def test_load_of_unreadable_file_raises(tmp_path: Path) -> None:
