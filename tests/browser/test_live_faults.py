@@ -23,6 +23,7 @@ MICROPHONE = """() => {
   const real = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
   navigator.mediaDevices.getUserMedia = async (constraints) => {
     if (window.refused) throw new DOMException("", window.refused);
+    if (window.undecided) await new Promise((decide) => (window.decide = decide));
     const stream = await real(constraints);
     window.track = stream.getAudioTracks()[0];
     return stream;
@@ -105,7 +106,7 @@ def says(visit: Visit, text: str) -> None:
 
 
 def test_missing_microphone_says_what_to_do(visit: Visit) -> None:
-    """A microphone may be refused or unplugged."""
+    """A microphone may be refused, not allowed yet, or unplugged."""
     page = visit.page
     page.evaluate(MICROPHONE)
     page.evaluate("() => (window.refused = 'NotAllowedError')")
@@ -113,9 +114,12 @@ def test_missing_microphone_says_what_to_do(visit: Visit) -> None:
     says(visit, "The microphone is blocked")
     state(visit, "off")
 
-    page.evaluate("() => (window.refused = null)")
+    page.evaluate("() => { window.refused = null; window.undecided = true; }")
     visit.button("Live").click()
+    says(visit, "The browser asks")
+    page.evaluate("() => { window.undecided = false; window.decide(); }")
     state(visit, "running")
+    expect(visit.page.locator(".live-message")).to_be_hidden()
     page.evaluate(UNPLUG)
     says(visit, "another one is used now")
     state(visit, "running")
