@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
+from functools import partial
 from typing import Final, ParamSpec, TypeVar
 
 P = ParamSpec("P")
@@ -40,19 +41,25 @@ def compute(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Call a function in a thread of lower priority, with the context of the caller, who waits for
     what it returns."""
     _begin_starting()
-    nice, context = NICE_OF_LAST if _last.get() else NICE, copy_context()
+    nice = NICE_OF_LAST if _last.get() else NICE
+    call = partial(copy_context().run, function, *args, **kwargs)
     answer: Future[T] = Future()
+    threading.Thread(target=_run, args=[answer, nice, call], name="job", daemon=True).start()
+    try:
+        return answer.result()
+    finally:
+        del answer  # or an error, which knows this frame, would keep all that it came from
 
-    def run() -> None:
-        if sys.platform == "linux":
-            os.setpriority(os.PRIO_PROCESS, 0, nice)  # of this thread
-        try:
-            answer.set_result(context.run(function, *args, **kwargs))
-        except BaseException as error:  # noqa: BLE001  (whatever it raises, the caller does)
-            answer.set_exception(error)
 
-    threading.Thread(target=run, name="job", daemon=True).start()
-    return answer.result()
+def _run(answer: Future[T], nice: int, call: Callable[[], T]) -> None:
+    if sys.platform == "linux":  # where this is of a thread
+        os.setpriority(os.PRIO_PROCESS, 0, max(nice, os.getpriority(os.PRIO_PROCESS, 0)))
+    try:
+        answer.set_result(call())
+    except BaseException as error:  # noqa: BLE001  (whatever it raises, the caller does)
+        answer.set_exception(error)
+    finally:
+        del answer, call  # as above
 
 
 def start_process(start: Callable[[], T]) -> T:

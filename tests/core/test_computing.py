@@ -1,14 +1,19 @@
 """Jobs compute in threads that come after all others, and what they start does not."""
 
+import gc
 import os
 import subprocess
 import sys
 import threading
+import time
+import weakref
+from contextlib import suppress
 from contextvars import ContextVar
 
 import pytest
 
 from earshot.core.computing import NICE, NICE_OF_LAST, coming_last, compute, start_process
+from earshot.core.errors import InputError
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="threads have no priorities")
 WHO = ContextVar("who", default="nobody")
@@ -49,6 +54,33 @@ def test_job_has_callers_context_and_errors() -> None:
         compute(lambda: 1 / 0)
     with pytest.raises(SystemExit):
         compute(sys.exit)
+
+
+def test_error_of_job_keeps_nothing() -> None:
+    """What a refused recording was decoded to goes with its error, not with the next collection."""
+
+    class Waveform:
+        pass
+
+    kept: list[weakref.ref[Waveform]] = []
+
+    def fail() -> None:
+        waveform = Waveform()
+        kept.append(weakref.ref(waveform))
+        raise InputError("It is silent.")
+
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(3):
+            with suppress(InputError):
+                compute(fail)
+        until = time.monotonic() + 5  # for the end of the last thread
+        while any(reference() for reference in kept) and time.monotonic() < until:
+            time.sleep(0.01)
+        assert [reference() for reference in kept] == [None] * 3
+    finally:
+        gc.enable()
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
