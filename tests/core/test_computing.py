@@ -62,11 +62,11 @@ def test_error_of_job_keeps_nothing() -> None:
     class Waveform:
         pass
 
-    kept: list[weakref.ref[Waveform]] = []
+    waveforms: list[weakref.ref[Waveform]] = []
 
     def fail() -> None:
         waveform = Waveform()
-        kept.append(weakref.ref(waveform))
+        waveforms.append(weakref.ref(waveform))
         raise InputError("It is silent.")
 
     gc.collect()
@@ -76,9 +76,9 @@ def test_error_of_job_keeps_nothing() -> None:
             with suppress(InputError):
                 compute(fail)
         until = time.monotonic() + 5  # for the end of the last thread
-        while any(reference() for reference in kept) and time.monotonic() < until:
+        while any(reference() for reference in waveforms) and time.monotonic() < until:
             time.sleep(0.01)
-        assert [reference() for reference in kept] == [None] * 3
+        assert [reference() for reference in waveforms] == [None] * 3
     finally:
         gc.enable()
 

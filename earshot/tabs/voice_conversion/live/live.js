@@ -14,8 +14,8 @@ const OUTPUT = "earshot-live-output"; // where the chosen device is remembered
 const NO_OUTPUT = "This output cannot be used: the computer's own plays instead.";
 const AWAY = "The server does not answer. Reload the page.";
 const PATIENCE = 10000; // ms for its answer
-const ASKED = "The browser asks whether this page may hear the microphone. Allow it, to begin.";
-const ASKING = 1000; // ms in which it opens where it is allowed
+const QUESTION = "The browser asks whether this page may hear the microphone. Allow it, to begin.";
+const QUICK = 1000; // ms in which it opens where it is allowed
 const SLOW = "The server does not answer yet. Live begins when it does.";
 
 let live = null; // context, stream, source, capture, worker while it is on
@@ -85,9 +85,9 @@ async function start() {
   one(".live-switch").disabled = true;
   try {
     const wish = await chosen();
-    const asked = setTimeout(() => say(ASKED), ASKING);
-    const stream = await microphone().finally(() => clearTimeout(asked));
-    if (one(".live-message").textContent === ASKED) say("");
+    const question = setTimeout(() => say(QUESTION), QUICK);
+    const stream = await microphone().finally(() => clearTimeout(question));
+    if (one(".live-message").textContent === QUESTION) say("");
     const context = new AudioContext({ latencyHint: "interactive" });
     live = { stream, context };
     await listOutputs();
