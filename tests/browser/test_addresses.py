@@ -122,7 +122,7 @@ def test_booth_leaves_nothing_to_the_next(browser: Browser, booth: str, tmp_path
     with context.expect_page() as window:
         test.click()
     page.clock.fast_forward(2_000)
-    # It fills the screen of a stand. A click on a page that is gone with it is an error of the test.
+    # It fills the screen of a stand. A click on a page that goes with it may fail for that.
     with window.value.expect_event("close"), suppress(Error):
         window.value.get_by_role("button", name="Back").click()
     with context.expect_page() as window:
