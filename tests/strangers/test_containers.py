@@ -99,6 +99,25 @@ def test_wav_behind_a_tag_of_mp3_is_read() -> None:
     assert "ends early" in load(tag + WAV[: len(WAV) // 2]).notices[0]
 
 
+@pytest.mark.parametrize(
+    ("form", "codec"),
+    [
+        ("wav", "pcm_s16le"),
+        ("aiff", "pcm_s16be"),
+        ("flac", "flac"),
+        ("ogg", "flac"),
+        ("webm", "libopus"),
+    ],
+)
+def test_recording_behind_zeros_is_read(form: str, codec: str) -> None:
+    """As a recorder leaves where it meant to write; it was called damaged."""
+    recording = encoded(form, codec, beep())
+    for zeros in (1, 512, 70_000):
+        check_beep(bytes(zeros) + recording)
+    with pytest.raises(InputError):
+        load(bytes(512) + recording[100:])
+
+
 @pytest.mark.parametrize("name", [b"LIST", b"note"])
 def test_odd_chunk_without_its_last_byte_is_passed(name: bytes) -> None:
     """The sound was looked for a byte too late, and not found."""

@@ -5,7 +5,7 @@ Of joined files FFmpeg reads the first only (RIFF, MP4), or stops where the seco
 settings (Ogg, whose chains are files in their own right), and of several blocks of samples in one
 WAV the last. Each part is a window on the file; what FFmpeg reads on through by itself, such as
 WebM, MPEG-TS and MP3, is one part. A WAV behind a tag of MP3, or with chunks of odd length that
-lack the byte that makes them even, is one that FFmpeg can read.
+lack the byte that makes them even, is one that FFmpeg can read, as is a recording behind zeros.
 """
 
 import io
@@ -14,12 +14,15 @@ from typing import BinaryIO, Final, Literal, cast
 
 MAX_PARTS: Final = 1000
 MAX_CHUNKS: Final = 100_000  # of a WAV: empty ones would keep a worker busy for minutes
+MAX_ZEROS: Final = 1 << 20  # bytes before a recording, as a recorder leaves where it meant to write
 MAX_WAV_HEAD: Final = 65_536  # bytes before the samples that each of several blocks gets
 ID3_HEAD: Final = 10  # bytes, of which the last four are the length of what follows, 7 bits each
 OGG_HEAD: Final = 27  # bytes of a page before its table of segments
 OGG_FIRST: Final = 2  # flag of the first page of a stream
 # How WAV files begin, by which of the bytes of a number comes first.
 RIFF: Final[dict[bytes, Literal["little", "big"]]] = {b"RIFF": "little", b"RIFX": "big"}
+# Beginnings that FFmpeg does not look for behind zeros.
+BEHIND_ZEROS: Final = (*RIFF, b"OggS", b"fLaC", b"FORM", b"\x1aE\xdf\xa3")
 WAV_CHUNKS: Final = (
     b"fmt ",
     b"data",
@@ -44,6 +47,12 @@ def parts(file: BinaryIO) -> list[BinaryIO]:
         file.seek(tag)
         if file.read(4) in RIFF:
             return parts(cast(BinaryIO, _Part(file, tag, size)))
+    if head[:1] == b"\0":
+        file.seek(0)
+        beginning = file.read(MAX_ZEROS)
+        zeros = len(beginning) - len(beginning.lstrip(b"\0"))
+        if beginning[zeros : zeros + 4] in BEHIND_ZEROS:
+            return parts(cast(BinaryIO, _Part(file, zeros, size)))
     if head[:4] == b"OggS":
         starts = list(_ogg(file, size))
     elif head[:4] in RIFF:
