@@ -202,4 +202,5 @@ def view(
 
 
 def _clock(seconds: float) -> str:
-    return f"{int(seconds // 60)}:{seconds % 60:04.1f}"
+    minutes, tenths = divmod(round(10 * seconds), 600)
+    return f"{minutes}:{tenths / 10:04.1f}"

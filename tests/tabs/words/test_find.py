@@ -90,6 +90,12 @@ def test_view_shows_found_places(speech: Path) -> None:
     assert none["html"].count("score 0.") == 3
 
 
+def test_time_is_rounded_to_next_minute(speech: Path) -> None:
+    recording = LongRecording(np.ones(61 * RATE, np.float32), (np.zeros((1500, 3), np.float32),))
+    places = FoundPlaces((Place(59.97, 60.4, 0.9),), threshold=0.5)
+    assert 'aria-label="1:00.0, score' in view(str(speech), recording, "tree", places)["html"]
+
+
 def test_view_of_ten_minutes_stays_small(speech: Path) -> None:
     waveform = np.random.default_rng(0).random(600 * RATE).astype(np.float32)
     recording = LongRecording(waveform, (np.zeros((15_000, 3), np.float32),))
