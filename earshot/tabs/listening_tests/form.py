@@ -89,8 +89,9 @@ def build(sounds: gr.HTML) -> FormFields:
     questions = gr.HTML(first[1])
     with gr.Row():
         names = [(DESIGNS[name].summary, name) for name in sorted(DESIGNS)]
-        design = gr.Dropdown(names, value="ab", label="Raters say")
-        title = gr.Textbox(TITLE, label="Title, which raters read", max_lines=1)
+        wide: dict[str, Any] = {"min_width": 220}  # below each other on a phone, not cut off
+        design = gr.Dropdown(names, value="ab", label="Raters say", **wide)
+        title = gr.Textbox(TITLE, label="Title, which raters read", max_lines=1, **wide)
     with gr.Row():
         question = gr.Textbox(
             label="Question", placeholder="The standard\u2019s", max_lines=2, scale=3
