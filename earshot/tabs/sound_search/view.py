@@ -150,7 +150,7 @@ def _card(
 ) -> Markup:
     sound = hit.sound
     category = catalogue.category(sound)
-    about = f"{category}, {sound.kind.replace('_', ' ')}" if sound.kind else category
+    about = f"{category} · {sound.kind.replace('_', ' ')}" if sound.kind else category
     if copies := catalogue.copies(sound):
         about += f" · same file as {copies} other{'s' if copies > 1 else ''}"
     mark = marker(catalogue.categories.index(category))
