@@ -327,6 +327,21 @@ def test_microphone_is_checked_before_one_records(visit: Visit) -> None:
     expect(visit.button("Check the microphone")).to_be_visible()
 
 
+@pytest.mark.parametrize(
+    ("error", "advice"),
+    [
+        ("new DOMException('', 'NotAllowedError')", "blocked"),
+        ("new DOMException('', 'NotFoundError')", "There is no microphone"),
+        ("new TypeError('')", "secure pages only"),  # where the page has no mediaDevices
+    ],
+)
+def test_microphone_check_says_why_none_opens(visit: Visit, error: str, advice: str) -> None:
+    refuse = f"navigator.mediaDevices.getUserMedia = async () => {{ throw {error}; }}"
+    visit.page.evaluate(refuse)
+    visit.button("Check the microphone").click()
+    expect(visit.page.locator(".mic [role=status]")).to_contain_text(advice)
+
+
 @pytest.mark.parametrize("visit", [("phone", "dark")], indirect=True)
 def test_visitor_converts_and_speaks_again(visit: Visit) -> None:
     """A visitor records, converts, edits the units and speaks again."""

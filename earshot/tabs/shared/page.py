@@ -22,7 +22,7 @@ FOOTER: Final = """
 <footer class="colophon">
 <p>What you record or upload is used for your answer only. It is never logged or trained on, and
 the server deletes it within the hour, but for the sounds of listening tests that you open.</p>
-<p>Code: Apache-2.0. Model weights: see the model cards above.
+<p>Code: Apache-2.0. Model weights: see the model cards in each system’s tab.
 <a href="agents.md" target="_blank">Use Earshot from a program</a></p>
 <details class="on-phone" ontoggle="this.open && fetch('phone').then((answer) => answer.text())
 .then((text) => { this.lastElementChild.innerHTML = text; })"><summary>Open on a phone</summary>

@@ -13,7 +13,12 @@ const WORDS = {
   low: "Speak: your voice should pass the line by far.",
   good: "Good: your voice stands well above the room.",
 };
-const REFUSED = "The microphone is blocked. Allow it next to the page’s address, and try again.";
+const BLOCKED = "The microphone is blocked. Allow it next to the page’s address, and try again.";
+const REFUSED = {
+  NotFoundError: "There is no microphone. Plug one in, and try again.",
+  NotReadableError: "Another program holds the microphone. Close it, and try again.",
+  TypeError: "A browser opens the microphone on secure pages only: https, or this computer’s own.",
+};
 
 let open = null; // context, stream, timer and levels while it is open
 
@@ -63,8 +68,8 @@ async function start() {
     open = { stream, context, analyser, samples, levels: [], until: performance.now() + 1000 * MAX_SECONDS };
     open.timer = setInterval(measure, EVERY);
     one(".mic-switch").textContent = "Close the microphone";
-  } catch {
-    one(".mic span").textContent = REFUSED;
+  } catch (error) {
+    one(".mic span").textContent = REFUSED[error.name] ?? BLOCKED;
   }
   one(".mic-switch").disabled = false;
 }
