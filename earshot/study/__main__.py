@@ -96,11 +96,11 @@ def check(options: argparse.Namespace) -> None:
         sys.exit("\n".join(problems))
     if answers := _answers(test):
         Store(f"sqlite:///{answers}").open(test)  # which reports sounds that were changed
-    scored = len(test.of_kind("trial"))
+    systems, scored = len(test.systems), len(test.of_kind("trial"))
     print(
-        f"{test.name} is ready: {test.design.name}, {len(test.systems)} systems, {scored} trials, "
-        f"{test.trials_per_rater} for each rater and {len(test.trials) - scored} for practice and "
-        "checks.",
+        f"{test.name} is ready: {test.design.name}, {systems} system{'s' * (systems != 1)}, "
+        f"{scored} trial{'s' * (scored != 1)}, {test.trials_per_rater} for each rater and "
+        f"{len(test.trials) - scored} for practice and checks.",
         flush=True,  # before what is said of it
     )
     for pair in same_systems(test):

@@ -367,10 +367,10 @@ def _numbers(test: Test | None) -> str:
     """Write what a rater will be asked."""
     if test is None:
         return ""
-    scored = len(test.of_kind("trial"))
+    systems, scored = len(test.systems), len(test.of_kind("trial"))
     line = Markup(
-        "<b>{}</b> systems · <b>{}</b> trials, <b>{}</b> for each rater · <b>{}</b> for practice "
+        "<b>{}</b> system{} · <b>{}</b> trial{}, <b>{}</b> for each rater · <b>{}</b> for practice "
         "and checks"
     )
-    others = len(test.trials) - scored
-    return line.format(len(test.systems), scored, test.trials_per_rater, others)
+    counts = systems, "s" * (systems != 1), scored, "s" * (scored != 1)
+    return line.format(*counts, test.trials_per_rater, len(test.trials) - scored)

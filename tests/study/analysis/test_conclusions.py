@@ -150,6 +150,8 @@ def test_report_tells_looks_and_changed_rules() -> None:
     changed = analyse(test, results.everyone.answers, Rules(failed_checks=0.5))
     assert "CHANGED" in _named(paper.facts_of_test(changed).rows)["Who is left out"]
     assert "chosen afterwards" in paper.paragraph(changed)
+    assert "; 3 were left out by rules that were stated before" in paper.paragraph(results)
+    assert "; 1 was left out by rules that were stated before" in paper.paragraph(_dropped(1))
 
 
 def _timed(rules: Rules) -> Results:

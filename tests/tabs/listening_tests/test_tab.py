@@ -27,6 +27,7 @@ from earshot.tabs.listening_tests.events import StudyComponents, StudyEvents
 from earshot.tabs.listening_tests.workspace import Workspace
 from earshot.tabs.shared.services import Drafts, Services
 from earshot.tabs.shared.sessions import SessionStore
+from tests.support.studies import make_test
 
 pytestmark = pytest.mark.slow
 
@@ -323,6 +324,12 @@ def test_rehearsal_that_takes_too_much_ends(
     monkeypatch.setattr(events, "trial_process", lambda: ReportProcess(seconds=0.01))
     html = handlers.rehearse(Workspace(folder), (folder / "test.yaml").read_text())
     assert "takes longer, or more memory" in html
+
+
+def test_one_trial_is_counted_as_one() -> None:
+    one, several = make_test("acr", systems=1, stimuli=1), make_test("acr", systems=2, stimuli=2)
+    assert "<b>1</b> system · <b>1</b> trial, " in events._numbers(one)
+    assert "<b>2</b> systems · <b>4</b> trials, " in events._numbers(several)
 
 
 def test_rehearsal_is_of_whole_test_only(tmp_path: Path, handlers: StudyEvents) -> None:

@@ -12,9 +12,10 @@ import pytest
 from earshot.systems.sound_search import SoundSearch
 from earshot.tabs.components.map import sound_map
 from earshot.tabs.components.timeline import TEMPLATE
+from earshot.tabs.shared.html import macro
 from earshot.tabs.sound_search.catalogue import CATEGORIES, FAMILIES, OTHER_FAMILY, family
 from earshot.tabs.sound_search.library import DemoLibrary, IndexedCatalogue, VisitorLibrary
-from earshot.tabs.sound_search.query import Search
+from earshot.tabs.sound_search.query import PARTS, Search
 from earshot.tabs.sound_search.view import ResultView, cards_value
 from synthetic.sounds import RECIPES
 from tests.support.sounds import CAPTIONS, write_library, write_sound
@@ -117,6 +118,14 @@ def test_template_leaves_visitors_placeholders_alone(template: str) -> None:
             assert filled(html) == html
     assert filled('<audio src="@file12">') == '<audio src="/u12">'
     assert filled('<b data-sounds="@file0 @file1">') == '<b data-sounds="/u0 /u1">'
+
+
+def test_one_sound_is_counted_as_one() -> None:
+    """A collection, or a visitor's library, may hold a single sound."""
+    assert "<b>1</b> sound searched in" in macro(PARTS, "summary", "“rain”", "", 1, 3.0, "")
+    assert "<b>2</b> sounds searched in" in macro(PARTS, "summary", "“rain”", "", 2, 3.0, "")
+    assert macro(PARTS, "listing", "Favourites", 1, 1).endswith("<b>1</b> sound</p>")
+    assert "<b>2</b> sounds, the most" in macro(PARTS, "listing", "Favourites", 2, 2)
 
 
 def test_card_of_copied_file_says_so(search: SoundSearch, uploads: Path) -> None:

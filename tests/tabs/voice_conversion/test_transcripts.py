@@ -61,7 +61,8 @@ def test_lost_words_are_struck_and_named() -> None:
 def test_nothing_lost_says_so_without_marks() -> None:
     html = words_html(transcript("Lay blue."), transcript("lay blue"))
     assert "<del>" not in html and "<ins>" not in html and "lost" not in html
-    assert "<b>2</b> of <b>2</b> words" in html
+    assert "<b>2</b> of <b>2</b> words are heard" in html
+    assert "<b>1</b> of <b>1</b> word is heard" in words_html(transcript("Go."), transcript("go"))
     assert "<i>no words</i>" in words_html(transcript(""), transcript("a"))
 
 

@@ -244,14 +244,15 @@ def paragraph(results: Results) -> str:
     approved = f"approval: {test.approval}" if test.approval else "approval"
     when = f" ({dates})" if (dates := _dates(answers)) else ""
     stated = "that were stated before" if results.rules == test.rules else "chosen afterwards"
+    how_many = "1 was" if len(results.exclusions) == 1 else f"{len(results.exclusions)} were"
     parts = [
         f"We ran a listening test, {test.design.source}, with {test.source or 'Earshot'}{when} "
         f"[{_recruited(test)}; {approved}].",
         *(f"Raters were asked: “{each.scale.question}” {_on(each.scale)}." for each in scales),
         f"There were {counted(len(test.systems), 'system')} and "
         f"{counted(included.stimuli, 'stimulus')} ({sounds(test)}; {loudness(test)}).",
-        f"{counted(results.started, 'rater')} took part; {len(results.exclusions)} were left out "
-        f"by rules {stated}{_why(results)}, which leaves {included.raters} with "
+        f"{counted(results.started, 'rater')} took part; {how_many} left out by rules "
+        f"{stated}{_why(results)}, which leaves {included.raters} with "
         f"{counted(ratings, results.scale.unit)}.",
         *_checked(results.everyone.answers),
         THRESHOLD if test.staircase else TESTED,
