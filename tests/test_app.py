@@ -8,13 +8,19 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import nullcontext, suppress
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 from unittest.mock import Mock
 
 import gradio as gr
 import httpx
 import pytest
+from gradio import http_server
+from gradio.exceptions import ServerFailedToStartError
+from gradio.http_server import Server
 from gradio.state_holder import SessionState
 
 from benchmarks.support.served import free_port
@@ -27,7 +33,12 @@ from earshot.core.paths import CHECKPOINTS
 from earshot.systems.registry import TASKS
 from earshot.tabs.shared.addresses import Addresses
 from earshot.tabs.shared.events import stoppable
-from earshot.tabs.shared.gradio_internals import MAX_SESSIONS, Waiting, limit_waiting
+from earshot.tabs.shared.gradio_internals import (
+    MAX_SESSIONS,
+    Waiting,
+    limit_waiting,
+    wait_for_server,
+)
 from earshot.tabs.shared.page import model_cards
 from earshot.tabs.shared.services import Services
 from tests.support.serving import close
@@ -92,6 +103,25 @@ def test_page_answering_late_is_served(
         assert httpx.get(address, timeout=60).status_code == 200
     finally:
         close(page)
+
+
+@pytest.mark.parametrize("begins", [True, False])
+def test_late_server_is_waited_for(begins: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that takes long to begin is, and not one that has ended, as where its port is taken."""
+    clock = SimpleNamespace(time=count(step=10).__next__, sleep=time.sleep)
+    monkeypatch.setattr(http_server, "time", clock)  # Gradio's patience is over at once
+    monkeypatch.setattr(Server, "run_in_thread", Server.run_in_thread)
+    wait_for_server()
+    server: Any = SimpleNamespace(started=False)
+
+    def run() -> None:
+        time.sleep(0.1)
+        server.started = begins
+
+    server.run = run
+    with nullcontext() if begins else pytest.raises(ServerFailedToStartError):
+        Server.run_in_thread(server)
+    assert server.started == begins
 
 
 def test_first_model_loads_behind_served_page(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import os
 import re
 import secrets
 import shutil
+import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
@@ -37,6 +38,8 @@ from gradio.components import file as file_input
 from gradio.components import upload_button as upload_input
 from gradio.context import Context, LocalContext, get_blocks_context
 from gradio.data_classes import FileData, PredictBodyInternal
+from gradio.exceptions import ServerFailedToStartError
+from gradio.http_server import Server
 from gradio.queueing import Event
 from gradio.route_utils import API_PREFIX
 from gradio.server_messages import EventMessage
@@ -595,6 +598,22 @@ def _is_name(session: str | None) -> bool:
     return not session or len(session) <= MAX_NAME
 
 
+def wait_for_server() -> None:
+    """Wait for the server, from now on, until it answers or has ended: Gradio takes one that needs
+    5 s to begin, as on a busy machine, for one whose port is taken, and stops there.
+    """
+
+    def run(server: Server) -> None:
+        server.thread = threading.Thread(target=server.run, daemon=True)
+        server.thread.start()
+        while not server.started:
+            server.thread.join(0.01)
+            if not (server.thread.is_alive() or server.started):
+                raise ServerFailedToStartError("The server ended before it had begun.")
+
+    Server.run_in_thread = run  # type: ignore[method-assign]
+
+
 def log_no_lost_sessions() -> None:
     """Write no traceback, of 6 kB, for each page from now on that asks what came of a session which
     is gone. It is told so."""
@@ -610,6 +629,7 @@ def mend_gradio(address: Callable[[Request], str], used: Callable[[str], None]) 
     """Change Gradio in this process, from now on, before a page is launched: see each of these.
     address, used: as share_sessions takes them."""
     keep_uploads_apart()
+    wait_for_server()
     log_no_lost_sessions()
     keep_sessions_light()
     share_sessions(address, used)
