@@ -337,7 +337,7 @@ def test_microphone_is_checked_before_one_records(visit: Visit) -> None:
 )
 def test_microphone_check_says_why_none_opens(visit: Visit, error: str, advice: str) -> None:
     refuse = f"navigator.mediaDevices.getUserMedia = async () => {{ throw {error}; }}"
-    visit.page.evaluate(refuse)
+    visit.page.evaluate(f"() => {{ {refuse} }}")
     visit.button("Check the microphone").click()
     expect(visit.page.locator(".mic [role=status]")).to_contain_text(advice)
 
