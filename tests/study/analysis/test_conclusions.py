@@ -145,7 +145,7 @@ def test_report_tells_looks_and_changed_rules() -> None:
     results = _dropped(3)
     rows = _named(paper.facts_of_test(results).rows)
     assert rows["Results before the end"] == "looked at 3 times"
-    assert rows["Who is left out"].endswith("(as in the test)")
+    assert rows["Who is left out"].endswith(". As in the test.")
     test = results.test
     changed = analyse(test, results.everyone.answers, Rules(failed_checks=0.5))
     assert "CHANGED" in _named(paper.facts_of_test(changed).rows)["Who is left out"]

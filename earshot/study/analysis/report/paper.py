@@ -106,8 +106,8 @@ def _facts_of_test(results: Results) -> Iterator[tuple[str, str]]:
     if len(minutes):
         yield "Minutes of a rater", f"{minutes.median():.0f} at the median, {_spread(minutes)}"
     same = results.rules == test.rules
-    origin = "as in the test" if same else "CHANGED from those of the test"
-    yield "Who is left out", f"{describe_rules(results.rules, test)} ({origin})"
+    origin = "As in the test." if same else "CHANGED from the rules of the test."
+    yield "Who is left out", f"{describe_rules(results.rules, test)} {origin}"
     if results.conduct is not None:
         looks = results.conduct.looks
         yield (

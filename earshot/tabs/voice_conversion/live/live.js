@@ -179,8 +179,12 @@ async function sign(recording) {
 
 async function take(button) {
   button.disabled = true;
-  const file = await upload(new File([button.recording], "live.wav", { type: "audio/wav" }));
-  trigger("keep", { path: file.path });
+  try {
+    const file = await upload(new File([button.recording], "live.wav", { type: "audio/wav" }));
+    trigger("keep", { path: file.path });
+  } catch {
+    say("The recording could not be sent. Please try again.", "error");
+  }
   button.disabled = false;
 }
 
