@@ -26,7 +26,7 @@ from earshot.systems.voice_conversion import AnyVoiceConversion, VQVAEConversion
 from earshot.systems.voice_conversion.converter import LEFT_OUT
 from earshot.systems.voice_conversion.live.networks import load_networks
 from earshot.systems.voice_conversion.live.process import Choice
-from earshot.systems.voice_conversion.live.session import LiveSession
+from earshot.systems.voice_conversion.live.session import LiveConversion
 from earshot.systems.voice_conversion.settings import ANY_VOICE
 from earshot.tabs.voice_conversion.speaking import Speaking
 
@@ -146,15 +146,17 @@ def test_checkpoint_without_strangers_says_so(converter: AnyVoiceConversion) -> 
         other((SAMPLE_RATE, talk(1)), Nobody())
 
 
-def test_live_draws_again_once_it_knows_the_speaker(tiny_checkpoints: Path) -> None:
+@pytest.mark.parametrize("timing", [0, -1])
+def test_live_draws_again_once_it_knows_the_speaker(tiny_checkpoints: Path, timing: int) -> None:
+    """After 5 s of them, however busy the machine is."""
     networks = load_networks(tiny_checkpoints / "any-voice")
     choice = Choice.from_document(Choice(Nobody(0.4, 7)).document())
     assert choice.voice == Nobody(0.4, 7)
-    session = LiveSession(networks, SAMPLE_RATE, choice)
-    session.push(talk(3))
-    first = session._conversion._drawn_choice().voice
-    session.push(talk(4))
-    second = session._conversion._drawn_choice().voice
+    stream = LiveConversion(networks, choice, networks.timings[timing])
+    stream.push(talk(3))
+    first = stream._drawn_choice().voice
+    stream.push(talk(4))
+    second = stream._drawn_choice().voice
     assert isinstance(first, Voice) and isinstance(second, Voice)
     assert (first.kind, first.evened) == (second.kind, second.evened) == (NOBODY, 0.4)
     assert likeness(first, second) < 0.999

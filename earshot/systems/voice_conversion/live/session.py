@@ -34,7 +34,7 @@ from earshot.systems.voice_conversion.units import Intonation
 MAX_PAST: Final = 120  # frames of content and of samples that are behind the last to speak
 MIN_PITCH_FRAMES: Final = 40  # frames in which the pitch is tracked, at least
 MARGIN: Final = 10  # of them, before those that are new
-OWN_HOPS: Final = 60  # after which the voice of the speaker is looked for: some 5 s
+OWN_FRAMES: Final = 500  # after which the voice of the speaker is looked for: 5 s
 MAX_BEHIND: Final = 0.1  # seconds, after which less is computed
 PERIOD: Final = 0.5  # seconds of sound after which the time taken is looked at
 MAX_SHARE: Final = 0.75  # of the time, that a hop may take
@@ -74,7 +74,7 @@ class LiveConversion:
         self._gains = np.zeros(FRAMES_BEHIND * HOP_LENGTH + FADE)
         self._own: Voice | None = None  # voice of the speaker, once it is needed and known
         self._drawn: tuple[Choice, Choice] | None = None
-        self._hops = 0  # in a voice of nobody
+        self._unknown = 0  # frames since the voice of the speaker was looked for
         self._mark, self._number = mark.begin(SAMPLE_RATE), mark.number_in_marks()
 
     @torch.inference_mode()
@@ -127,8 +127,9 @@ class LiveConversion:
         """
         if not isinstance(self.choice.voice, Nobody):
             return self.choice
-        self._hops += 1
-        if self._own is None and self._hops % OWN_HOPS == 0:
+        self._unknown += self.timing.hop
+        if self._own is None and self._unknown >= OWN_FRAMES:
+            self._unknown = 0
             self._own = self._networks.own_voice(self._level.recent)
             self._drawn = None if self._own else self._drawn
         if self._drawn is None or self._drawn[0] is not self.choice:
