@@ -222,6 +222,7 @@ PAIR = [f"{s}/{n}.wav" for s in ("ours", "theirs") for n in ("a", "b")]
         ([name.replace("/", "\\") for name in PAIR], ()),
         ([f"sounds\\{name}".replace("/", "\\") for name in PAIR], ()),
         ([name.replace("/", "_") for name in PAIR], ()),
+        ([f"C:\\sounds\\{name}".replace("/", "\\") for name in PAIR], ()),
     ],
 )
 def test_zip_is_searched_for_systems_folder(
@@ -239,6 +240,59 @@ def test_zip_keeps_sounds_of_speakers_apart(tmp_path: Path) -> None:
     test = drafted(tmp_path, *names)
     assert test.systems == ("ours", "theirs")
     assert sorted({trial.stimulus for trial in test.of_kind("trial")}) == ["p225-a", "p226-a"]
+
+
+def zip_of(tmp_path: Path, *entries: tuple[str, bytes]) -> Path:
+    """A zip of these entries, of which two may be called alike."""
+    with zipfile.ZipFile(tmp_path / "sent.zip", "w") as archive:
+        for name, content in entries:
+            archive.writestr(zipfile.ZipInfo(name), content)
+    return tmp_path / "sent.zip"
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+@pytest.mark.parametrize("second", [b"1", b"2"])
+def test_two_sounds_of_one_name_are_told(tmp_path: Path, second: bytes) -> None:
+    """Programs add to a zip what is in it: the first was lost without a word, if it differed."""
+    file = zip_of(tmp_path, ("a/x.wav", b"1"), ("a/x.wav", second), ("b/x.wav", b"3"))
+    if second == b"1":
+        folder.unpack([file], tmp_path / "workspace")
+        assert (tmp_path / "workspace" / "a" / "x.wav").read_bytes() == b"1"
+        return
+    with pytest.raises(InputError, match="two sounds called a/x.wav"):
+        folder.unpack([file], tmp_path / "workspace")
+
+
+def test_normal_forms_in_zip_are_one_system(tmp_path: Path) -> None:
+    """A folder that two programs packed, one of them of macOS, became two systems."""
+    form = unicodedata.normalize
+    entries = [(f"{form(f, 'é')}/{k}.wav", b"1") for k, f in enumerate(("NFC", "NFD"))]
+    folder.unpack([zip_of(tmp_path, *entries, ("b/0.wav", b"1"))], tmp_path / "workspace")
+    assert [*folder.systems(tmp_path / "workspace")] == ["b", "é"]
+
+
+@pytest.mark.parametrize("below", ["", "speaker/"])
+@pytest.mark.parametrize("length", [251, 252])
+def test_longest_names_are_read_or_told(tmp_path: Path, below: str, length: int) -> None:
+    """255 bytes are a name of most disks: no password had to do with it, and it was no error of
+    ours."""
+    names = [f"{system}/{below}{'x' * length}.wav" for system in ("a", "b")]
+    file = zip_of(tmp_path, *((name, b"1") for name in names))
+    if below or length > 251:
+        with pytest.raises(InputError, match="name is too long"):
+            folder.unpack([file], tmp_path / "workspace")
+    else:
+        folder.unpack([file], tmp_path / "workspace")
+        assert [*folder.systems(tmp_path / "workspace")] == ["a", "b"]
+
+
+def test_flattened_names_lose_no_sound(tmp_path: Path) -> None:
+    """What lies below a system's folder may be called as another sound beside it."""
+    names = ["a/s/1.wav", "a/s-1.wav", "a/s--1.wav", "b/1.wav"]
+    file = zip_of(tmp_path, *((name, name.encode()) for name in names))
+    folder.unpack([file], tmp_path / "workspace")
+    sounds = (tmp_path / "workspace" / "a").glob("*.wav")
+    assert {sound.read_bytes().decode() for sound in sounds} == {*names[:3]}
 
 
 def test_zip_with_test_yml_is_read(tmp_path: Path) -> None:

@@ -10,12 +10,15 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path, PurePosixPath
 from typing import Final
 
 from earshot.core.errors import InputError
 from earshot.study.design.designs import DESIGNS, REFERENCE
+from earshot.study.design.document import composed
 from earshot.study.design.form import Form, quoted
 from earshot.study.design.model import PREPARED
 from earshot.study.design.spec import FILE
@@ -45,6 +48,9 @@ UNREADABLE: Final = (  # what zipfile raises at a damaged file
 )
 FULL: Final = (errno.ENOSPC, errno.EDQUOT)
 FILES: Final = (FILE, "test.yml")  # what the test's own file may be called
+LONG_NAME: Final = (
+    "A name is too long for a file of this server: shorten it, or those of its folders."
+)
 TOO_MANY_FILES: Final = "There are too many files in this zip. Put only those of the test into it."
 UTF8: Final = 0x800  # the flag of a zip's entry whose name is in UTF-8
 MAX_NAMES: Final = 5  # of files that a message repeats
@@ -194,6 +200,7 @@ def _unzip(file: Path, folder: Path, allowance: Allowance) -> list[str]:
             for entry in entries:  # all of them before the first is written
                 allowance.take(entry.file_size)
             for entry in entries:
+                _check_new(entry, folder)
                 archive.extract(entry, folder)
             return [entry.filename for entry in archive.infolist()]
     except InputError:
@@ -201,6 +208,8 @@ def _unzip(file: Path, folder: Path, allowance: Allowance) -> list[str]:
     except UNREADABLE as error:
         if isinstance(error, OSError) and error.errno in FULL:
             raise  # not the zip's fault
+        if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
+            raise InputError(LONG_NAME) from error
         raise InputError("This zip cannot be read. Pack it again, without a password.") from error
 
 
@@ -221,16 +230,22 @@ class BoundedZip(io.FileIO):
 
 
 def _name(entry: zipfile.ZipInfo) -> str:
-    """Return the path of an entry: some programs for Windows write backslashes, and macOS names in
-    UTF-8 without saying so. A * would be taken for a pattern's.
+    """Return the path of an entry, in NFC: some programs for Windows write backslashes, and
+    macOS names in UTF-8 without saying so. A * would be taken for a pattern's.
     """
     name = entry.filename.replace("\\", "/").replace("*", "-")
     if not entry.flag_bits & UTF8:
-        try:
-            return name.encode("cp437").decode("utf-8")
-        except UnicodeError:
-            return name  # in the letters of DOS, as it says
-    return name
+        with suppress(UnicodeError):  # in the letters of DOS, as it says
+            name = name.encode("cp437").decode("utf-8")
+    return composed(name)
+
+
+def _check_new(entry: zipfile.ZipInfo, folder: Path) -> None:
+    """Raise InputError where another sound was unpacked to the place of an entry."""
+    path = folder / entry.filename
+    is_taken = path.suffix.lower() in SOUNDS and path.is_file()
+    if is_taken and zlib.crc32(path.read_bytes()) != entry.CRC:
+        raise InputError(f"There are two sounds called {entry.filename}: rename one of them.")
 
 
 def _may_hold(entry: zipfile.ZipInfo) -> bool:
@@ -267,8 +282,13 @@ def _arrange(folder: Path) -> None:
         for sound in sorted(system.rglob("*")):
             below = sound.relative_to(system).parts
             if sound.suffix.lower() in SOUNDS and len(below) > 1:
-                target = system / "-".join(below)
-                sound.rename(target if not target.exists() else system / "--".join(below))
+                targets = (system / ("-" * dashes).join(below) for dashes in count(1))
+                try:
+                    sound.rename(next(target for target in targets if not target.exists()))
+                except OSError as error:
+                    if error.errno != errno.ENAMETOOLONG:
+                        raise
+                    raise InputError(LONG_NAME) from error
 
 
 def _holding(folder: Path) -> Iterator[Path]:
