@@ -68,6 +68,11 @@ def text(rows: Sequence[Sequence[object]], delimiter: str = ",") -> str:
             ),
             id="backslashes of PHP",
         ),
+        # JnLlnd/ObjCSV#10, mldbai/mldb#870: how programs keep Excel from changing a cell.
+        pytest.param(
+            lambda: "\n".join(",".join(f'="{cell}"' for cell in row) for row in table()).encode(),
+            id="formulas of text",
+        ),
         # Nothing that was reported: a path in a comment keeps its backslashes a comment.
         pytest.param(lambda: text(table(comment="C:\\new")).encode(), id="a path"),
     ],
@@ -232,3 +237,12 @@ def test_systems_without_shared_stimulus_are_named(tmp_path: Path) -> None:
 def test_gap_of_panel_is_nobodys_number(value: str, gap: bool) -> None:
     """FelixHenninger/lab.js#206: such links, as mailings and surveys write their gaps."""
     assert is_gap(value, "PID") == gap
+
+
+def test_minus_of_the_north_is_one(tmp_path: Path) -> None:
+    """Spreadsheets in Swedish, Finnish and Slovene write U+2212 for a minus."""
+    file = tmp_path / "votes.csv"
+    rows: list[Sequence[object]] = [(*VOTES, "question_type")]
+    rows += [(f"W{k}", f"s{k % 2}/a.wav", "\N{MINUS SIGN}2", "CMOS") for k in range(4)]
+    file.write_text(text(rows), encoding="utf-8")
+    assert {*read_ratings(file).table["answer"]} == {-2.0}

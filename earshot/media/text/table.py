@@ -45,6 +45,7 @@ UNDECODED: Final = (
 # How a cell begins that a spreadsheet may run.
 FORMULA: Final = re.compile(r"\s*[=+@＝＋＠－\t\r-]")
 NUMBER: Final = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?")
+AS_TEXT: Final = re.compile(r'="([^"]*)"')  # how programs keep Excel from changing a cell: ="007"
 
 
 def csv_text(rows: Iterable[Iterable[object]]) -> str:
@@ -72,6 +73,7 @@ class Row:
         anything that is none from low to high."""
         text = self.cells[column]
         try:
+            text = text.replace("\N{MINUS SIGN}", "-")  # as spreadsheets of the north write it
             value = float(text.replace(",", ".") if text.count(",") == 1 else text)
             if "_" in text:  # a number of Python's only
                 raise ValueError
@@ -193,14 +195,21 @@ def _fits(text: str, dialect: Mapping[str, Any]) -> bool:
     return True
 
 
+def _clean(cell: str) -> str:
+    cell = unicodedata.normalize("NFC", cell.strip(BLANK))
+    match = AS_TEXT.fullmatch(cell)
+    return match[1].strip(BLANK) if match else cell
+
+
 def _records(text: str, dialect: Mapping[str, Any]) -> Iterator[tuple[int, list[str]]]:
-    """Read the number of each row and its cells in NFC, without the space about them."""
+    """Read the number of each row and its cells in NFC, without the space about them, or the
+    formula that keeps them text."""
     seen = 0
     try:
         for line, cells in enumerate(csv.reader(io.StringIO(text, newline=""), **dialect), 1):
             seen += len(cells)
             if seen > MAX_CELLS:
                 raise InputError(f"This file has more than {MAX_CELLS:,} cells.")
-            yield line, [unicodedata.normalize("NFC", cell.strip(BLANK)) for cell in cells]
+            yield line, [_clean(cell) for cell in cells]
     except csv.Error as error:
         raise InputError(NO_CSV) from error
