@@ -188,7 +188,7 @@ def _check_results(
         seen.add(real)
         if real in sources or _number(result) in numbers:
             raise InputError(f"{result} is an input: its result would replace it.")
-        if result.is_dir():
+        if os.path.isdir(result):  # which a name that is too long is not
             raise InputError(f"{result} is a folder: name the result otherwise.")
         check_new([result], overwrite)
 
@@ -222,7 +222,7 @@ def for_each(jobs: Sequence[Job], work: Callable[[Job], Outcome]) -> None:
         if bar:
             print(CLEAR, end="", file=sys.stderr, flush=True)
         for notice in notices:
-            print(f"{job.file}: {notice}", file=sys.stderr, flush=True)
+            print(f"{one_line(str(job.file))}: {notice}", file=sys.stderr, flush=True)
         if line is not None:
             print(line, flush=True)
     if failed:
@@ -290,8 +290,12 @@ def print_report(out: Path, report: "Report | str") -> None:
 
 
 def one_line(name: str) -> str:
-    """Write the name of a file, which may hold a tab or a line break, in a line of a table."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
+    """Write the name of a file in a line: it may hold a line break, or orders to a terminal. Bytes
+    that are no UTF-8 stay as they are."""
+    return "".join(
+        c if c.isprintable() or "\udc80" <= c <= "\udcff" else c.encode("unicode_escape").decode()
+        for c in name
+    )
 
 
 class Bar:
@@ -310,7 +314,7 @@ class Bar:
         left = (now - self._began) * (total - done) / max(done, 1)
         bar = "#" * filled + "." * (BAR_WIDTH - filled)
         print(
-            f"\r[{bar}] {done}/{total}  {left:5.0f} s left  {name[:30]:30}",
+            f"\r[{bar}] {done}/{total}  {left:5.0f} s left  {one_line(name)[:30]:30}",
             end="\n" if done == total else "",
             file=sys.stderr,
             flush=True,

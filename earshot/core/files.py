@@ -20,7 +20,7 @@ def check_new(paths: Iterable[Path], overwrite: bool) -> None:
     Raises InputError. What is no regular file and no folder, /dev/stdout for example, may be there.
     """
     for path in paths:
-        if not overwrite and (path.is_file() or path.is_dir()):
+        if not overwrite and (os.path.isfile(path) or os.path.isdir(path)):
             raise InputError(f"{path} is there already: name another, or add --overwrite.")
 
 

@@ -14,6 +14,7 @@ import pytest
 
 from earshot.cli import convert as voice_conversion
 from earshot.cli.files import (
+    CLEAR,
     Job,
     Outcome,
     for_each,
@@ -265,3 +266,29 @@ def test_analysis_does_not_replace_its_ratings(
     monkeypatch.setattr(sys, "argv", ["study", "compare", "a", "b", "--out", "a/test.yaml"])
     with pytest.raises(SystemExit, match="end it in .html"):
         study.main()
+
+
+def test_name_gives_the_terminal_no_orders(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """martinus/oans#202, sharkdp/bat PR#3691: a name may hold what clears a terminal."""
+    names = ["\x1b[2Jclear", "first\nsecond", "\x1b]0;title\x07"]
+    for name in names:
+        (tmp_path / name).write_text("no sound")
+
+    def refuse(_: Job) -> Outcome:
+        raise InputError("This is none.")
+
+    with pytest.raises(SystemExit):
+        for_each(jobs_of([tmp_path]), refuse)
+    err = capsys.readouterr().err.replace(CLEAR, "")
+    assert err.count("This is none.") == 3 and "\x1b" not in err and "\x07" not in err
+    assert r"first\nsecond: This is none." in err
+
+
+def test_name_as_long_as_a_disk_takes_is_told(tmp_path: Path) -> None:
+    """A result whose ending is longer than the recording's: one file's failure, in a sentence."""
+    long = tmp_path / f"{'x' * 252}.au"
+    long.write_bytes(b"")
+    (job,) = jobs_of([long], f"{tmp_path}/out/", [".wav"])
+    assert job.out and len(job.out.name) == 256
