@@ -118,6 +118,72 @@ def test_recording_behind_zeros_is_read(form: str, codec: str) -> None:
         load(bytes(512) + recording[100:])
 
 
+@pytest.mark.parametrize(
+    ("form", "codec"),
+    [
+        ("wav", "pcm_s16le"),
+        ("aiff", "pcm_s16be"),
+        ("caf", "pcm_s16le"),
+        ("flac", "flac"),
+        ("ogg", "flac"),
+        ("mp4", "aac"),
+        ("webm", "libopus"),
+    ],
+)
+@pytest.mark.parametrize("sent", [b"\n", b"\r\n\r\n", b"\xef\xbb\xbf"], ids=repr)
+def test_recording_behind_text_of_a_script_is_read(form: str, codec: str, sent: bytes) -> None:
+    """As a page in PHP sends it whose file has a mark, or an empty line; it was called damaged."""
+    check_beep(sent + encoded(form, codec, beep()))
+
+
+@pytest.mark.parametrize(
+    ("form", "codec"),
+    [
+        ("wav", "pcm_s16le"),
+        ("aiff", "pcm_s16be"),
+        ("flac", "flac"),
+        ("ogg", "flac"),
+        ("mp3", "libmp3lame"),
+        ("mp4", "aac"),
+        ("webm", "libopus"),
+    ],
+)
+def test_zeros_behind_recording_are_no_damage(form: str, codec: str) -> None:
+    """As disks and recorders fill up the last block; it was called damaged."""
+    recording = encoded(form, codec, beep())
+    for zeros in (4099, 300_000):
+        check_beep(recording + bytes(zeros))
+    if form in ("wav", "ogg"):
+        assert "ends early" in load(recording[: len(recording) // 2] + bytes(9000)).notices[0]
+
+
+def test_tag_behind_mp4_is_no_damage() -> None:
+    """Programs for tags write ID3 behind any file; it was called damaged."""
+    recording = encoded("mp4", "aac", beep())
+    check_beep(recording + b"TAG" + b"x" * 125)
+    with pytest.raises(InputError, match="never finished"):
+        load(recording[: len(recording) // 2] + b"TAG" + b"x" * 125)
+
+
+def test_chunk_of_adobe_is_no_damage() -> None:
+    """Audition and Premiere write _PMX behind the sound; it was taken for sound that is lost."""
+    text = b"<?xpacket" + b" " * 99_991
+    check_beep(WAV + b"_PMX" + struct.pack("<I", len(text)) + text)
+
+
+def test_sinfonia_is_not_encrypted() -> None:
+    """A title in which there is the name of the box of encryption."""
+    buffer = io.BytesIO()
+    with av.open(buffer, "w", format="mov") as container:
+        container.metadata["title"] = "sinfonia 40"
+        stream = container.add_stream("aac", rate=RATE, layout="mono")
+        frame = av.AudioFrame.from_ndarray(TONE[None], format="fltp", layout="mono")
+        frame.sample_rate = RATE
+        container.mux(stream.encode(frame))
+        container.mux(stream.encode(None))
+    check_beep(buffer.getvalue())
+
+
 @pytest.mark.parametrize("name", [b"LIST", b"note"])
 def test_odd_chunk_without_its_last_byte_is_passed(name: bytes) -> None:
     """The sound was looked for a byte too late, and not found."""

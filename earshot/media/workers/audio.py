@@ -374,5 +374,5 @@ def _declared_end(container: InputContainer, index: int, timeline: Timeline) -> 
 
 
 def _is_tag(data: bytes) -> bool:
-    """Whether a packet of MP3 is none of its sound: text, or the table of a second file."""
-    return any(tag in data[:256] for tag in TAGS)
+    """Whether a packet of MP3 is none of its sound: text, the table of a second file, or zeros."""
+    return not any(data) or any(tag in data[:256] for tag in TAGS)

@@ -42,6 +42,21 @@ OTHER_FORMATS: Final = {
     ),
     b"\0\5\x16\7": "it is what macOS keeps beside a file (its name begins with ._). Use the file "
     "whose name lacks these two signs.",
+    **dict.fromkeys(
+        (b"nist_1a", b"ajkg"),
+        "its sound is packed by Shorten or WavPack. Unpack it with: sph2pipe -f wav, or: "
+        "shorten -x",
+    ),
+    **dict.fromkeys(
+        (b"\2dss", b"\3ds2"),
+        "it is a recording of a dictation machine (DSS, DS2), which other programs cannot read. "
+        "Export it there as WAV.",
+    ),
+    **dict.fromkeys(
+        (b"par1", b"matlab 5.0", b"\x89hdf"),
+        "it is a table of numbers (Parquet, MATLAB or HDF5), in which sounds may lie. Save each of "
+        "them as WAV.",
+    ),
     b"sqlite format 3": "it is a database, such as a project of Audacity. Export its sound as WAV.",
     b"%pdf": "it is a document. Use the recording itself.",
     b"mthd": "it is MIDI, notes without a sound. Render it as WAV first.",

@@ -5,24 +5,30 @@ Of joined files FFmpeg reads the first only (RIFF, MP4), or stops where the seco
 settings (Ogg, whose chains are files in their own right), and of several blocks of samples in one
 WAV the last. Each part is a window on the file; what FFmpeg reads on through by itself, such as
 WebM, MPEG-TS and MP3, is one part. A WAV behind a tag of MP3, or with chunks of odd length that
-lack the byte that makes them even, is one that FFmpeg can read, as is a recording behind zeros.
+lack the byte that makes them even, is one that FFmpeg can read, as is a recording behind zeros, or
+behind the space or the mark of UTF-8 that a web server's script sent before it.
 """
 
 import io
+import re
 from collections.abc import Callable, Iterator
 from typing import BinaryIO, Final, Literal, cast
 
 MAX_PARTS: Final = 1000
 MAX_CHUNKS: Final = 100_000  # of a WAV: empty ones would keep a worker busy for minutes
 MAX_ZEROS: Final = 1 << 20  # bytes before a recording, as a recorder leaves where it meant to write
+SENT_BEFORE: Final = (
+    b"\xef\xbb\xbf\r\n\t "  # bytes of text that a script may send before a recording
+)
 MAX_WAV_HEAD: Final = 65_536  # bytes before the samples that each of several blocks gets
 ID3_HEAD: Final = 10  # bytes, of which the last four are the length of what follows, 7 bits each
 OGG_HEAD: Final = 27  # bytes of a page before its table of segments
 OGG_FIRST: Final = 2  # flag of the first page of a stream
+MAX_OGG_ZEROS: Final = 4096  # bytes, of a page or behind it, among which FFmpeg looks for the next
 # How WAV files begin, by which of the bytes of a number comes first.
 RIFF: Final[dict[bytes, Literal["little", "big"]]] = {b"RIFF": "little", b"RIFX": "big"}
-# Beginnings that FFmpeg does not look for behind zeros.
-BEHIND_ZEROS: Final = (*RIFF, b"OggS", b"fLaC", b"FORM", b"\x1aE\xdf\xa3")
+# Beginnings that FFmpeg does not look for behind other bytes.
+BEGINNINGS: Final = (*RIFF, b"OggS", b"fLaC", b"FORM", b"caff", b"\x1aE\xdf\xa3")
 WAV_CHUNKS: Final = (
     b"fmt ",
     b"data",
@@ -33,6 +39,7 @@ WAV_CHUNKS: Final = (
     b"smpl",
     b"iXML",
     b"id3 ",
+    b"_PMX",
 )
 BOXES: Final = (b"moov", b"moof", b"mdat")  # of MP4: what a file has after its `ftyp`
 
@@ -47,13 +54,17 @@ def parts(file: BinaryIO) -> list[BinaryIO]:
         file.seek(tag)
         if file.read(4) in RIFF:
             return parts(cast(BinaryIO, _Part(file, tag, size)))
-    if head[:1] == b"\0":
+    if head and head[0] in b"\0" + SENT_BEFORE:
         file.seek(0)
         beginning = file.read(MAX_ZEROS)
-        zeros = len(beginning) - len(beginning.lstrip(b"\0"))
-        if beginning[zeros : zeros + 4] in BEHIND_ZEROS:
-            return parts(cast(BinaryIO, _Part(file, zeros, size)))
+        start = len(beginning) - len(beginning.lstrip(SENT_BEFORE if head[0] else b"\0"))
+        is_mp4 = beginning[start + 4 : start + 8] == b"ftyp"
+        if is_mp4 or beginning[start : start + 4] in BEGINNINGS:
+            return parts(cast(BinaryIO, _Part(file, start, size)))
     if head[:4] == b"OggS":
+        end = _without_zeros(file, size) + MAX_OGG_ZEROS
+        if end < size:
+            return parts(cast(BinaryIO, _Part(file, 0, end)))
         starts = list(_ogg(file, size))
     elif head[:4] in RIFF:
         starts = list(_riff(file, size))
@@ -209,6 +220,8 @@ MP3_HEAD: Final = 4096  # bytes in which the table of an MP3 begins
 
 MAX_TABLE: Final = 2**22  # bytes of a table of MP4 in which an encryption is looked for
 AUDIBLE: Final = (b"aax ", b"aaxc")
+# A box that says how the sound is protected begins with its own format; a title may be a Sinfonia.
+PROTECTED: Final = re.compile(rb"sinf.{4}frma", re.DOTALL)
 # Objects of ASF that say how it is encrypted, in two versions.
 ASF_ENCRYPTIONS: Final = (
     bytes.fromhex("fbb3112223bdd211b4b700a0c955fc6e"),
@@ -230,7 +243,7 @@ def is_encrypted(file: BinaryIO) -> bool:
         if kind == b"moov":
             file.seek(place)
             table = file.read(min(length, MAX_TABLE))
-            return b"sinf" in table and b"frma" in table
+            return bool(PROTECTED.search(table))
     return False
 
 
@@ -250,7 +263,10 @@ def ends_early(file: BinaryIO) -> bool:
     size = file.seek(0, io.SEEK_END)
     if head[4:8] == b"ftyp":
         boxes = _boxes(file, size)
-        return any(length >= 8 and place + length > size for place, length, _ in boxes)
+        # Programs write tags and places behind an MP4: only its own parts can be cut off.
+        return any(
+            kind in BOXES and length >= 8 and place + length > size for place, length, kind in boxes
+        )
     if order := RIFF.get(head[:4]):
         declared = int.from_bytes(head[4:8], order) + 8
         rate = int.from_bytes(head[28:32], order) if head[12:16] == b"fmt " else 0  # bytes/s
@@ -284,13 +300,21 @@ def _untold(file: BinaryIO, size: int, order: Literal["little", "big"]) -> int:
     length now and then, and ended before the last time."""
     has_sound = False
     for position, name, length in _chunks(file, size, order):
-        if has_sound and not (name.isascii() and name[:3].decode("latin-1").isalnum()):
-            return size - position
+        alphanumeric = name.isascii() and name[:3].decode("latin-1").isalnum()
+        if has_sound and not (alphanumeric or name in WAV_CHUNKS):
+            return max(0, _without_zeros(file, size) - position)
         if name == b"data":
             if length == 0:  # never finished, and read to the end
                 return 0
             has_sound = True
     return 0
+
+
+def _without_zeros(file: BinaryIO, size: int) -> int:
+    """Return where a file ends without the zeros that some disks and recorders leave there."""
+    start = max(0, size - MAX_ZEROS)
+    file.seek(start)
+    return start + len(file.read(size - start).rstrip(b"\0"))
 
 
 def _flv_is_cut(file: BinaryIO, size: int) -> bool:
