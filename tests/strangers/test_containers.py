@@ -2,6 +2,7 @@
 
 import io
 import struct
+from fractions import Fraction
 from pathlib import Path
 
 import av
@@ -572,6 +573,25 @@ def test_mirrored_picture_is_mirrored(
 def test_picture_in_front_of_video_is_passed() -> None:
     """mutagen#661: not every program marks a cover."""
     assert len(images_of(video("matroska", "mpeg4", (64, 48), cover=True))) == 10
+
+
+@pytest.mark.parametrize(
+    ("aspect", "shape"), [("4:3", (240, 426)), ("16:15", (240, 342)), ("99:1", (240, 320))]
+)
+def test_pixels_need_not_be_square(aspect: str, shape: tuple[int, int]) -> None:
+    """streamyfin/streamyfin#1785, TNTwise/REAL-Video-Enhancer#236: faces of camcorders and of DVDs
+    were narrow. Some files tell of pixels that no camera has."""
+    buffer = io.BytesIO()
+    with av.open(buffer, "w", format="mp4") as container:
+        stream = container.add_stream("mpeg4", rate=25)
+        stream.width, stream.height, stream.pix_fmt = 320, 240, "yuv420p"
+        stream.codec_context.sample_aspect_ratio = Fraction(*map(int, aspect.split(":")))
+        for _ in range(5):
+            black = np.zeros((240, 320, 3), np.uint8)
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(black, format="rgb24")))
+        container.mux(stream.encode(None))
+    pictures = [picture for _, picture in decode_video(buffer, 10, 30, 640)]
+    assert {picture.shape[:2] for picture in pictures} == {shape}
 
 
 def test_size_of_picture_may_change() -> None:

@@ -21,7 +21,9 @@ MAX_FRAMES_PER_SECOND: Final = 130  # frames that are decoded: phones record up 
 MAX_STRETCH: Final = (
     0.03  # share by which a picture of another size may be stretched to the first's
 )
+MAX_ASPECT: Final = 3.0  # of a pixel's sides; 32:11 is the widest of broadcasts
 THREADS: Final = 2  # more hold more pictures in memory
+Picture = tuple[av.VideoFrame, float]  # and how many times as wide as high its pixels are shown
 
 UNREADABLE: Final = (
     "This file cannot be read as video: it is damaged, cut off, or not video at all. "
@@ -47,12 +49,12 @@ def decode_video(
     count, first, rotation = 0, (0, 0), 0.0
     matrix: Sequence[int] = ()
     scaler = VideoReformatter()  # one for all, for each has threads
-    for time, picture in _spaced(_joined(file, max_seconds), max_seconds, max_rate):
+    for time, (picture, aspect) in _spaced(_joined(file, max_seconds), max_seconds, max_rate):
         count += 1
         # Not of each: a picture whose side data was read is kept until Python looks for cycles.
         if count == 1 or picture.rotation != rotation:
             rotation, matrix = picture.rotation, display_matrix(picture)
-        size = _scaled(picture, max_side)
+        size = _scaled(picture, aspect, max_side)
         first = size if count == 1 else first
         # Calls over a network change the size as it becomes faster or slower, but no proportions.
         if abs(size[0] * first[1] / size[1] / first[0] - 1) < MAX_STRETCH:
@@ -69,8 +71,8 @@ def decode_video(
 
 
 def _spaced(
-    pictures: Iterator[tuple[float, av.VideoFrame]], max_seconds: float, max_rate: float
-) -> Iterator[tuple[float, av.VideoFrame]]:
+    pictures: Iterator[tuple[float, Picture]], max_seconds: float, max_rate: float
+) -> Iterator[tuple[float, Picture]]:
     """Keep those of the decoded frames whose times grow by at least 1 / max_rate."""
     first, last = None, -1.0
     for count, (time, picture) in enumerate(pictures):
@@ -86,7 +88,7 @@ def _spaced(
             yield time, picture
 
 
-def _joined(file: BinaryIO, max_seconds: float) -> Iterator[tuple[float, av.VideoFrame]]:
+def _joined(file: BinaryIO, max_seconds: float) -> Iterator[tuple[float, Picture]]:
     """Decode all recordings that were joined in a file, in its time."""
     begin, budget = 0.0, Budget()
     for number, part in enumerate(parts(file)):
@@ -96,15 +98,15 @@ def _joined(file: BinaryIO, max_seconds: float) -> Iterator[tuple[float, av.Vide
                     return
                 raise InputError("This file holds sound but no picture. Use a video of your face.")
             timeline = Timeline(container)
-            for picture in _pictures(container, timeline, max_seconds, budget):
+            for picture, aspect in _pictures(container, timeline, max_seconds, budget):
                 if picture.time is not None:
-                    yield begin + max(picture.time, 0.0), picture
+                    yield begin + max(picture.time, 0.0), (picture, aspect)
             begin += timeline.end
 
 
 def _pictures(
     container: InputContainer, timeline: Timeline, max_seconds: float, budget: Budget
-) -> Iterator[av.VideoFrame]:
+) -> Iterator[Picture]:
     """Decode all frames that can be, in order, while there are not too many packets for the
     longest video."""
     streams = container.streams.video
@@ -114,6 +116,8 @@ def _pictures(
     _check_size(stream.codec_context.width, stream.codec_context.height)
     stream.codec_context.thread_type = "AUTO"
     stream.codec_context.thread_count = THREADS
+    aspect = float(stream.sample_aspect_ratio or 1)
+    aspect = aspect if 1 / MAX_ASPECT <= aspect <= MAX_ASPECT else 1.0
     packets, count = container.demux(), 0
     while True:
         budget.check()
@@ -136,7 +140,7 @@ def _pictures(
             assert isinstance(picture, av.VideoFrame)
             # The size of every frame, for it may change after the first.
             _check_size(picture.width, picture.height)
-            yield picture
+            yield picture, aspect
 
 
 def _check_size(width: int, height: int) -> None:
@@ -144,12 +148,11 @@ def _check_size(width: int, height: int) -> None:
         raise InputError(TOO_LARGE)
 
 
-def _scaled(picture: av.VideoFrame, max_side: int) -> tuple[int, int]:
-    """Compute the width and height, both even, of at most max_side."""
-    scale = min(1.0, max_side / max(picture.width, picture.height))
-    width, height = (
-        2 * max(1, round(scale * side / 2)) for side in (picture.width, picture.height)
-    )
+def _scaled(picture: av.VideoFrame, aspect: float, max_side: int) -> tuple[int, int]:
+    """Compute the width and height as they are shown, both even, of at most max_side."""
+    sides = picture.width * aspect, picture.height
+    scale = min(1.0, max_side / max(sides))
+    width, height = (2 * max(1, round(scale * side / 2)) for side in sides)
     return width, height
 
 
