@@ -50,8 +50,10 @@ def main(checkpoint: str) -> None:
 
 
 def _warm_up(networks: LiveNetworks) -> None:
-    """Run the networks once, for their first pass takes longer than the others."""
-    LiveSession(networks, 48_000, Choice()).push(np.zeros(48_000, np.float32))
+    """Convert a second of noise, as loud as speech: the first takes longer, and what it imports
+    would stop a visitor's first words for half a second."""
+    noise = np.random.default_rng(0).normal(0, 0.1, 48_000).astype(np.float32)
+    LiveSession(networks, 48_000, Choice()).push(noise)
 
 
 if __name__ == "__main__":

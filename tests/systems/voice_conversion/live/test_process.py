@@ -1,5 +1,7 @@
 """Live sessions at a device's rate, and in a process of their own."""
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -49,6 +51,28 @@ def test_session_that_is_late_computes_less(networks: LiveNetworks) -> None:
     assert spoken[-1].economy == len(TIMINGS) - 1
     assert sum(len(each.samples) for each in spoken) == 5 * 12_800
     assert spoken[-1].behind == spoken[0].behind
+
+
+def test_first_words_import_nothing(tiny_checkpoints: Path) -> None:
+    """In a process that has warmed up: half a second of that held up the first words."""
+    script = """
+import sys
+import numpy as np
+from pathlib import Path
+from earshot.systems.voice_conversion.live.__main__ import _warm_up, load_networks
+from earshot.systems.voice_conversion.live.session import LiveSession
+from earshot.systems.voice_conversion.live.process import Choice
+
+networks = load_networks(Path(sys.argv[1]))
+_warm_up(networks)
+buzz = (0.3 * (np.arange(48_000) % 130 / 130 - 0.5)).astype(np.float32)
+before = set(sys.modules)
+LiveSession(networks, 16_000, Choice()).push(buzz)
+print(*set(sys.modules) - before)
+"""
+    command = [sys.executable, "-c", script, str(tiny_checkpoints / "any-voice")]
+    answer = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert answer.stdout == "\n"
 
 
 @pytest.mark.parametrize("rate", [0, 7_999, 192_001])
