@@ -93,7 +93,7 @@ def teach(run: Path, budget: Budget) -> None:
     """
     networks = Networks.load(SHIPPED, device())
     if LOW_RANK in read_config(SHIPPED):
-        raise ValueError(f"{SHIPPED} was taught already.")
+        raise ValueError(f"{SHIPPED} was taught already: begin with what train and export make.")
     speech = Speech.load(run / "train", device())
     sounds = torch.from_numpy(np.load(run / "noise.npy")).to(device()).float() / FULL_SCALE
     halls, windows = Halls(speech, sounds, NOISES), Windows(speech, WINDOW, SPACING)
