@@ -306,24 +306,39 @@ def test_zip_with_test_yml_is_read(tmp_path: Path) -> None:
     assert spec.load(tmp_path / "workspace").design.name == "mushra"
 
 
-def test_zip_of_aiff_is_heard(tmp_path: Path) -> None:
-    """ultralytics/hub#89: sounds of another kind."""
+@pytest.mark.parametrize("name", ["a.aiff", "a.oga", "a.caf", "a.au", "a.w64"])
+def test_zip_of_other_sounds_is_heard(tmp_path: Path, name: str) -> None:
+    """ultralytics/hub#89: sounds of another kind; a system of them was left out."""
+    noise(tmp_path / "b.wav", 1.0)
+    kind = {".oga": "ogg"}.get(Path(name).suffix, name[2:])
+    soundfile.write(tmp_path / name, 0.1 * np.sin(np.arange(RATE)), RATE, format=kind)
     with zipfile.ZipFile(tmp_path / "sent.zip", "w") as archive:
-        soundfile.write(
-            tmp_path / "a.aiff", np.full((RATE, 1), 0.1) * np.sin(np.arange(RATE))[:, None], RATE
-        )
-        for system in ("ours", "theirs"):
-            archive.write(tmp_path / "a.aiff", f"{system}/a.aiff")
+        archive.write(tmp_path / name, f"ours/{name}")
+        archive.write(tmp_path / "b.wav", "theirs/a.wav")
     folder.unpack([tmp_path / "sent.zip"], tmp_path / "workspace")
     yaml = folder.describe(tmp_path / "workspace", Form("ab"))
     (tmp_path / "workspace" / "test.yaml").write_text(yaml)
-    assert stimuli.check(spec.load(tmp_path / "workspace")) == []
+    test = spec.load(tmp_path / "workspace")
+    assert (len(test.systems), stimuli.check(test)) == (2, [])
+
+
+def test_sound_that_no_test_has_is_named(tmp_path: Path) -> None:
+    """Its system would be left out without a word, in a zip, in a folder and by itself."""
+    sent = zipped(tmp_path / "sent.zip", more=("theirs/a.mid",))
+    (tmp_path / "sounds" / "theirs").mkdir(parents=True)
+    (loose := tmp_path / "sounds" / "theirs" / "a.mid").write_bytes(b"MThd")
+    with pytest.raises(InputError, match=r"^theirs/a.mid cannot be in a test: sounds and videos"):
+        folder.unpack([sent], tmp_path / "one")
+    with pytest.raises(InputError, match=r"^theirs/a.mid cannot be in a test"):
+        folder.gather(tmp_path / "sounds", tmp_path / "two")
+    with pytest.raises(InputError, match=r"^a.mid cannot be in a test"):
+        folder.unpack([loose], tmp_path / "three")
 
 
 def test_zip_without_sounds_lists_its_files(tmp_path: Path) -> None:
     """ultralytics/hub#89: no word on what is in it."""
-    sent = zipped(tmp_path / "sent.zip", more=("ours/a.amr", "read.me"))
-    with pytest.raises(InputError, match=r"but ours/a.amr, read.me"):
+    sent = zipped(tmp_path / "sent.zip", more=("ours/a.xyz", "read.me"))
+    with pytest.raises(InputError, match=r"but ours/a.xyz, read.me"):
         folder.unpack([sent], tmp_path / "workspace")
 
 

@@ -3,6 +3,7 @@
 import errno
 import io
 import lzma
+import mimetypes
 import shutil
 import struct
 import tempfile
@@ -24,7 +25,11 @@ from earshot.study.design.model import PREPARED
 from earshot.study.design.spec import FILE
 
 VIDEOS: Final = (".mp4", ".webm", ".m4v", ".mov", ".mkv")  # which may hold a picture
-SOUNDS: Final = (*(".wav", ".flac", ".aif", ".aiff", ".ogg", ".opus", ".mp3", ".m4a"), *VIDEOS)
+SOUNDS: Final = (
+    *(".wav", ".flac", ".aif", ".aiff", ".ogg", ".oga", ".opus", ".mp3", ".m4a", ".aac", ".wma"),
+    *(".amr", ".caf", ".au", ".w64", ".mka", ".3gp"),
+    *VIDEOS,
+)
 OTHERS: Final = (".yaml", ".yml", ".txt", ".json", ".jsonl", ".csv")
 NO_SYSTEMS: Final = (REFERENCE, "check", "checks", "practice", "prepared", "results")
 MAX_FILES: Final = 2000  # of a test, from all that was uploaded for it
@@ -83,6 +88,7 @@ def unpack(files: Sequence[Path], folder: Path) -> None:
         elif file.name.lower() in FILES:
             _copy(file, folder, PurePosixPath(FILE), allowance)
         else:
+            _check_kind(PurePosixPath(file.name))
             names.append(file.name)
     _arrange(folder)
     if not systems(folder) and not (folder / FILE).exists():
@@ -106,6 +112,8 @@ def gather(source: Path, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for path in files:
         name = PurePosixPath(path.relative_to(source).as_posix().replace("*", "-"))
+        if _inside(name):
+            _check_kind(name)
         if name.suffix.lower() in SOUNDS and _inside(name):
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, folder / name)
@@ -196,6 +204,8 @@ def _unzip(file: Path, folder: Path, allowance: Allowance) -> list[str]:
         with BoundedZip(file, "rb") as bounded, zipfile.ZipFile(bounded) as archive:
             for entry in archive.infolist():
                 entry.filename = _name(entry)
+                if _inside(path := PurePosixPath(entry.filename)) and not entry.is_dir():
+                    _check_kind(path)
             entries = [entry for entry in archive.infolist() if _may_hold(entry)]
             for entry in entries:  # all of them before the first is written
                 allowance.take(entry.file_size)
@@ -252,6 +262,14 @@ def _may_hold(entry: zipfile.ZipInfo) -> bool:
     """Whether a test may hold the entry: a sound, or a text."""
     path = PurePosixPath(entry.filename)
     return not entry.is_dir() and path.suffix.lower() in (*SOUNDS, *OTHERS) and _inside(path)
+
+
+def _check_kind(path: PurePosixPath) -> None:
+    """Raise InputError for a sound or video of a kind that no test has: a system of such sounds
+    would be left out without a word."""
+    kind = mimetypes.guess_type(path.name)[0] or ""
+    if kind.startswith(("audio/", "video/")) and path.suffix.lower() not in SOUNDS:
+        raise InputError(f"{path} cannot be in a test: sounds and videos are {', '.join(SOUNDS)}.")
 
 
 def _inside(path: PurePosixPath) -> bool:
