@@ -351,7 +351,7 @@ class Meters:
         bars = [f"{_bar(level)} {level:4.0f} dB" for level in self._levels]
         line = f"in {bars[0]}   out {bars[1]}   delay {1000 * delay:.0f} ms"
         line += f"   left out {left_out:.1f} s" if left_out else ""
-        self._write(line + ("   busy: words may be less clear" if busy else ""))
+        self._write(line + ("   later than it could be: the machine is busy" if busy else ""))
         self._levels = [FLOOR, FLOOR]
 
 

@@ -103,7 +103,7 @@ def test_meters_show_levels_and_delay() -> None:
     show(np.full(100, 0.1, np.float32), np.zeros(100, np.float32), 0.18, 0.5, busy=True)
     (line,) = lines
     assert "-20 dB" in line and "-60 dB" in line and "180 ms" in line and "0.5 s" in line
-    assert "words may be less clear" in line
+    assert "later than it could be" in line
 
 
 class Pulse:

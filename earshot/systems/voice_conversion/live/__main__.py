@@ -25,7 +25,7 @@ def main(checkpoint: str) -> None:
     sys.stdout = sys.stderr  # nothing else may write where the answers go
     torch.set_num_threads(1)  # the other cores have sessions of their own
     networks = load_networks(Path(checkpoint))
-    _warm_up(networks)
+    level = warm_up(networks)
     send(sink, {})
     session, choice = None, Choice()
     while (message := receive(source)) is not None:
@@ -34,7 +34,8 @@ def main(checkpoint: str) -> None:
         samples = np.frombuffer(source.read(4 * message.get("samples", 0)), np.float32)
         try:
             if "begin" in message:
-                session = LiveSession(networks, message["begin"], choice)
+                level = session.level if session else level
+                session = LiveSession(networks, message["begin"], choice, level)
                 send(sink, {})
                 continue
             assert session, "samples came before a session had begun"
@@ -49,11 +50,17 @@ def main(checkpoint: str) -> None:
         send_array(sink, header | {"seconds": seconds}, spoken.samples.astype(np.float32))
 
 
-def _warm_up(networks: LiveNetworks) -> None:
-    """Convert a second of noise, as loud as speech: the first takes longer, and what it imports
-    would stop a visitor's first words for half a second."""
+def warm_up(networks: LiveNetworks) -> int:
+    """Convert noise, as loud as speech: the first second takes longer, and what it imports would
+    stop a visitor's first words. Returns the level of the timing that the machine keeps up with in
+    the next.
+    """
     noise = np.random.default_rng(0).normal(0, 0.1, 48_000).astype(np.float32)
     LiveSession(networks, 48_000, Choice()).push(noise)
+    session = LiveSession(networks, 48_000, Choice())
+    for chunk in np.split(noise, 50):
+        session.push(chunk)
+    return session.level
 
 
 if __name__ == "__main__":

@@ -35,10 +35,11 @@ MAX_PAST: Final = 120  # frames of content and of samples that are behind the la
 MIN_PITCH_FRAMES: Final = 40  # frames in which the pitch is tracked, at least
 MARGIN: Final = 10  # of them, before those that are new
 OWN_FRAMES: Final = 500  # after which the voice of the speaker is looked for: 5 s
-MAX_BEHIND: Final = 0.1  # seconds, after which less is computed
+MAX_BEHIND: Final = 0.3  # seconds, after which less is computed
+EXPECTED_PUSHES: Final = 5  # of a period, by a timing that was not measured yet
 PERIOD: Final = 0.5  # seconds of sound after which the time taken is looked at
-MAX_SHARE: Final = 0.75  # of the time, that a hop may take
-EASY_SHARE: Final = 0.6  # of the time, that a better timing would take
+MAX_SHARE: Final = 0.85  # of the time, that a hop may take
+EASY_SHARE: Final = 0.75  # of the time, that a better timing would take
 PATIENCE: Final = 4.0  # seconds of that until it is tried, at first and at most
 MAX_PATIENCE: Final = 64.0
 TRIAL: Final = 8.0  # seconds in which it must not be too much
@@ -178,34 +179,38 @@ class Pace:
     level: the timing that is chosen, 0 the best.
     """
 
-    def __init__(self, timings: Sequence[Timing]) -> None:
-        self.level = 0
+    def __init__(self, timings: Sequence[Timing], level: int = 0) -> None:
+        self.level = level
         self._costs = [timing.cost for timing in timings]
         self._patience = PATIENCE  # seconds
         self._trial = 0.0  # seconds that a better one is still on trial
-        self._before = 0.0, 0.0  # seconds taken, and seconds, of the period before this one
         self._behind = self._calm = 0.0  # seconds by which the speaker is ahead; without need
-        self._taken = self._seconds = 0.0  # of this period
+        # Seconds that each push took, and seconds of sound, of the period before this one, and of
+        # this.
+        self._before: tuple[list[float], float] = [], 0.0
+        self._taken: list[float] = []
+        self._seconds = 0.0
 
     def _change(self, level: int, share: float) -> None:
         """Choose another, whose share of the time is expected by what this one takes."""
         expected = share * self._costs[level] / self._costs[self.level]
-        self.level, self._before = level, (PERIOD * expected, PERIOD)
-        self._behind = self._calm = self._taken = self._seconds = 0.0
+        pushes = [PERIOD * expected / EXPECTED_PUSHES] * EXPECTED_PUSHES
+        self.level, self._before = level, (pushes, PERIOD)
+        self._behind = self._calm = self._seconds = 0.0
+        self._taken = []
 
     def __call__(self, taken: float, seconds: float) -> None:
         """Choose, where so many seconds were taken by some seconds of sound."""
         self._behind = max(0.0, self._behind + taken - seconds)
-        self._taken += taken
+        self._taken.append(taken)
         self._seconds += seconds
         self._trial -= seconds
-        # With the period before, so that one long hop does not stand for all.
-        share = (self._before[0] + self._taken) / max(self._before[1] + self._seconds, 1e-9)
+        share = _usual(self._before[0] + self._taken) / (self._before[1] + self._seconds or 1e-9)
         if self._behind > MAX_BEHIND:
             self._give_way(share)
         elif self._seconds >= PERIOD:
             self._before = self._taken, self._seconds
-            self._taken = self._seconds = 0.0
+            self._taken, self._seconds = [], 0.0
             if share > MAX_SHARE:
                 self._give_way(share)
             elif self.level:
@@ -226,6 +231,13 @@ class Pace:
         if self._calm >= self._patience:
             self._trial = TRIAL
             self._change(self.level - 1, share)
+
+
+def _usual(pushes: list[float]) -> float:
+    """Add up the seconds of pushes, of which one that was held up tells nothing of the load: the
+    longest counts as the second longest, where there are several."""
+    longest = sorted(pushes)[-2:]
+    return sum(pushes) - (longest[1] - longest[0] if len(longest) > 1 else 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -249,20 +261,27 @@ class LiveSession:
         networks: LiveNetworks,
         rate: int,
         choice: Choice,
+        level: int = 0,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
-        """Begin a session. rate: in Hz; clock: in seconds, by which the timing is chosen. Raises
-        InputError for a rate that no device has, and as change does.
+        """Begin a session. rate: in Hz; level: of the first timing, 0 the best; clock: in seconds,
+        by which the others are chosen. Raises InputError for a rate that no device has, and as
+        change does.
         """
         check_rate(rate)
         networks.check(choice)
         self.rate = rate
         self._networks = networks
-        self._clock, self._pace = clock, Pace(networks.timings)
+        self._clock, self._pace = clock, Pace(networks.timings, level)
         self._conversion = LiveConversion(networks, choice)
         self._down, self._up = Resampler(rate, SAMPLE_RATE), Resampler(SAMPLE_RATE, rate)
         self._delay = self._down.delay + self._conversion.timing.delay + self._up.delay  # seconds
         self._received = self._played = 0  # samples
+
+    @property
+    def level(self) -> int:
+        """How far the next timing is below the best, 0 for the best."""
+        return self._pace.level
 
     def change(self, choice: Choice) -> None:
         """Go on with another choice. Raises InputError for a choice that the networks do not

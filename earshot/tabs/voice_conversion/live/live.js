@@ -226,7 +226,7 @@ function line() {
   const lost = numbers.dropouts === 1 ? "1 dropout" : `${numbers.dropouts ?? 0} dropouts`;
   const delay = numbers.delay === undefined ? "" : `<b>${Math.round(1000 * numbers.delay)}</b> ms delay · `;
   const late = numbers.dropped / (live?.context.sampleRate ?? 1);
-  const less = numbers.economy ? " · the server is busy: words may be less clear" : "";
+  const less = numbers.economy ? " · later than it could be: the server is busy" : "";
   const busy = late > 0.1 ? ` · ${late.toFixed(1)} s left out: the server is busy` : less;
   const text = `${delay}${lost} · ${time} left${busy}`;
   if (text !== lastLine) one(".live-line").innerHTML = lastLine = text;

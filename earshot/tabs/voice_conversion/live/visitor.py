@@ -14,7 +14,7 @@ from earshot.tabs.shared.services import OWN, Tickets
 from earshot.tabs.voice_conversion.speaking import NO_OWN, Speaking
 
 MAX_MESSAGE_BYTES: Final = 65_536  # a third of a second at 96 kHz
-MAX_BACKLOG: Final = 0.2  # seconds of input that may wait
+MAX_BACKLOG: Final = 0.4  # seconds of input that may wait
 MAX_BUSY_BACKLOG: Final = 0.8  # where the machine is busy, which then takes more at once
 FULL_SCALE: Final = 32_768  # of samples of 16 bits
 POSITION_BYTES: Final = 4  # bytes, before the samples: how many were recorded before them

@@ -45,12 +45,21 @@ def test_session_lags_by_conversion_and_resamplers(networks: LiveNetworks, rate:
 
 
 def test_session_that_is_late_computes_less(networks: LiveNetworks) -> None:
-    """By a clock that goes on by a second whenever it is asked; no sound is lost by it."""
-    session = LiveSession(networks, 16_000, Choice(), clock=iter(range(1000)).__next__)
-    spoken = [session.push(np.zeros(12_800, np.float32)) for _ in range(5)]
+    """By a clock that goes on by 3 s whenever it is asked; no sound is lost by it. All hops fit
+    2.4 s."""
+    session = LiveSession(networks, 16_000, Choice(), clock=iter(range(0, 1000, 3)).__next__)
+    spoken = [session.push(np.zeros(38_400, np.float32)) for _ in range(5)]
     assert spoken[-1].economy == len(TIMINGS) - 1
-    assert sum(len(each.samples) for each in spoken) == 5 * 12_800
+    assert sum(len(each.samples) for each in spoken) == 5 * 38_400
     assert spoken[-1].behind == spoken[0].behind
+
+
+def test_session_begins_at_level_of_machine(networks: LiveNetworks) -> None:
+    """Else the first words of each would be held up."""
+    session = LiveSession(networks, 16_000, Choice(), 3, clock=lambda: 0.0)
+    assert session.push(np.zeros(320, np.float32)).economy == session.level == 3
+    spoken = [session.push(np.zeros(8_000, np.float32)) for _ in range(40)]
+    assert spoken[-1].economy == 0  # where it turns out to be quick
 
 
 def test_first_words_import_nothing(tiny_checkpoints: Path) -> None:
@@ -59,12 +68,12 @@ def test_first_words_import_nothing(tiny_checkpoints: Path) -> None:
 import sys
 import numpy as np
 from pathlib import Path
-from earshot.systems.voice_conversion.live.__main__ import _warm_up, load_networks
+from earshot.systems.voice_conversion.live.__main__ import load_networks, warm_up
 from earshot.systems.voice_conversion.live.session import LiveSession
 from earshot.systems.voice_conversion.live.process import Choice
 
 networks = load_networks(Path(sys.argv[1]))
-_warm_up(networks)
+warm_up(networks)
 buzz = (0.3 * (np.arange(48_000) % 130 / 130 - 0.5)).astype(np.float32)
 before = set(sys.modules)
 LiveSession(networks, 16_000, Choice()).push(buzz)
@@ -94,8 +103,9 @@ def test_process_gives_what_a_session_gives(process: LiveProcess, networks: Live
     own = Voice("your voice", vector, 5.0, 0.2, corrections=((1.0, correction),))
     choice = Choice("SF1", own, 0.5, "units-64", "predicted")
     process.begin(16_000, choice)
+    level = process.push(speech[:0], choice)[0]["economy"]  # that this machine keeps up with
     header, spoken = process.push(speech, choice)
-    alone = LiveSession(networks, 16_000, choice).push(speech)
+    alone = LiveSession(networks, 16_000, choice, level).push(speech)
     np.testing.assert_allclose(spoken, alone.samples, atol=1e-3)
     assert (header["units"], header["behind"]) == (alone.units, alone.behind)
 

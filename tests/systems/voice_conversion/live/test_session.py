@@ -224,7 +224,16 @@ def test_pace_gives_way_before_sound_is_left_out() -> None:
     for _ in range(50):
         behind = max(0.0, behind + 0.08 * 2.4 * TIMINGS[pace.level].cost - 0.08)
         pace(0.08 * 2.4 * TIMINGS[pace.level].cost, 0.08)
-        assert behind < 0.25
+        assert behind < 0.4  # MAX_BACKLOG
+
+
+def test_pace_forgives_one_long_hop() -> None:
+    """As where the machine did something else for a moment: less computed would not have helped."""
+    pace = Pace(TIMINGS)
+    for stall in range(10):
+        run(pace, 0.7, 3)
+        pace(0.3, 0.08)
+        assert pace.level == 0, stall
 
 
 def test_pace_does_not_swing() -> None:
