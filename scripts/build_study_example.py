@@ -4,6 +4,7 @@ sentences through our own voice conversions.
 Run as `python -m scripts.build_study_example`, with the trained checkpoints in place.
 """
 
+import os
 from pathlib import Path
 from typing import Final
 
@@ -12,6 +13,7 @@ import soundfile
 
 from earshot.core.paths import ASSETS
 from earshot.media.audio.load import match_loudness
+from earshot.provenance.mark import NO_MARK
 from earshot.study.library import EXAMPLE, VOTE
 from earshot.systems.voice_conversion import VoiceConversion
 
@@ -38,6 +40,7 @@ def write(path: Path, waveform: np.ndarray, rate: int) -> None:
 
 
 def main() -> None:
+    os.environ[NO_MARK] = "1"  # raters are to judge the systems alone
     for test, systems in SYSTEMS.items():
         for system in systems:
             convert = VoiceConversion.from_pretrained(system, device="cpu")
