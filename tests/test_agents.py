@@ -125,6 +125,14 @@ def test_convert_is_encode_and_decode(address: str) -> None:
     assert files[0].startswith(b"RIFF")
 
 
+def test_agents_hear_of_mark(address: str) -> None:
+    """Whichever way a conversion of ours is taken for a recording."""
+    speech = data_url(ASSETS / "examples" / "finished-converted.ogg", "audio/ogg")
+    for tool, more in (("convert", {"target": "SM1"}), ("encode", {})):
+        notices = answer(address, tool, audio=speech, model="vqvae-64", **more)["notices"]
+        assert any("carries the mark" in sentence for sentence in notices), tool
+
+
 def test_agents_hear_of_early_end(address: str, tmp_path: Path) -> None:
     """Agents are told that a recording ends early."""
     noise = 0.1 * np.random.default_rng(0).standard_normal(32_000)

@@ -347,8 +347,8 @@ class ConversionAPI:
         Returns:
             units: as /convert returns them.
         """
-        _, units, notices = self.models.pipeline(model).encode(audio)
-        return _document(units, notices)
+        source, units, notices = self.models.pipeline(model).encode(audio)
+        return _document(units, (*notices, *notices_of_mark(source)))
 
     @answering
     def decode(self, units: dict[str, Any], target: str, vocoder: str, intonation: str) -> bytes:
