@@ -28,7 +28,7 @@ MAX_OGG_ZEROS: Final = 4096  # bytes, of a page or behind it, among which FFmpeg
 # How WAV files begin, by which of the bytes of a number comes first.
 RIFF: Final[dict[bytes, Literal["little", "big"]]] = {b"RIFF": "little", b"RIFX": "big"}
 # Beginnings that FFmpeg does not look for behind other bytes.
-BEGINNINGS: Final = (*RIFF, b"OggS", b"fLaC", b"FORM", b"caff", b"\x1aE\xdf\xa3")
+BEGINNINGS: Final = (*RIFF, b"OggS", b"fLaC", b"FORM", b"caff", b"\x1aE\xdf\xa3", b"ID3")
 WAV_CHUNKS: Final = (
     b"fmt ",
     b"data",
@@ -58,8 +58,9 @@ def parts(file: BinaryIO) -> list[BinaryIO]:
         file.seek(0)
         beginning = file.read(MAX_ZEROS)
         start = len(beginning) - len(beginning.lstrip(SENT_BEFORE if head[0] else b"\0"))
-        is_mp4 = beginning[start + 4 : start + 8] == b"ftyp"
-        if is_mp4 or beginning[start : start + 4] in BEGINNINGS:
+        if (box := beginning.find(b"ftyp", start, start + 8) - 4) > 0:  # its length has zeros too
+            return parts(cast(BinaryIO, _Part(file, box, size)))
+        if beginning.startswith(BEGINNINGS, start):
             return parts(cast(BinaryIO, _Part(file, start, size)))
     if head[:4] == b"OggS":
         end = _without_zeros(file, size) + MAX_OGG_ZEROS
