@@ -150,6 +150,17 @@ def test_upload_converts_and_plays_by_itself(visit: Visit, speech: Path) -> None
 
 
 @pytest.mark.stays
+def test_recording_that_comes_meanwhile_is_converted(visit: Visit, tmp_path: Path) -> None:
+    """A second recording is not passed over while the first is converted."""
+    visit.upload(long_speech(tmp_path, 40).rename(tmp_path / "first.wav"))
+    expect(visit.button("Stop")).to_be_visible()
+    visit.upload(long_speech(tmp_path, 2.5))
+    expect(visit.page.locator("#conversion .tl-time")).to_contain_text("/ 2.50 s")
+    expect(visit.button("Convert")).to_be_visible()
+    expect(visit.button("Stop")).to_be_hidden()
+
+
+@pytest.mark.stays
 def test_voice_clicked_says_recording(visit: Visit, tmp_path: Path) -> None:
     """The voice is played when it has been made."""
     visit.convert(another_speech(tmp_path))

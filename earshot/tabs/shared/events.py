@@ -4,6 +4,7 @@ A fault of the visitor's is reported next to the input, and leaves the rest as i
 logged. What runs is a job, with a deadline, which its visitor can stop between two steps.
 """
 
+import itertools
 import logging
 import threading
 from collections import defaultdict
@@ -40,6 +41,7 @@ MAX_JOB_SECONDS: Final = 120.0  # seconds that a job may run
 _jobs: defaultdict[str, set[Job]] = defaultdict(set)
 _lock = threading.Lock()
 _END: Final = object()  # of a generator
+_numbers: Final = itertools.count()  # of handlers that run as jobs
 # The events that a stop button cancels, by the button that it stands in for.
 _stopping: WeakKeyDictionary[gr.Button, dict[Component, list[int]]] = WeakKeyDictionary()
 
@@ -81,9 +83,20 @@ MARK_OLD: Final = """(message) => {
   part.toggleAttribute("data-old", failed);
   for (const each of part.children) each.toggleAttribute("data-before", failed);
 }"""
-# The buttons of a job change in the page itself: no round trips to wait for or to serve.
-TURN: Final = """() => ["start", "stop"].map((button) =>
-  ({ __type__: "update", visible: button === "%s" }))"""
+# The buttons of a job change in the page itself: no round trips to wait for or to serve. `stop`
+# stands in for `start` while any job of it runs or waits; of one handler one runs and one waits.
+TURN: Final = """((start, job, begun) => {
+  const jobs = ((window.earshotJobs ??= {})[start] ??= {});
+  jobs[job] = Math.min(Math.max((jobs[job] || 0) + begun, 0), 2);
+  const busy = Object.values(jobs).some(Boolean);
+  return ["start", "stop"].map((button) =>
+    ({ __type__: "update", visible: (button === "stop") === busy }));
+})(%d, %d, %d)"""
+ALL_STOPPED: Final = """() => {
+  delete window.earshotJobs?.[%d];
+  return ["start", "stop"].map((button) =>
+    ({ __type__: "update", visible: button === "start" }));
+}"""
 # A name of its own, so that no handler takes the name of an endpoint.
 PRIVATE: Final[dict[str, Any]] = {"api_visibility": "private", "api_name": "private"}
 HIDDEN: Final[dict[str, Any]] = {"queue": False, "show_progress": "hidden", **PRIVATE}
@@ -239,19 +252,20 @@ def on_model(
 ) -> Dependency:
     """Run handler on a queue that all tabs share, for at most so many seconds; meanwhile `stop`
     stands in for `start`, and ends the work at its next step. Its errors are shown in `message`,
-    and mark the result as the one before. A set of inputs gives the handler their values in a
-    dictionary by component; ``js`` gives them from the values in the page.
+    and mark the result as the one before. Triggered while it runs, it runs once more after that,
+    with what is in the page then. A set of inputs gives the handler their values in a dictionary by
+    component; ``js`` gives them from the values in the page.
 
     Returns the run, for what comes after it.
     """
     handler = stoppable(reporting(handler, message), seconds)
     buttons = [start, stop]
-    place = progress_on.elem_id
+    place, handler_number = progress_on.elem_id, next(_numbers)
     show = SHOW % place
-    begin = f"() => {{ ({show})(); return ({TURN % 'stop'})(); }}"
+    begin = f"() => {{ ({show})(); return {TURN % (start._id, handler_number, 1)}; }}"
     end = (
         f"(message) => {{ ({SHOW_AGAIN % (place, show)})(message); ({MARK_OLD % place})(message); "
-        f"return ({TURN % 'start'})(); }}"
+        f"return {TURN % (start._id, handler_number, -1)}; }}"
     )
     job = trigger(None, None, buttons, js=begin, **HIDDEN).then(
         handler,
@@ -261,6 +275,7 @@ def on_model(
         show_progress_on=progress_on,
         js=js,
         **PRIVATE,
+        **LAST,
     )
     number = latest_event()
     job.then(None, message, buttons, js=end, **HIDDEN)
@@ -270,7 +285,7 @@ def on_model(
     if start in stopping:
         stopping[start].append(number)
     else:
-        stop.click(None, None, buttons, js=TURN % "start", **HIDDEN)
+        stop.click(None, None, buttons, js=ALL_STOPPED % start._id, **HIDDEN)
         stop.click(stop_jobs, cancels=job, **HIDDEN)
         stopping[start] = cancelled_by_latest_event()
     return job
