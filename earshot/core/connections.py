@@ -22,6 +22,8 @@ from h11._receivebuffer import ReceiveBuffer, blank_line_regex
 from starlette.types import Receive, Scope, Send
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.frames import Frame
 
 from earshot.core.errors import InputError
 from earshot.core.limits import LOCAL, counted_for
@@ -32,6 +34,12 @@ MAX_DEAD: Final = 60  # seconds in which the other side takes nothing of what is
 MAX_LINES: Final = 100  # of a head: a browser sends 20 to 30, and proxies add some
 MAX_SMALL_CHUNKS: Final = 256  # of a body, of any size
 MIN_CHUNK: Final = 64  # bytes that the chunks of a body of more must have on average
+# A page that converts live sends 50 frames a second; those of half a minute come at once where its
+# network was away.
+MAX_FRAMES: Final = 2_000  # of a WebSocket at once, of any kind and size
+MAX_FRAMES_PER_SECOND: Final = 200.0
+MAX_READ: Final = 4_096  # bytes of frames that are read before they are counted
+TOO_MANY_FRAMES: Final = 1008  # the close code of what breaks a server's rules
 UNREACHABLE: Final = (
     "Others cannot reach this server: it listens to its own machine only. Start it with "
     "--host 0.0.0.0 to let those in the same network in."
@@ -162,6 +170,33 @@ class Received(ReceiveBuffer):
         return content
 
 
+class CountedFrames(WebSocketsSansIOProtocol):
+    """A WebSocket whose frames are counted. Each is read in Python while all others wait, and a
+    quarter of a megabyte, which comes at once, has room for 40,000: too many end the connection.
+    """
+
+    _left, _counted_at = float(MAX_FRAMES), 0.0
+
+    def data_received(self, data: bytes) -> None:
+        """Read on, a little at a time."""
+        for start in range(0, len(data), MAX_READ):
+            if not self.transport.is_closing():
+                super().data_received(data[start : start + MAX_READ])
+
+    def handle_events(self) -> None:
+        """Handle the frames that have come, if they are not too many."""
+        now = self.loop.time()
+        earned = MAX_FRAMES_PER_SECOND * (now - self._counted_at)
+        self._counted_at, self._left = now, min(self._left + earned, MAX_FRAMES)
+        self._left -= sum(isinstance(event, Frame) for event in self.conn.events)
+        if self._left < 0:
+            self.conn.send_close(TOO_MANY_FRAMES)
+            self.transport.write(b"".join(self.conn.data_to_send()))
+            self.transport.close()
+        else:
+            super().handle_events()
+
+
 def limit_connections(
     server: uvicorn.Server,
     proxies: Sequence[str] = (),
@@ -265,3 +300,4 @@ def limit_connections(
                 self.transport.close()
 
     config.http_protocol_class = Limited
+    config.ws_protocol_class = CountedFrames

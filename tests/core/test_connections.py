@@ -3,7 +3,7 @@
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
-from websockets.exceptions import InvalidStatus
+from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 from benchmarks.support.hostile import HALF_HEADS
@@ -40,8 +40,13 @@ def _address(request: Request) -> PlainTextResponse:
 
 
 async def _listen(socket: WebSocket) -> None:
+    """Counts what comes, and tells it whoever asks."""
     await socket.accept()
-    await socket.receive()
+    count = 0
+    while (message := await socket.receive())["type"] != "websocket.disconnect":
+        if message.get("text"):
+            await socket.send_text(str(count))
+        count += 1
 
 
 def _served(**limits: Any) -> Iterator[str]:
@@ -153,6 +158,30 @@ def test_sockets_count_until_they_are_closed(address: str) -> None:
             many.enter_context(connect(f"{place}socket", open_timeout=PATIENCE))
         with pytest.raises(httpx.TransportError):
             httpx.get(f"{address}address", timeout=PATIENCE)
+
+
+@pytest.mark.parametrize(
+    ("first", "more"),
+    [(b"\x89", b"\x89"), (b"\x8a", b"\x8a"), (b"\x82", b"\x82"), (b"\x01", b"\x00")],
+    ids=["ping", "pong", "sound", "parts of a text"],
+)
+def test_many_small_frames_end_socket(address: str, first: bytes, more: bytes) -> None:
+    """Of any kind: each is read while all others wait."""
+    rest = b"\x80" + bytes(4)  # no bytes, under a mask of zeros
+    with connect(address.replace("http", "ws") + "socket") as opened:
+        with suppress(OSError):
+            opened.socket.sendall(first + rest + (more + rest) * 40_000)
+        with pytest.raises(ConnectionClosed):
+            opened.recv(timeout=PATIENCE)
+
+
+def test_frames_of_half_a_minute_are_read(address: str) -> None:
+    """They come at once where the network was away."""
+    with connect(address.replace("http", "ws") + "socket") as opened:
+        for _ in range(30 * 50):
+            opened.send(bytes(1_928))
+        opened.send("How many?")
+        assert opened.recv(timeout=PATIENCE) == str(30 * 50)
 
 
 def test_connections_of_proxy_are_not_limited(behind_proxy: str) -> None:
