@@ -29,6 +29,7 @@ from earshot.media.workers import stream
 # A path, the bytes of a file, or samples and their rate in Hz in either order: integers or floats,
 # in an array, a list or a tensor, of shape (T,), (T, channels) or (channels, T).
 Source = str | Path | bytes | tuple[Any, Any] | list[Any]
+Audio = Source | None  # None is what Gradio gives where nothing was recorded
 
 ORDER: Final = (
     "Give a path, the bytes of a file, or (sample_rate, samples): samples of shape (T,), "
@@ -39,6 +40,12 @@ MAX_CHANNELS: Final = 64  # of an array; a side that is longer is time
 CANCELLED: Final = (
     "The channels of the recording cancel each other, for one is inverted: the louder one was used."
 )
+MAX_CLIPPED_SHARE: Final = 1e-3  # of the samples; fewer are inaudible
+SPEECH_RATE: Final = 16_000  # Hz, which holds all of speech
+QUIET_PEAK: Final = 0.03  # -30 dBFS
+LOUDNESS_BLOCK: Final = 0.4  # seconds, from BS.1770
+FRONT_AND_SURROUND: Final = (0, 1, 2, 4, 5)  # channels of 5.1 that BS.1770 weighs: all but the LFE
+QUIET_LUFS: Final = -50.0
 
 
 class Decoded(NamedTuple):
@@ -170,17 +177,6 @@ def _pcm(samples: np.ndarray) -> np.ndarray:
     if peak <= 2**15:
         return np.clip(samples.astype(np.int64), -(2**15), 2**15 - 1).astype(np.int16)
     return samples.astype(np.int32) if peak < 2**31 else samples
-
-
-# None is what Gradio gives where nothing was recorded.
-Audio = Source | None
-
-MAX_CLIPPED_SHARE = 1e-3  # of the samples; fewer are inaudible
-SPEECH_RATE = 16_000  # Hz, which holds all of speech
-QUIET_PEAK = 0.03  # -30 dBFS
-LOUDNESS_BLOCK = 0.4  # seconds, from BS.1770
-FRONT_AND_SURROUND = (0, 1, 2, 4, 5)  # channels of 5.1 that BS.1770 weighs: all but the LFE
-QUIET_LUFS = -50.0
 
 
 @dataclass(frozen=True, eq=False)

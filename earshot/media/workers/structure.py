@@ -17,9 +17,7 @@ from typing import BinaryIO, Final, Literal, cast
 MAX_PARTS: Final = 1000
 MAX_CHUNKS: Final = 100_000  # of a WAV: empty ones would keep a worker busy for minutes
 MAX_ZEROS: Final = 1 << 20  # bytes before a recording, as a recorder leaves where it meant to write
-SENT_BEFORE: Final = (
-    b"\xef\xbb\xbf\r\n\t "  # bytes of text that a script may send before a recording
-)
+SENT_BEFORE: Final = b"\xef\xbb\xbf\r\n\t "  # bytes of text before a recording, from a script
 MAX_WAV_HEAD: Final = 65_536  # bytes before the samples that each of several blocks gets
 ID3_HEAD: Final = 10  # bytes, of which the last four are the length of what follows, 7 bits each
 OGG_HEAD: Final = 27  # bytes of a page before its table of segments
@@ -42,6 +40,26 @@ WAV_CHUNKS: Final = (
     b"_PMX",
 )
 BOXES: Final = (b"moov", b"moof", b"mdat")  # of MP4: what a file has after its `ftyp`
+MAX_MISSING: Final = 0.25  # seconds before the declared end, and 1 %, that no one misses
+MAX_WAV_BYTES: Final = 2**30  # bytes; programs that write into a pipe declare some huge length
+W64: Final = b"riff"  # how Sony's WAV with sizes of 64 bits begins
+CAF: Final = b"caff"
+ASF_PROPERTIES: Final = bytes.fromhex("a1dcab8c47a9cf118ee400c00c205365")
+ASF_DURATION: Final = 64  # bytes after their beginning
+FLV: Final = b"FLV"
+VOC: Final = b"Creative Voice File"
+OGG_TAIL: Final = 65_536  # bytes, more than one page
+OGG_LAST_PAGE: Final = b"\x04"  # the highest flag of a page
+MP3_HEAD: Final = 4096  # bytes in which the table of an MP3 begins
+MAX_TABLE: Final = 2**22  # bytes of a table of MP4 in which an encryption is looked for
+AUDIBLE: Final = (b"aax ", b"aaxc")
+# A box that says how the sound is protected begins with its own format; a title may be a Sinfonia.
+PROTECTED: Final = re.compile(rb"sinf.{4}frma", re.DOTALL)
+# Objects of ASF that say how it is encrypted, in two versions.
+ASF_ENCRYPTIONS: Final = (
+    bytes.fromhex("fbb3112223bdd211b4b700a0c955fc6e"),
+    bytes.fromhex("14e68a292226174cb935dae07ee9289c"),
+)
 
 
 def parts(file: BinaryIO) -> list[BinaryIO]:
@@ -204,30 +222,6 @@ class _Part(io.RawIOBase):
         data += self._file.read(count - len(data))
         self._position += len(data)
         return data
-
-
-MAX_MISSING: Final = 0.25  # seconds before the declared end, and 1 %, that no one misses
-MAX_WAV_BYTES: Final = 2**30  # bytes; programs that write into a pipe declare some huge length
-W64: Final = b"riff"  # how Sony's WAV with sizes of 64 bits begins
-CAF: Final = b"caff"
-ASF_PROPERTIES: Final = bytes.fromhex("a1dcab8c47a9cf118ee400c00c205365")
-ASF_DURATION: Final = 64  # bytes after their beginning
-FLV: Final = b"FLV"
-VOC: Final = b"Creative Voice File"
-OGG_TAIL: Final = 65_536  # bytes, more than one page
-OGG_LAST_PAGE: Final = b"\x04"  # the highest flag of a page
-MP3_HEAD: Final = 4096  # bytes in which the table of an MP3 begins
-
-
-MAX_TABLE: Final = 2**22  # bytes of a table of MP4 in which an encryption is looked for
-AUDIBLE: Final = (b"aax ", b"aaxc")
-# A box that says how the sound is protected begins with its own format; a title may be a Sinfonia.
-PROTECTED: Final = re.compile(rb"sinf.{4}frma", re.DOTALL)
-# Objects of ASF that say how it is encrypted, in two versions.
-ASF_ENCRYPTIONS: Final = (
-    bytes.fromhex("fbb3112223bdd211b4b700a0c955fc6e"),
-    bytes.fromhex("14e68a292226174cb935dae07ee9289c"),
-)
 
 
 def is_encrypted(file: BinaryIO) -> bool:
