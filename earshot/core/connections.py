@@ -149,9 +149,14 @@ class Received(ReceiveBuffer):
 
     def maybe_extract_lines(self) -> list[bytearray] | None:
         """Extract the lines up to a blank one, if they are here."""
-        blank = blank_line_regex.search(self._data)
-        if self._data.count(b"\n", 0, blank.end() if blank else len(self._data)) > MAX_LINES:
-            raise h11.RemoteProtocolError("too many lines", 431)
+        end = -1
+        for _ in range(MAX_LINES + 1):  # no further: what may follow is of any size
+            end = self._data.find(b"\n", end + 1)
+            if end < 0:
+                break
+        else:
+            if not blank_line_regex.search(self._data, 0, end):
+                raise h11.RemoteProtocolError("too many lines", 431)
         self._chunks = self._size = 0
         return super().maybe_extract_lines()
 
