@@ -34,6 +34,10 @@ MAX_DEAD: Final = 60  # seconds in which the other side takes nothing of what is
 MAX_LINES: Final = 100  # of a head: a browser sends 20 to 30, and proxies add some
 MAX_SMALL_CHUNKS: Final = 256  # of a body, of any size
 MIN_CHUNK: Final = 64  # bytes that the chunks of a body of more must have on average
+BAD_REQUEST: Final = (
+    b"HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\n"
+    b"Connection: close\r\nContent-Length: %d\r\n\r\n"
+)
 # A page that converts live sends 50 frames a second; those of half a minute come at once where its
 # network was away.
 MAX_FRAMES: Final = 2_000  # of a WebSocket at once, of any kind and size
@@ -272,7 +276,9 @@ def limit_connections(
         def send_400_response(self, msg: str) -> None:
             """Refuse what cannot be read, or end the connection where an answer has begun."""
             if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
-                super().send_400_response(msg)
+                head = BAD_REQUEST % len(msg)  # at once: each write lets the threads of jobs go on
+                self.transport.write(head + msg.encode())
+                self.transport.close()
             else:
                 self.transport.abort()
 

@@ -65,7 +65,8 @@ class LimitUploads:
             charged = charge
             size += len(piece)
             self._arriving += len(piece)
-            refusal = refusal or self._refusal(address, before, whole)
+            if whole and not refusal:
+                refusal = self._refusal(address, before, whole)
             return {"type": "http.disconnect"} if refusal else message
 
         async def answer(message: Message) -> None:

@@ -4,6 +4,7 @@ import socket
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
+from http.client import HTTPResponse
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -119,6 +120,17 @@ def test_large_head_is_refused(address: str) -> None:
 def test_request_in_small_parts_is_ended(address: str, sent: bytes) -> None:
     with _connect(address) as connection:
         connection.sendall(sent)
+        assert _ended(connection) < QUICK
+
+
+def test_refusal_is_whole(address: str) -> None:
+    with _connect(address) as connection:
+        connection.sendall(b"GET / HTTP/1.1\r\nno field\r\n\r\n")
+        response = HTTPResponse(connection)
+        response.begin()
+        assert response.status == 400
+        assert response.getheader("Connection") == "close"
+        assert response.read() == b"Invalid HTTP request received."
         assert _ended(connection) < QUICK
 
 

@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
+from functools import cache, lru_cache
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -31,7 +31,7 @@ from weakref import WeakKeyDictionary
 
 import gradio as gr
 from fastapi import HTTPException, Request
-from gradio import processing_utils, route_utils, routes
+from gradio import processing_utils, route_utils, routes, utils
 from gradio.block_function import BlockFunction
 from gradio.blocks import BlocksConfig
 from gradio.components import file as file_input
@@ -81,6 +81,9 @@ QUEUE_FULL: Final = "queue_full"  # Gradio's word for an event that may not wait
 # take for parts of an address. Browsers send a quotation mark as %22.
 OF_ADDRESSES: Final = re.compile("%22|[%#]")
 SESSION: Final = SessionState.__init__  # Gradio's own
+IS_STATIC: Final = utils._is_static_file  # Gradio's own
+MAX_STATIC: Final = 1_000  # files that are known to be static, or not
+MAX_STATIC_PATH: Final = 1_000  # letters of their paths
 RESTORE: Final = route_utils.restore_session_state  # Gradio's own
 CREATE_APP: Final = routes.App.create_app  # Gradio's own
 _made_for: ContextVar[str] = ContextVar("made_for", default="")  # an address: see charge_results
@@ -424,6 +427,23 @@ def take_own_files() -> None:
         setattr(module, "tempfile", no_file)  # noqa: B010 - type checkers take no other
 
 
+def remember_static_files() -> None:
+    """Look once, from now on, whether a file is among those that are served where they lie: Gradio
+    asks the disk about each folder on the way, for each file of each result, while all wait."""
+
+    @lru_cache(MAX_STATIC)
+    def is_static(path: str, folders: tuple[Path, ...]) -> bool:
+        return IS_STATIC(path, [*folders])
+
+    def remembered(file_path: Any, static_files: list[Path]) -> bool:
+        path = file_path.path if isinstance(file_path, FileData) else file_path
+        if not isinstance(path, str | Path) or len(str(path)) > MAX_STATIC_PATH:
+            return IS_STATIC(path, static_files)
+        return is_static(str(path), tuple(static_files))
+
+    utils._is_static_file = remembered
+
+
 def charge_results(page: gr.Blocks, address: Callable[[Request], str]) -> None:
     """Count results from now on as made for the sender of the request: see write_results_whole.
 
@@ -637,6 +657,7 @@ def mend_gradio(address: Callable[[Request], str], used: Callable[[str], None]) 
     delete_while_files_come()
     write_results_whole()
     take_own_files()
+    remember_static_files()
 
 
 def fill_in_defaults(page: gr.Blocks) -> None:

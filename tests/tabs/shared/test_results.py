@@ -1,6 +1,7 @@
 """Results in Gradio's cache, whose places are shared by all who have the same result."""
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -9,16 +10,20 @@ import gradio as gr
 import numpy as np
 import pytest
 from fastapi import Request
-from gradio import processing_utils
+from gradio import processing_utils, utils
+from gradio.data_classes import FileData
 from gradio.state_holder import SessionState
 from PIL import Image
 
 from earshot.core.limits import BUDGETS
 from earshot.tabs.shared import gradio_internals
 from earshot.tabs.shared.gradio_internals import (
+    IS_STATIC,
+    MAX_STATIC_PATH,
     WRITERS,
     charge_results,
     content_addressed,
+    remember_static_files,
     write_results_whole,
 )
 from tests.support.loops import run
@@ -108,3 +113,36 @@ def test_results_without_end_leave_room(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(gradio_internals, "SCARCE_BYTES", 1 << 60)
     assert not make("/one")
     assert [make("/other") for _ in range(3)] == [True, True, False]
+
+
+def test_static_files_are_looked_for_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each look asks the disk for every folder on the way; one at a name that is no file's, which
+    may be of any length, is not kept."""
+    looks = []
+
+    def look(path: str, folders: list[Path]) -> bool:
+        looks.append(path)
+        return IS_STATIC(path, folders)
+
+    monkeypatch.setattr(gradio_internals, "IS_STATIC", look)
+    monkeypatch.setattr(utils, "_is_static_file", IS_STATIC)
+    remember_static_files()
+    ours, result = tmp_path / "ours" / "a.png", tmp_path / "result.wav"
+    ours.parent.mkdir()
+    for file in (ours, result):
+        file.write_bytes(b"a")
+    folders = [ours.parent]
+    for _ in range(3):
+        assert utils._is_static_file(FileData(path=str(ours)), folders)
+        assert utils._is_static_file(str(ours), folders)
+        assert not utils._is_static_file(str(result), folders)
+    assert looks == [str(ours), str(result)]
+    assert not utils._is_static_file(str(ours), [result.parent / "others"])
+    assert not utils._is_static_file(3, folders)
+    looks.clear()
+    long = "a" * (MAX_STATIC_PATH + 1)
+    with suppress(OSError):
+        utils._is_static_file(long, folders)
+    with suppress(OSError):
+        utils._is_static_file(long, folders)
+    assert len(looks) == 2
