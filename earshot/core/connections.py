@@ -22,8 +22,6 @@ from h11._receivebuffer import ReceiveBuffer, blank_line_regex
 from starlette.types import Receive, Scope, Send
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from uvicorn.protocols.http.h11_impl import H11Protocol
-from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
-from websockets.frames import Frame
 
 from earshot.core.errors import InputError
 from earshot.core.limits import LOCAL, counted_for
@@ -179,31 +177,37 @@ class Received(ReceiveBuffer):
         return content
 
 
-class CountedFrames(WebSocketsSansIOProtocol):
-    """A WebSocket whose frames are counted. Each is read in Python while all others wait, and a
-    quarter of a megabyte, which comes at once, has room for 40,000: too many end the connection.
+def counting_frames(protocol: Any) -> Any:
+    """Make a class of WebSockets, from uvicorn's own, whose frames are counted. Each is read in
+    Python while all others wait, and a quarter of a megabyte, which comes at once, has room for
+    40,000: too many end the connection.
     """
 
-    _left, _counted_at = float(MAX_FRAMES), 0.0
+    class CountedFrames(protocol):
+        """A WebSocket whose frames are counted."""
 
-    def data_received(self, data: bytes) -> None:
-        """Read on, a little at a time."""
-        for start in range(0, len(data), MAX_READ):
-            if not self.transport.is_closing():
-                super().data_received(data[start : start + MAX_READ])
+        _left, _counted_at = float(MAX_FRAMES), 0.0
 
-    def handle_events(self) -> None:
-        """Handle the frames that have come, if they are not too many."""
-        now = self.loop.time()
-        earned = MAX_FRAMES_PER_SECOND * (now - self._counted_at)
-        self._counted_at, self._left = now, min(self._left + earned, MAX_FRAMES)
-        self._left -= sum(isinstance(event, Frame) for event in self.conn.events)
-        if self._left < 0:
-            self.conn.send_close(TOO_MANY_FRAMES)
-            self.transport.write(b"".join(self.conn.data_to_send()))
-            self.transport.close()
-        else:
-            super().handle_events()
+        def data_received(self, data: bytes) -> None:
+            """Read on, a little at a time."""
+            for start in range(0, len(data), MAX_READ):
+                if not self.transport.is_closing():
+                    super().data_received(data[start : start + MAX_READ])
+
+        def handle_events(self) -> None:
+            """Handle the frames that have come, if they are not too many."""
+            now = self.loop.time()
+            earned = MAX_FRAMES_PER_SECOND * (now - self._counted_at)
+            self._counted_at, self._left = now, min(self._left + earned, MAX_FRAMES)
+            self._left -= sum(hasattr(event, "opcode") for event in self.conn.events)
+            if self._left < 0:
+                self.conn.send_close(TOO_MANY_FRAMES)
+                self.transport.write(b"".join(self.conn.data_to_send()))
+                self.transport.close()
+            else:
+                super().handle_events()
+
+    return CountedFrames
 
 
 def limit_connections(
@@ -311,4 +315,5 @@ def limit_connections(
                 self.transport.close()
 
     config.http_protocol_class = Limited
-    config.ws_protocol_class = CountedFrames
+    if config.ws_protocol_class:  # there is none where websockets is not installed
+        config.ws_protocol_class = counting_frames(config.ws_protocol_class)
