@@ -10,6 +10,7 @@ from earshot.provenance import detection
 from earshot.tabs.shared.events import (
     CONVERSION_QUEUE,
     HIDDEN,
+    LAST,
     Update,
     answering,
     offer,
@@ -39,7 +40,7 @@ class DetectionSection(Section):
         results = [self.message, self.result]
         gr.on([file.upload, file.clear], None, None, results, js="() => ['', '']", **HIDDEN)
         how = queued(self.result, CONVERSION_QUEUE)
-        self.on(file.upload, stoppable(self.search), file, results, **how)
+        self.on(file.upload, stoppable(self.search), file, results, **how, **LAST)
         with gr.Row(visible=False):
             call, report = gr.Button(), gr.JSON(label="report")
         offer(call, detect, file, report, CONVERSION_QUEUE)

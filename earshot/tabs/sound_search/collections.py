@@ -11,7 +11,7 @@ import gradio as gr
 from gradio.components import Component
 
 from earshot.core.errors import InputError
-from earshot.tabs.shared.events import Update, queued
+from earshot.tabs.shared.events import LAST, Update, queued
 from earshot.tabs.shared.gradio_internals import event_data
 from earshot.tabs.shared.html import macro
 from earshot.tabs.shared.parts import Section
@@ -131,7 +131,7 @@ class CollectionSection(Section):
         self.on(self.panel.delete, self.delete, named, changed)
         self.on(self.name.blur, self.update, named, changed)
         chosen = [result.search, events.components.own, self.collections]
-        self.on(self.panel.select, self.show, chosen, events.components.outputs, **queued())
+        self.on(self.panel.select, self.show, chosen, events.components.outputs, **queued(), **LAST)
 
     def keep(self, collections: Collections, name: str, event: gr.EventData) -> Update:
         """Put the sound whose button was pressed into a collection, or take it out."""

@@ -24,6 +24,7 @@ from earshot.systems.voice_conversion import settings
 from earshot.tabs.shared.events import (
     CONVERSION_QUEUE,
     HIDDEN,
+    LAST,
     SHOW,
     Update,
     queued,
@@ -180,7 +181,7 @@ class OwnVoicePanel(Section):
             makers.append((part.recording.upload, self.uploaded, lent))
         for trigger, handler, inputs in makers:
             how = queued(self.message, CONVERSION_QUEUE)
-            making = self.on(trigger, stoppable(handler), inputs, [cards, *changing], **how)
+            making = self.on(trigger, stoppable(handler), inputs, [cards, *changing], **how, **LAST)
             making.then(js=SHOW % "own-voice", **HIDDEN)  # a recording pushes it down
         cards.change(self.chosen, [cards, self.visit], changing, **HIDDEN)
         self.on_model(

@@ -21,6 +21,7 @@ from earshot.tabs.components.map import Chart, show, sound_map
 from earshot.tabs.components.timeline import TEMPLATE, File
 from earshot.tabs.shared.events import (
     HIDDEN,
+    LAST,
     LONG_QUEUE,
     QUICK_QUEUE,
     Update,
@@ -138,9 +139,9 @@ class WordSection(Section):
             self.on_model(trigger, self.search, inputs, outputs, **job)
         # Not as jobs, which run after another event, and are not told the event's data.
         cut = [self.recorded, self.query]
-        self.on(self.cut.submit, self.recut, cut, outputs, **queued(self.heading))
+        self.on(self.cut.submit, self.recut, cut, outputs, **queued(self.heading), **LAST)
         for choice in (self.chart.submit, self.neighbours.edit, self.heading.edit):
-            self.on(choice, self.choose, self.query, outputs, **queued())
+            self.on(choice, self.choose, self.query, outputs, **queued(), **LAST)
 
     def first_look(self) -> Update:
         """Draw the map, with a word of the library as the example that is shown first."""
