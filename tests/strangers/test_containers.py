@@ -32,6 +32,7 @@ CODECS = {  # of what may stand behind, or before, bytes that are no sound
     "mp4": "aac",
     "webm": "libopus",
 }
+OLDER_CODECS = {"au": "pcm_s16be", "caf": "pcm_s16le", "voc": "pcm_s16le", "w64": "pcm_s16le"}
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.container} {case.codec}")
@@ -127,7 +128,7 @@ def test_recording_behind_text_of_a_script_is_read(form: str, codec: str, sent: 
     check_beep(sent + encoded(form, codec, beep()))
 
 
-@pytest.mark.parametrize(("form", "codec"), CODECS.items())
+@pytest.mark.parametrize(("form", "codec"), (CODECS | OLDER_CODECS).items())
 def test_zeros_behind_recording_are_no_damage(form: str, codec: str) -> None:
     """As disks and recorders fill up the last block; it was called damaged."""
     recording = encoded(form, codec, beep())
@@ -143,6 +144,20 @@ def test_tag_behind_mp4_is_no_damage() -> None:
     check_beep(recording + b"TAG" + b"x" * 125)
     with pytest.raises(InputError, match="never finished"):
         load(recording[: len(recording) // 2] + b"TAG" + b"x" * 125)
+
+
+@pytest.mark.parametrize(("form", "codec"), OLDER_CODECS.items())
+@pytest.mark.parametrize("tag", [b"TAG" + b"x" * 125, b"APETAGEX" + b"x" * 24], ids=["ID3", "APE"])
+def test_tag_behind_older_format_is_no_sound(form: str, codec: str, tag: bytes) -> None:
+    """It was heard as a click behind an AU file, and a CAF file was called damaged."""
+    check_beep(encoded(form, codec, beep()) + tag)
+
+
+def test_au_of_unknown_or_older_length_is_heard() -> None:
+    """Of a pipe, and of a recorder that wrote the header now and then: up to the last sound."""
+    recording = encoded("au", "pcm_s16be", beep())
+    check_beep(recording[:8] + struct.pack(">I", 2**32 - 1) + recording[12:])
+    check_beep(recording[:8] + struct.pack(">I", 1000) + recording[12:], seconds=1.5)
 
 
 def test_chunk_of_adobe_is_no_damage() -> None:

@@ -20,6 +20,7 @@ MAX_ZEROS: Final = 1 << 20  # bytes before a recording, as a recorder leaves whe
 SENT_BEFORE: Final = b"\xef\xbb\xbf\r\n\t "  # bytes of text before a recording, from a script
 MAX_WAV_HEAD: Final = 65_536  # bytes before the samples that each of several blocks gets
 ID3_HEAD: Final = 10  # bytes, of which the last four are the length of what follows, 7 bits each
+MAX_LENGTHS: Final = 24  # bytes at the beginning in which older formats have their length
 OGG_HEAD: Final = 27  # bytes of a page before its table of segments
 OGG_FIRST: Final = 2  # flag of the first page of a stream
 MAX_OGG_ZEROS: Final = 4096  # bytes, of a page or behind it, among which FFmpeg looks for the next
@@ -44,6 +45,12 @@ MAX_MISSING: Final = 0.25  # seconds before the declared end, and 1 %, that no o
 MAX_WAV_BYTES: Final = 2**30  # bytes; programs that write into a pipe declare some huge length
 W64: Final = b"riff"  # how Sony's WAV with sizes of 64 bits begins
 CAF: Final = b"caff"
+CAF_CHUNKS: Final = (
+    *(b"desc", b"data", b"pakt", b"kuki", b"chan", b"info", b"free", b"strg", b"mark", b"regn"),
+    *(b"inst", b"midi", b"ovvw", b"peak", b"umid", b"uuid", b"edct"),
+)
+AU: Final = b".snd"
+TAGS_BEHIND: Final = (b"TAG", b"APE", b"ID3")  # how those of MP3 begin
 ASF_PROPERTIES: Final = bytes.fromhex("a1dcab8c47a9cf118ee400c00c205365")
 ASF_DURATION: Final = 64  # bytes after their beginning
 FLV: Final = b"FLV"
@@ -66,9 +73,10 @@ def parts(file: BinaryIO) -> list[BinaryIO]:
     """List the recordings in a file, in order; most have one, which is the file."""
     size = file.seek(0, io.SEEK_END)
     file.seek(0)
-    head = file.read(ID3_HEAD)
+    head = file.read(MAX_LENGTHS)
     if head[:3] == b"ID3":
-        tag = ID3_HEAD + sum(byte << 7 * place for place, byte in enumerate(reversed(head[6:])))
+        length = reversed(head[6:ID3_HEAD])
+        tag = ID3_HEAD + sum(byte << 7 * place for place, byte in enumerate(length))
         file.seek(tag)
         if file.read(4) in RIFF:
             return parts(cast(BinaryIO, _Part(file, tag, size)))
@@ -93,6 +101,9 @@ def parts(file: BinaryIO) -> list[BinaryIO]:
     elif head[4:8] == b"ftyp":
         starts = list(_mp4(file, size))
     else:
+        end = _end(file, size, _declared_end(file, size, head))
+        if end < size:
+            return [cast(BinaryIO, _Part(file, 0, end))]
         starts = [0]
     if len(starts) < 2:
         file.seek(0)
@@ -167,6 +178,30 @@ def _chunks(
         if length % 2:
             file.seek(position)
             position += file.read(4) not in WAV_CHUNKS
+
+
+def _end(file: BinaryIO, size: int, declared: int) -> int:
+    """Return where a file ends whose samples should: behind these there may be more, if its
+    recorder was ended, or zeros, or tags."""
+    if declared >= size:
+        return size
+    file.seek(declared)
+    has_tags = file.read(3) in TAGS_BEHIND
+    return declared if has_tags else max(declared, _without_zeros(file, size))
+
+
+def _declared_end(file: BinaryIO, size: int, head: bytes) -> int:
+    """Return where a file of an older format should end, by its head and its blocks; its size where
+    it is of none."""
+    if head[:4] == AU:
+        return int.from_bytes(head[4:8], "big") + int.from_bytes(head[8:12], "big")
+    if head[:4] == W64:
+        return int.from_bytes(head[16:24], "little")
+    if head[:4] == CAF:
+        return _end_of_blocks(file, size, 8, 12, _caf_length)
+    if head[: len(VOC)] == VOC:
+        return _end_of_blocks(file, size, int.from_bytes(head[20:22], "little"), 4, _voc_length)
+    return size
 
 
 def _mp4(file: BinaryIO, size: int) -> Iterator[int]:
@@ -268,8 +303,8 @@ def ends_early(file: BinaryIO) -> bool:
         if size + MAX_MISSING * rate < declared < MAX_WAV_BYTES:
             return True
         return _untold(file, size, order) > MAX_MISSING * max(rate, 1)
-    if head[:4] == W64:
-        return size < int.from_bytes(head[16:24], "little") < MAX_WAV_BYTES
+    if head[:4] in (W64, CAF) or head[: len(VOC)] == VOC:
+        return size < _declared_end(file, size, head) < MAX_WAV_BYTES
     if head[:4] == b"OggS":
         file.seek(max(0, size - OGG_TAIL))
         tail = file.read()
@@ -277,10 +312,6 @@ def ends_early(file: BinaryIO) -> bool:
         return tail[page + 5 : page + 6] < OGG_LAST_PAGE
     if head[:3] == FLV:
         return _flv_is_cut(file, size)
-    if head[: len(VOC)] == VOC:
-        return _ends_within(file, size, int.from_bytes(head[20:22], "little"), 4, _voc_length)
-    if head[:4] == CAF:
-        return _ends_within(file, size, 8, 12, _caf_length)
     table = max(head.find(b"Xing"), head.find(b"Info"))
     if table > 0 and head[:2] in (b"ID", b"\xff\xfb", b"\xff\xf3", b"\xff\xfa", b"\xff\xf2"):
         flags = int.from_bytes(head[table + 4 : table + 8], "big")
@@ -320,10 +351,10 @@ def _flv_is_cut(file: BinaryIO, size: int) -> bool:
     return int.from_bytes(file.read(4)[1:], "big") + 11 != length  # bytes of a tag's head
 
 
-def _ends_within(
+def _end_of_blocks(
     file: BinaryIO, size: int, end: int, head: int, length: Callable[[bytes], int]
-) -> bool:
-    """Whether a file of blocks, the first of which begins at ``end``, ends within one.
+) -> int:
+    """Return where the last block of a file ends, the first of which begins at ``end``.
 
     length: reads the length of a block (bytes) from its head; negative: there is none, or no more.
     """
@@ -331,13 +362,13 @@ def _ends_within(
         file.seek(end)
         block = length(file.read(head))
         if block < 0:
-            return False
+            return end
         end += head + block
-    return end > size
+    return end
 
 
 def _caf_length(head: bytes) -> int:
-    return int.from_bytes(head[4:], "big", signed=True)
+    return int.from_bytes(head[4:], "big", signed=True) if head[:4] in CAF_CHUNKS else -1
 
 
 def _voc_length(head: bytes) -> int:
