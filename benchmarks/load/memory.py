@@ -34,11 +34,19 @@ def files(folder: Path) -> list[Path]:
 
 
 def _kilobytes(process: int) -> int:
-    lines = Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
+    lines = _text(f"/proc/{process}/smaps_rollup").splitlines()
+    return sum(int(line.split()[1]) for line in lines if line.startswith("Pss:"))
 
 
 def _children(process: int) -> list[int]:
     tasks = os.listdir(f"/proc/{process}/task")
-    lists = (Path(f"/proc/{process}/task/{task}/children").read_text() for task in tasks)
+    lists = (_text(f"/proc/{process}/task/{task}/children") for task in tasks)
     return [int(child) for text in lists for child in text.split()]
+
+
+def _text(path: str) -> str:
+    """Read what the kernel says of a process or a thread: nothing, if it has just ended."""
+    try:
+        return Path(path).read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
