@@ -19,6 +19,7 @@ from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import CallToolResult, TextContent, Tool
 
+from benchmarks.support.hostile import MCP
 from earshot.app import launch, site
 from earshot.core.paths import ASSETS
 from earshot.media.audio.load import wav_bytes
@@ -202,6 +203,7 @@ def test_lips_are_read_without_state(address: str) -> None:
         ("encode", {"audio": "a\0b"}, "as a data: URL"),
         ("encode", {"audio": "http://x/gradio_api/file=a%00b"}, "as a data: URL"),
         ("compare_words", {"recordings": ["data:,AAAA"] * 9, "written": ""}, "8 files at most"),
+        ("compare_words", {"recordings": [0] * 190_000, "written": ""}, "8 files at most"),
         ("encode", {"audio": "http://example.org/a.wav"}, "fetches no addresses"),
         ("decode", {"units": "http://x/gradio_api/file=/etc/passwd", "target": "SM1"}, "data: URL"),
     ],
@@ -213,6 +215,16 @@ def test_mistaken_call_is_answered_by_sentence(
     assert result.isError
     assert isinstance(result.content[0], TextContent)
     assert message in result.content[0].text
+
+
+def test_log_holds_nothing_of_calls(address: str, caplog: pytest.LogCaptureFixture) -> None:
+    """Whole messages were written there: 900 kB each, with what visitors said."""
+    assert call(address, "no-such-SECRET").isError
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"SECRET": "SECRET"}}
+    for each in (message, message | {"method": "SECRET"}):
+        reply = httpx.post(f"{address}gradio_api/mcp/", json=each, headers=MCP)
+        assert "Invalid request" in reply.text
+    assert "SECRET" not in caplog.text
 
 
 def test_manual_for_agents_lists_every_tool(address: str) -> None:

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit, urlunsplit
 import h11
 import uvicorn
 from h11._receivebuffer import ReceiveBuffer, blank_line_regex
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -36,6 +36,7 @@ BAD_REQUEST: Final = (
     b"HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\n"
     b"Connection: close\r\nContent-Length: %d\r\n\r\n"
 )
+NO_HANDSHAKE: Final = b"This is no WebSocket's first request, or a line of it is too long."
 # A page that converts live sends 50 frames a second; those of half a minute come at once where its
 # network was away.
 MAX_FRAMES: Final = 2_000  # of a WebSocket at once, of any kind and size
@@ -141,6 +142,22 @@ class _Forwarded(ProxyHeadersMiddleware):
         await super().__call__(scope, receive, send)  # type: ignore[arg-type]
 
 
+class _WithoutCookies:
+    """ASGI middleware that passes no cookies on: nothing here sets one, but Starlette reads all
+    that came, with each request, and Python before 3.11.10 and 3.12.6 takes quadratic time for a
+    quoted one (CVE-2024-7592), while all others wait."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve the request."""
+        if "headers" in scope:
+            headers = [each for each in scope["headers"] if each[0] != b"cookie"]
+            scope = {**scope, "headers": headers}
+        await self.app(scope, receive, send)
+
+
 class Received(ReceiveBuffer):
     """The bytes that came on a connection and are not read yet. Each line of a head, or of what may
     follow a body, and each chunk is read in Python while all others wait: too many of them raise
@@ -193,6 +210,10 @@ def counting_frames(protocol: Any) -> Any:
             for start in range(0, len(data), MAX_READ):
                 if not self.transport.is_closing():
                     super().data_received(data[start : start + MAX_READ])
+            if self.conn.handshake_exc and not self.transport.is_closing():
+                # As of a line over 8 kB: uvicorn would say nothing, and wait without end.
+                self.transport.write(BAD_REQUEST % len(NO_HANDSHAKE) + NO_HANDSHAKE)
+                self.transport.close()
 
         def handle_events(self) -> None:
             """Handle the frames that have come, if they are not too many."""
@@ -238,7 +259,8 @@ def limit_connections(
             if option := getattr(socket, name, None):
                 listening.setsockopt(socket.IPPROTO_TCP, option, value)
     config: Any = server.config
-    forwarded = _Forwarded(config.loaded_app.app, list(proxies))
+    app: Any = _WithoutCookies(config.loaded_app.app)
+    forwarded = _Forwarded(app, list(proxies))
     config.loaded_app, believed = forwarded, forwarded.trusted_hosts
     open_now: Counter[str] = Counter()  # connections, by address
 

@@ -30,10 +30,10 @@ from earshot.media.audio.load import decode_mono, load, loudness, match_loudness
 from earshot.media.audio.speech import Origin
 from earshot.media.constants import SAMPLE_RATE
 from earshot.media.samples import SILENT_PEAK
+from earshot.media.text.letters import composed
 from earshot.pretrained.judges import WORDS, Judge
 from earshot.provenance.manifest import sign
 from earshot.study.design.designs import DESIGNS
-from earshot.study.design.document import composed
 from earshot.study.design.folder import NO_SYSTEMS, describe
 from earshot.study.design.form import Form
 from earshot.study.design.spec import FILE as TEST

@@ -27,7 +27,7 @@ from earshot.media.audio.speech import LABEL
 from earshot.media.constants import SAMPLE_RATE
 from earshot.media.encode import encode_audio
 from earshot.media.pictures import sound_svg
-from earshot.study.design.document import composed
+from earshot.media.text.letters import composed
 from earshot.study.design.folder import NO_SYSTEMS, SOUNDS
 
 RECORDINGS: Final = {  # folders of what no system made, which stand first, and their labels

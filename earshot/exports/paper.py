@@ -11,7 +11,8 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from earshot.core.errors import InputError
-from earshot.study.design.document import SpecError, Value, composed, read
+from earshot.media.text.letters import composed
+from earshot.study.design.document import SpecError, Value, read
 
 FILE: Final = "page.yaml"
 TITLE: Final = "A comparison of systems"

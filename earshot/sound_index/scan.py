@@ -5,7 +5,6 @@ import math
 import os
 import shutil
 import threading
-import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -17,6 +16,7 @@ import watchfiles
 
 from earshot.core.errors import InputError
 from earshot.core.files import walk_files
+from earshot.media.text.letters import composed
 from earshot.media.text.table import sheet
 from earshot.sound_index.address import in_bucket, is_below, name_of
 from earshot.sound_index.embedding import Captions, Progress, SoundEncoder, entries_of
@@ -122,14 +122,14 @@ class _Names:
 
     def add(self, name: str, path: Path) -> None:
         """Add a file under a name."""
-        composed = unicodedata.normalize("NFC", name)
-        for spelling in {composed, f"\0{composed.casefold()}"}:
+        plain = composed(name)
+        for spelling in {plain, f"\0{plain.casefold()}"}:
             self._files[spelling].append(path)
 
     def find(self, name: str) -> list[Path]:
         """Find the files of this name, or those whose names differ from it in case only."""
-        composed = unicodedata.normalize("NFC", name)
-        return self._files.get(composed) or self._files.get(f"\0{composed.casefold()}", [])
+        plain = composed(name)
+        return self._files.get(plain) or self._files.get(f"\0{plain.casefold()}", [])
 
 
 def _description(row: Mapping[str, str]) -> Description:

@@ -11,6 +11,8 @@ from earshot.core.errors import InputError
 from earshot.core.files import replacing
 from earshot.sound_index.files import on_disk
 
+MAX_TITLE: Final = 200  # characters of what a title is looked through for
+
 
 class Description(NamedTuple):
     """A file as captions.csv describes it: its class of sound, captions, separated by " | ",
@@ -108,7 +110,10 @@ class Filter:
     ids: frozenset[str] | None = None
 
     def __post_init__(self) -> None:
-        """Check the lengths. Raises InputError for those that no sound can have."""
+        """Check the lengths, and that the title is one. Raises InputError for lengths that no
+        sound can have, and for a longer title than any."""
+        if len(self.title) > MAX_TITLE:
+            raise InputError(f"Give a title of {MAX_TITLE} characters at most, or a word of it.")
         if not (math.isfinite(self.min_seconds) and self.min_seconds <= self.max_seconds):
             raise InputError("The shortest length is above the longest. Exchange them.")
 

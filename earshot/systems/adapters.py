@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Final
-from unicodedata import normalize
 from zipfile import BadZipFile
 
 import numpy as np
 
 from earshot.core.errors import InputError
 from earshot.media.constants import SAMPLE_RATE
+from earshot.media.text.letters import composed
 from earshot.pretrained.hub import fetch, fetch_from_dataset
 
 SOUNDS: Final = (".wav", ".flac", ".aif", ".aiff", ".ogg", ".opus", ".mp3", ".m4a")
@@ -108,7 +108,7 @@ def _array(path: Path) -> Any:
 
 def _key(name: str) -> str:
     """Write a name as all disks do."""
-    return normalize("NFC", name)
+    return composed(name)
 
 
 class Remote:

@@ -102,6 +102,14 @@ def test_half_head_after_request_is_ended(address: str) -> None:
         assert _ended(connection) < PATIENCE / 2
 
 
+def test_websocket_with_long_line_is_refused(address: str) -> None:
+    """It was kept open without end, and without a word."""
+    place = f"{address.replace('http', 'ws')}socket"
+    long = {"A": 9_000 * "a"}
+    with pytest.raises(InvalidStatus, match="400"), connect(place, additional_headers=long):
+        pass
+
+
 def test_large_head_is_refused(address: str) -> None:
     """Heads are bounded whatever parser the environment has: httptools takes any size."""
     with pytest.raises((httpx.TransportError, httpx.HTTPStatusError)):

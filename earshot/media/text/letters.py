@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -18,6 +19,7 @@ ARABIC: Final = str.maketrans(
 )
 # A line of traditional characters, and one of the same simplified: OpenCC's table (Apache 2.0).
 CHINESE: Final = Path(__file__).with_name("simplified.txt")
+MAX_MARKS: Final = 30  # on a letter, as in the stream-safe text of Unicode (UAX #15)
 
 
 def usual_letters(text: str) -> str:
@@ -30,6 +32,23 @@ def usual_letters(text: str) -> str:
     plain = COMPATIBLE.sub(lambda match: unicodedata.normalize("NFKC", match[0]), text)
     visible = "".join(c for c in plain if unicodedata.category(c) != "Cf")
     return visible.translate(ARABIC).translate(_simplified())
+
+
+def composed(text: str) -> str:
+    """Write a text in Unicode's normal form C, with no more than MAX_MARKS marks on a letter:
+    unicodedata sorts all that there are, in quadratic time, while nothing else runs.
+    """
+    if len(text) > MAX_MARKS and not text.isascii():
+        text = "".join(_with_few_marks(text))
+    return unicodedata.normalize("NFC", text)
+
+
+def _with_few_marks(text: str) -> Iterator[str]:
+    marks = 0
+    for character in text:
+        marks = marks + 1 if unicodedata.category(character)[0] == "M" else 0
+        if marks <= MAX_MARKS:
+            yield character
 
 
 @cache

@@ -3,13 +3,13 @@
 import csv
 import io
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from earshot.core.errors import InputError
+from earshot.media.text.letters import composed
 
 MAX_FILE_BYTES: Final = 20_000_000
 MAX_COLUMNS: Final = 1000
@@ -196,7 +196,7 @@ def _fits(text: str, dialect: Mapping[str, Any]) -> bool:
 
 
 def _clean(cell: str) -> str:
-    cell = unicodedata.normalize("NFC", cell.strip(BLANK))
+    cell = composed(cell.strip(BLANK))
     match = AS_TEXT.fullmatch(cell)
     return match[1].strip(BLANK) if match else cell
 

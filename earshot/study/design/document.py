@@ -6,13 +6,14 @@ same name in parts (NFD).
 
 import difflib
 import re
-import unicodedata
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 import yaml
+
+from earshot.media.text.letters import composed
 
 KINDS: Final = {
     str: "text",
@@ -32,6 +33,8 @@ MAX_VALUES: Final = 20_000  # and names
 MAX_DEPTH: Final = 20
 MAX_NUMBER: Final = 1e100  # whose square is a number too
 MAX_WHOLE: Final = 2**32 - 1  # what a generator takes as its seed
+MAX_NAME: Final = 255  # bytes of the name of a file, or of a folder
+MAX_PATH: Final = 1_000  # bytes of one with the folders that it is in
 MAX_PROBLEMS: Final = 50  # that are reported at once
 MORE: Final = "and more: mend these first."
 # A text of webMUSHRA's that is not in quotes and holds ": ", which its parser takes and YAML does
@@ -318,6 +321,10 @@ def inside(folder: Path, value: Value, name: str) -> Path:
     if path.is_absolute() or ".." in path.parts or not text:
         value.problem(f'"{text}" must be a path within the folder of this file.')
         return folder
+    names = [(text, MAX_PATH), *((part, MAX_NAME) for part in path.parts)]
+    if any(len(name.encode("utf-8", "replace")) > most for name, most in names):
+        value.problem(f'"{text[:20]}…" is longer than a name can be.')
+        return folder
     return on_disk(folder, path)
 
 
@@ -331,11 +338,6 @@ def on_disk(folder: Path, path: PurePosixPath) -> Path:
             part = next(alike, part)
         folder /= part
     return folder
-
-
-def composed(name: str) -> str:
-    """Return the name in NFC."""
-    return unicodedata.normalize("NFC", name)
 
 
 class Pattern:

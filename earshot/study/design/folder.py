@@ -18,8 +18,8 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from earshot.core.errors import InputError
+from earshot.media.text.letters import composed
 from earshot.study.design.designs import DESIGNS, REFERENCE
-from earshot.study.design.document import composed
 from earshot.study.design.form import Form, quoted
 from earshot.study.design.model import PREPARED
 from earshot.study.design.spec import FILE

@@ -11,7 +11,7 @@ from typing import Final, Literal
 import torch
 
 from earshot.core.errors import InputError
-from earshot.media.text.letters import usual_letters
+from earshot.media.text.letters import composed, usual_letters
 from earshot.media.text.phonemes import (
     ARABIC_SCRIPT,
     ARPABET,
@@ -32,6 +32,8 @@ Source = Literal[
 
 MAX_LETTERS: Final = 40
 MAX_CHARACTERS: Final = 80  # signs take as long to read as letters
+MAX_TYPED: Final = 1_000  # characters, with those that are invisible: they are read one by one
+TOO_LONG: Final = f"That is too long: {MAX_CHARACTERS} characters are the most."
 VOWELS: Final = frozenset(symbol for symbol in ARPABET if symbol[0] in "AEIOU")
 _SYMBOL: Final = f"(?:{'|'.join(ARPABET)})"
 ARPABET_TEXT: Final = re.compile(rf"{_SYMBOL}(?: {_SYMBOL})+")
@@ -94,6 +96,8 @@ class Pronouncer:
 
         Raises InputError where it cannot be pronounced, and says what to type instead.
         """
+        if len(text) > MAX_TYPED:
+            raise InputError(TOO_LONG)
         text = _tidy(text)
         _check(text)
         pronunciation = self._read(text)
@@ -173,7 +177,7 @@ def _tidy(text: str) -> str:
     """Tidy a text: usual letters, single spaces, plain apostrophes and hyphens, composed accents,
     nothing invisible."""
     visible = "".join(c for c in usual_letters(text) if c.isprintable() or c.isspace())
-    return unicodedata.normalize("NFC", " ".join(visible.split())).translate(PLAIN)
+    return composed(" ".join(visible.split())).translate(PLAIN)
 
 
 def _check(text: str) -> None:
@@ -187,7 +191,7 @@ def _check(text: str) -> None:
             "Type one word or a short phrase."
         )
     if len(text) > MAX_CHARACTERS:
-        raise InputError(f"That is too long: {MAX_CHARACTERS} characters are the most.")
+        raise InputError(TOO_LONG)
     for letter in letters:
         readable = any(kind.match(letter) for kind in (IPA_LETTER, CHINESE_SCRIPT, ARABIC_SCRIPT))
         if not (readable or unicodedata.name(letter, "").startswith("LATIN")):

@@ -36,6 +36,7 @@ from earshot.systems.words.phoneme_lattice import (
 from earshot.systems.words.pronunciation import (
     ARPABET_TEXT,
     BRACKETED,
+    MAX_TYPED,
     STRESSED,
     Pronunciation,
     bare_word,
@@ -167,8 +168,9 @@ def expected_phonemes(
     pronounce: Callable[[str], Pronunciation], text: str
 ) -> tuple[tuple[str, ...], tuple[ExpectedPhoneme, ...]]:
     """Read a text, word by word: the words as typed, and their phonemes. Raises InputError."""
-    tidy = " ".join(usual_letters(text).split())
-    if sum(c.isalpha() for c in tidy) > MAX_LETTERS or len(tidy) > 2 * MAX_LETTERS:
+    tidy = " ".join(usual_letters(text[: MAX_TYPED + 1]).split())
+    letters = sum(c.isalpha() for c in tidy)
+    if letters > MAX_LETTERS or len(tidy) > 2 * MAX_LETTERS or len(text) > MAX_TYPED:
         raise InputError(
             f"That is too long: {MAX_LETTERS} letters are the most. Type a word or one sentence."
         )

@@ -34,6 +34,7 @@ SPECIAL: Final = tuple(
     )
 )
 MAX_FILE_BYTES: Final = 100_000_000
+MAX_URL: Final = 2_000  # letters; signed addresses of clouds have 1,500
 MAX_SECONDS: Final = 20.0  # for all files of a request
 MAX_REDIRECTS: Final = 5
 MAX_AT_ONCE: Final = 4  # for all visitors, of whom those of one address have one
@@ -92,6 +93,8 @@ class Addresses:
         """
         if not self.fetched:
             raise gr.Error(REFUSED, print_exception=False)
+        if len(url) > MAX_URL:
+            raise gr.Error(NOT_THERE, print_exception=False)
         uploads = Path(get_upload_folder())
         if not await asyncio.to_thread(has_room, uploads):
             raise gr.Error(NO_ROOM, print_exception=False)

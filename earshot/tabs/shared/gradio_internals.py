@@ -65,6 +65,7 @@ STRANGE: Final = "This request names what is not there. See /agents.md for what 
 UNUSABLE: Final = "An input of this call is not what it takes. See /agents.md for what each takes."
 NO_ROOM: Final = "This server has no room for results just now. Try again in an hour."
 SCARCE_BYTES: Final = 5 * MIN_FREE  # of the disk: with less, an address gets little more
+MAX_PATH: Final = 1_000  # letters of the path of a file that a request names
 NOT_OWN: Final = "This file was not uploaded here, or is no longer there. Upload it again."
 MAX_UNREAD: Final = 20  # messages of a session, of up to 0.8 MB each
 MAX_WITH_WORK: Final = 50  # sessions of an address whose results are kept, of some MB each
@@ -83,7 +84,6 @@ OF_ADDRESSES: Final = re.compile("%22|[%#]")
 SESSION: Final = SessionState.__init__  # Gradio's own
 IS_STATIC: Final = utils._is_static_file  # Gradio's own
 MAX_STATIC: Final = 1_000  # files that are known to be static, or not
-MAX_STATIC_PATH: Final = 1_000  # letters of their paths
 RESTORE: Final = route_utils.restore_session_state  # Gradio's own
 CREATE_APP: Final = routes.App.create_app  # Gradio's own
 _made_for: ContextVar[str] = ContextVar("made_for", default="")  # an address: see charge_results
@@ -123,6 +123,19 @@ def _page_in_work() -> BlocksConfig:
 def upload_folder() -> Path:
     """Return the folder where Gradio keeps what visitors upload and what it serves to them."""
     return Path(get_upload_folder())
+
+
+def among_uploads(path: str | Path) -> Path | None:
+    """Find where a file that a request names really lies; None where that is not the folder of
+    uploads and results, and for a name that is none. A longer one than any is not looked up: that
+    takes quadratic time, while all others wait."""
+    if len(str(path)) > MAX_PATH:
+        return None
+    try:
+        real = Path(path).resolve()
+    except (OSError, ValueError):
+        return None
+    return real if real.is_relative_to(upload_folder().resolve()) else None
 
 
 def served_file(content: bytes | Path, name: str) -> dict[str, Any]:
@@ -388,25 +401,25 @@ def delete_while_files_come() -> None:
 def take_own_files() -> None:
     """Take files of requests from now on only where each is one, and lies in a folder of the
     uploads and results: no folder, none of the app's own files, and nothing of /proc, which is
-    another file in the process that decodes it.
+    another file in the process that decodes it. Gradio also looks up every path, of any length, in
+    what a page says of an event: there, who uses one checks it.
     """
     check = processing_utils._check_allowed
 
     def checked(path: str | Path, check_in_upload_folder: bool) -> None:
         if not check_in_upload_folder:  # what we give ourselves
             return check(path, check_in_upload_folder)
-        place, folder = Path(path), upload_folder().resolve()
+        place, real, folder = Path(path), among_uploads(path), upload_folder().resolve()
         try:
-            real = place.resolve()
-            within = folder in real.parents and real.parent != folder
-            own = within and place.parent.resolve() == real.parent
+            own = real is not None and place.parent.resolve() == real.parent != folder
             if own and (place.is_file() or not place.exists()):  # what is gone is told later
                 return check(path, check_in_upload_folder)
-        except (OSError, ValueError):  # a name that is none
+        except OSError:  # a name that is none
             pass
         raise gr.Error(NOT_OWN, print_exception=False)
 
     processing_utils._check_allowed = checked
+    processing_utils.check_all_files_in_cache = lambda data: None
 
     async def traverse(
         json_obj: Any, func: Callable[..., Any], is_root: Callable[..., bool]
@@ -437,7 +450,7 @@ def remember_static_files() -> None:
 
     def remembered(file_path: Any, static_files: list[Path]) -> bool:
         path = file_path.path if isinstance(file_path, FileData) else file_path
-        if not isinstance(path, str | Path) or len(str(path)) > MAX_STATIC_PATH:
+        if not isinstance(path, str | Path) or len(str(path)) > MAX_PATH:
             return IS_STATIC(path, static_files)
         return is_static(str(path), tuple(static_files))
 

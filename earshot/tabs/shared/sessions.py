@@ -20,7 +20,7 @@ from weakref import WeakSet, WeakValueDictionary
 import gradio as gr
 
 from earshot.core.paths import ROOT
-from earshot.tabs.shared.gradio_internals import content_addressed, current_page, upload_folder
+from earshot.tabs.shared.gradio_internals import among_uploads, content_addressed, current_page
 
 MAX_AGE: Final = 3600  # seconds, for visitors who leave the page open
 # Seconds after which a visitor is gone for good. A connection that is lost for an instant looks
@@ -105,11 +105,8 @@ class SessionStore(Generic[K]):
 def is_upload(path: str | Path) -> bool:
     """Whether a file is one visitor's own: a request may name any file that Gradio serves, and
     what Gradio names after its content may be another's too."""
-    try:
-        path = Path(path).resolve()
-    except (OSError, ValueError):  # a name that is none
-        return False
-    return path.is_relative_to(upload_folder().resolve()) and not content_addressed(path)
+    real = among_uploads(path)
+    return real is not None and not content_addressed(real)
 
 
 @contextmanager

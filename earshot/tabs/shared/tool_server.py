@@ -10,6 +10,7 @@ interface: check this when Gradio is upgraded. More than 400 lines: all that a p
 import base64
 import inspect
 import json
+import logging
 import re
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
@@ -21,6 +22,7 @@ from urllib.parse import unquote
 
 import gradio as gr
 import gradio.mcp
+import mcp
 from gradio import processing_utils
 from gradio.block_function import BlockFunction
 from gradio.blocks import BlockContext, Blocks
@@ -40,7 +42,7 @@ from earshot.core.json_limits import MAX_JSON_BYTES, check_json
 from earshot.core.limits import BUDGETS, address_of
 from earshot.provenance.mark import number_in_marks
 from earshot.tabs.shared.events import OUR_FAULT
-from earshot.tabs.shared.gradio_internals import made_for, upload_folder
+from earshot.tabs.shared.gradio_internals import MAX_PATH, among_uploads, made_for, upload_folder
 from earshot.tabs.shared.sessions import is_upload
 
 # /respeak is missing: it goes on from a visit's last video, and every call is a visit of its own.
@@ -62,8 +64,17 @@ TOOLS: Final = (
     "detect",
 )
 # As browsers write it, a comma may stand in the parameters: video/webm;codecs=vp8,opus;base64,
-DATA: Final = re.compile(r"data:(?P<type>[\w.+/-]*)[^/]*?;base64,(?P<content>.*)", re.I | re.DOTALL)
+DATA: Final = "data:"
+CONTENT: Final = re.compile(";base64,", re.I)
+MEDIA_TYPE: Final = re.compile(r"[\w.+/-]*")
 WHITE: Final = " \t\n\r\f\v"
+# Signs of base64, and white space in it, as addresses have them.
+ESCAPED: Final = {
+    "%2b": "+",
+    "%2f": "/",
+    "%3d": "=",
+    **dict.fromkeys(("%09", "%0a", "%0d", "%20"), ""),
+}
 FILES: Final = (
     "A file is given as a data: URL of at most 700 kB, as the path that POST /gradio_api/upload "
     "answers, or as the address that another tool answered. Other http addresses are fetched only "
@@ -170,6 +181,9 @@ class ToolServer(gradio.mcp.GradioMCPServer):
             return listed
 
         async def call_typed(request: types.CallToolRequest) -> types.ServerResult:
+            if self._has_too_many_files(request.params):  # each is checked, while all others wait
+                text = types.TextContent(type="text", text=TOO_MANY_FILES)
+                return types.ServerResult(types.CallToolResult(content=[text], isError=True))
             # What came inside the call is deleted with it.
             upload_folder().mkdir(parents=True, exist_ok=True)
             with TemporaryDirectory(prefix=INBOX, dir=upload_folder()) as folder:
@@ -224,14 +238,19 @@ class ToolServer(gradio.mcp.GradioMCPServer):
     ) -> dict[str, Any]:
         """Put files in place of the files' addresses in arguments."""
         addresses = {name: value[name] for (name,) in filedata_positions if name in value}
-        if any(isinstance(each, list) and len(each) > MAX_FILES for each in addresses.values()):
-            raise InputError(TOO_MANY_FILES)
         files = {
             name: [_file(one) for one in each] if isinstance(each, list) else _file(each)
             for name, each in addresses.items()
         }
         jsons = {name: _json(value[name]) for name in value.keys() & BY_ADDRESS}
         return value | files | jsons
+
+    def _has_too_many_files(self, call: types.CallToolRequestParams) -> bool:
+        if call.name not in self.tool_to_endpoint:
+            return False
+        _, files = self.get_input_schema(call.name)
+        values = [(call.arguments or {}).get(str(name)) for (name,) in files]
+        return any(isinstance(each, list) and len(each) > MAX_FILES for each in values)
 
     def output_schema(self, tool_name: str) -> dict[str, Any]:
         """Write the JSON Schema of a tool's answer."""
@@ -365,16 +384,19 @@ class _Job:
 
 def _file(address: str) -> dict[str, Any]:
     """Describe a file as a page sends it. Raises InputError for what names none."""
-    if address[:5].lower() == "data:":
-        match = DATA.match(address)
-        if not match:
+    if address[: len(DATA)].lower() == DATA:
+        head, *rest = CONTENT.split(address, maxsplit=1)
+        media_type = head[len(DATA) :].partition(";")[0].strip().lower()
+        if not rest or not MEDIA_TYPE.fullmatch(media_type):
             raise InputError(FILES)
         # base64url is as common among programs; Gradio would drop its letters and decode noise.
-        content = unquote(match["content"]).translate(str.maketrans("-_", "+/", WHITE))
+        content = rest[0].translate(str.maketrans("-_", "+/", WHITE))
+        for escape, sign in ESCAPED.items():
+            content = content.replace(escape, sign).replace(escape.upper(), sign)
         content += "=" * (-len(content) % 4)
         try:
             base64.b64decode(content, validate=True)
-            url = f"data:{match['type'].lower()};base64,{content}"
+            url = f"data:{media_type};base64,{content}"
             path = processing_utils.save_base64_to_cache(url, _inbox.get())
         except (ValueError, IndexError) as error:
             raise InputError(FILES) from error
@@ -404,11 +426,9 @@ def _json(value: Any) -> Any:
 def _served(address: str) -> Path:
     """Find the file of an address of this server's. Raises InputError where it is none of a
     visitor's or of a result."""
-    try:
-        path = Path(unquote(address.partition(FILE_PATH)[2])).resolve()
-    except (OSError, ValueError) as error:  # a name that is none
-        raise InputError(FILES) from error
-    if not path.is_relative_to(upload_folder().resolve()):
+    name = address.partition(FILE_PATH)[2]
+    path = among_uploads(unquote(name)) if len(name) <= 3 * MAX_PATH else None
+    if path is None:
         raise InputError(FILES)
     return path
 
@@ -417,9 +437,22 @@ def _type(component: Component) -> dict[str, Any]:
     return next(schema for kind, schema in TYPES.items() if isinstance(component, kind))
 
 
+def log_no_messages() -> None:
+    """Write nothing of what programs send into the log from now on: of each message that it cannot
+    use, mcp writes all, in the name of Python's main logger or its own."""
+    folder = str(Path(mcp.__file__).parent)
+
+    def is_another(record: logging.LogRecord) -> bool:
+        return record.levelno >= logging.ERROR or not record.pathname.startswith(folder)
+
+    logging.getLogger().addFilter(is_another)
+    logging.getLogger("mcp.server").setLevel(logging.ERROR)
+
+
 def offer_tools(page: Blocks) -> None:
     """Describe the endpoints of a page by what they do and return, for OpenAPI and all clients;
     launched with mcp_server=True, it offers the tools above."""
+    log_no_messages()
     for block_fn in page.fns.values():
         if block_fn.api_visibility == "public" and block_fn.fn:
             doc = docstring(block_fn)

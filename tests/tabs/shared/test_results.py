@@ -19,7 +19,7 @@ from earshot.core.limits import BUDGETS
 from earshot.tabs.shared import gradio_internals
 from earshot.tabs.shared.gradio_internals import (
     IS_STATIC,
-    MAX_STATIC_PATH,
+    MAX_PATH,
     WRITERS,
     charge_results,
     content_addressed,
@@ -140,7 +140,7 @@ def test_static_files_are_looked_for_once(tmp_path: Path, monkeypatch: pytest.Mo
     assert not utils._is_static_file(str(ours), [result.parent / "others"])
     assert not utils._is_static_file(3, folders)
     looks.clear()
-    long = "a" * (MAX_STATIC_PATH + 1)
+    long = "a" * (MAX_PATH + 1)
     with suppress(OSError):
         utils._is_static_file(long, folders)
     with suppress(OSError):
