@@ -82,6 +82,12 @@ def test_page_is_made_once_per_name(address: str, monkeypatch: pytest.MonkeyPatc
     assert httpx.get(address, headers=named).content == there.content
 
 
+def test_page_for_a_long_name_is_refused(address: str) -> None:
+    """It stands in the page hundreds of times: 1.3 s, and 10 MB that were kept."""
+    reply = httpx.get(address, headers={"X-Forwarded-Host": 50_000 * "'"})
+    assert reply.status_code == 400 and "too long" in reply.text
+
+
 def test_card_is_in_the_page_until_gradio_has_made_it() -> None:
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         await HTMLResponse("<head></head><body style='a'><p>Page</p>")(scope, receive, send)

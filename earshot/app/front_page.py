@@ -45,6 +45,8 @@ COMPRESSED: Final = ("/", "/config", INFO, "/gradio_api/openapi.json")
 # What Gradio's answers to them depend on, in addition to the address: where the page says it is.
 ADDRESS_HEADERS: Final = ("host", "x-forwarded-host", "x-forwarded-proto", "x-gradio-server")
 MAX_KEPT: Final = 16  # answers
+MAX_SERVER_NAME: Final = 1_000  # letters of what names the server in a request
+LONG_SERVER_NAME: Final = "The name by which this request calls the server is too long."
 GZIP_LEVEL: Final = 5  # of 9: a fifth of the size in a sixth of the time
 # Scripts and styles that the page asks for, one after the other, and what other tabs ask for when
 # they are first opened: python -m scripts.list_frontend.
@@ -200,7 +202,11 @@ class FrontPage:
         headers = Headers(scope=scope)
         accepted = headers.get("Accept-Encoding", "")
         encoding = next((name for name in COMPRESSORS if name in accepted), "")
-        where = (scope["scheme"], scope.get("root_path"), *map(headers.get, ADDRESS_HEADERS))
+        names = [headers.get(name, "") for name in ADDRESS_HEADERS]
+        if max(map(len, names)) > MAX_SERVER_NAME:  # they stand in the page hundreds of times
+            await PlainTextResponse(LONG_SERVER_NAME, 400)(scope, receive, send)
+            return
+        where = (scope["scheme"], scope.get("root_path"), *names)
         question = (scope["method"], path, query, encoding, *where)
         answer = self._answers.get(question)
         if answer is None:

@@ -13,6 +13,7 @@ from earshot.app import launch, site
 from earshot.systems.sound_search import SoundSearch
 from earshot.tabs import listening_tests, sound_search
 from earshot.tabs.shared.events import OUR_FAULT
+from earshot.tabs.shared.gradio_internals import UNUSABLE
 from earshot.tabs.shared.services import Services
 from tests.fuzz.endpoints import PREFIX
 from tests.fuzz.seeds import CALLS
@@ -58,6 +59,13 @@ def test_wrongly_typed_input_is_no_bug(
         assert "event: " in answer.text and OUR_FAULT not in answer.text, inputs
         assert '"error": null' not in answer.text, inputs
     assert [each for each in caplog.records if each.levelno >= logging.ERROR] == []
+
+
+def test_list_without_end_is_refused(client: httpx.Client) -> None:
+    """Each of its values was told to be no file: 0.7 s in which all waited."""
+    joined = client.post("/call/embed_words", json={"data": [190_000 * [0]]})
+    answer = client.get(f"/call/embed_words/{joined.json()['event_id']}")
+    assert UNUSABLE in answer.text
 
 
 @pytest.mark.parametrize(

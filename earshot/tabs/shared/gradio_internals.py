@@ -65,6 +65,7 @@ STRANGE: Final = "This request names what is not there. See /agents.md for what 
 UNUSABLE: Final = "An input of this call is not what it takes. See /agents.md for what each takes."
 NO_ROOM: Final = "This server has no room for results just now. Try again in an hour."
 SCARCE_BYTES: Final = 5 * MIN_FREE  # of the disk: with less, an address gets little more
+MAX_LIST: Final = 20_000  # files, choices, or numbers, in an input
 MAX_PATH: Final = 1_000  # letters of the path of a file that a request names
 NOT_OWN: Final = "This file was not uploaded here, or is no longer there. Upload it again."
 MAX_UNREAD: Final = 20  # messages of a session, of up to 0.8 MB each
@@ -690,9 +691,14 @@ def explain_unusable_inputs(page: gr.Blocks) -> None:
     preprocess = page.preprocess_data
 
     @functools.wraps(preprocess)
-    async def explained(*args: Any, **more: Any) -> list[Any]:
+    async def explained(
+        function: BlockFunction, inputs: list[Any], *args: Any, **more: Any
+    ) -> list[Any]:
+        # Each that is none would be told, while all others wait.
+        if any(isinstance(each, list) and len(each) > MAX_LIST for each in inputs):
+            raise gr.Error(UNUSABLE, print_exception=False)
         try:
-            return await preprocess(*args, **more)
+            return await preprocess(function, inputs, *args, **more)
         except gr.Error:
             raise
         except Exception as error:
