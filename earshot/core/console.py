@@ -46,7 +46,7 @@ def typed_path(text: str) -> Path:
 def existing_path(text: str) -> Path:
     """Read the path of a file or folder that was typed, and that is there."""
     path = typed_path(text)
-    if not path.exists():
+    if not os.path.exists(path):  # pathlib's raises an error at a name longer than disks have
         raise argparse.ArgumentTypeError(f"{path}: There is no such file or folder.")
     return path
 

@@ -1,11 +1,12 @@
-"""The console without the notes of native libraries."""
+"""The console: paths that are typed, and no notes of native libraries."""
 
+import argparse
 import os
 
 import numpy as np
 import pytest
 
-from earshot.core.console import without_native_notes
+from earshot.core.console import existing_path, without_native_notes
 from earshot.media.video import Frame
 from earshot.media.video.face import track_face
 
@@ -35,3 +36,10 @@ def test_track_face_writes_nothing_to_console(capfd: pytest.CaptureFixture[str])
     track = track_face([Frame(0.0, np.zeros((64, 64, 3), np.uint8))])
     assert track.faces == 0
     assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("name", ["gone.wav", 200 * "é"])
+def test_path_that_cannot_be_there_is_told(name: str) -> None:
+    """A name longer than disks have ended with a traceback."""
+    with pytest.raises(argparse.ArgumentTypeError, match="no such file"):
+        existing_path(name)

@@ -82,8 +82,10 @@ def _opened(task: str, path: str | None, data: bytes) -> BinaryIO:
         return io.BytesIO(data)
     try:
         return open(path, "rb")
-    except (FileNotFoundError, IsADirectoryError, NotADirectoryError, ValueError):
+    except (FileNotFoundError, NotADirectoryError, ValueError):
         raise InputError(GONE[task], AGAIN) from None
+    except IsADirectoryError:
+        raise InputError("This is a folder.", "Name a file that is in it.") from None
     except OSError as error:
         raise InputError(f"The file cannot be opened: {error.strerror}.") from None
 

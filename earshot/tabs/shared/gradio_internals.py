@@ -66,6 +66,7 @@ UNUSABLE: Final = "An input of this call is not what it takes. See /agents.md fo
 NO_ROOM: Final = "This server has no room for results just now. Try again in an hour."
 SCARCE_BYTES: Final = 5 * MIN_FREE  # of the disk: with less, an address gets little more
 MAX_LIST: Final = 20_000  # files, choices, or numbers, in an input
+MAX_FILE_NAME: Final = 200  # letters of the name of an upload, and of its ending
 MAX_PATH: Final = 1_000  # letters of the path of a file that a request names
 NOT_OWN: Final = "This file was not uploaded here, or is no longer there. Upload it again."
 MAX_UNREAD: Final = 20  # messages of a session, of up to 0.8 MB each
@@ -201,8 +202,10 @@ class _PrivateUpload(route_utils.GradioUploadFile):
     name that can be asked for."""
 
     def __init__(self, file: BinaryIO, *, filename: str | None = None, **about: Any) -> None:
-        name = filename and OF_ADDRESSES.sub("-", filename)
-        super().__init__(file, filename=name, **about)
+        if filename:  # which Gradio shortens letter by letter
+            stem, ending = os.path.splitext(OF_ADDRESSES.sub("-", filename))
+            filename = stem[:MAX_FILE_NAME] + ending[:MAX_FILE_NAME]
+        super().__init__(file, filename=filename, **about)
         self.sha: Any = _RandomName()
 
 

@@ -27,6 +27,7 @@ from tests.media.audio.recordings import encode, tone, video
         (encode(tone(), "mp4", "aac")[:5000], "cannot be read as audio"),
         (video(with_sound=False), "holds no sound"),
         ("http://localhost/a.wav", "no longer there"),
+        ("/", "is a folder"),
         ((16_000, np.zeros(0)), "empty"),
         ((16_000, np.zeros(800)), "too short"),
         ((16_000, np.zeros(16_000 * 61)), "longer than 60 s"),
