@@ -19,6 +19,12 @@ VALUES: Final = (
     *("", "a", "\0", "\ud800", "é" * 200, "1" * 20_000, "../../etc/passwd", "' OR 1=1 --"),
     *([], {}, [[]], [0] * 500, {"": None}, [None, "a", 1]),
 )
+# What patterns, sorts and paths may be slow at, where it repeats.
+REPEATS: Final = (
+    *("a", "a ", "a;", "a,", "/a", "../", "-", "%", "\\", '"', "1", "not a ", "a and ", "data:"),
+    *("\u0301\u0316", "a\u0301", "\ufdfa", "\uff9e", "\u4e2d", "\U0001f600"),
+)
+REPEATED: Final = 100_000  # characters
 DEEP: Final = 900  # lists within lists
 OGG_PAGE: Final = b"OggS"
 OGG_HEADER: Final = 27  # bytes before the lengths of its segments
@@ -97,6 +103,9 @@ def _changed(value: Any, state: random.Random) -> Any:
         return copy
     if state.random() < 0.1:
         return [value] * state.randint(0, 40)
+    if state.random() < 0.1:
+        part = state.choice(REPEATS)
+        return part * (REPEATED // len(part))
     if state.random() < 0.05:
         return json.loads("[" * DEEP + "]" * DEEP)
     return state.choice(VALUES)
